@@ -43,6 +43,7 @@ from bench.ocr_documents import answered_fields
 from bench.ocr_form_metrics import read_scanned_forms, score_fields
 from bench.ocr_reading import Reader
 from bench.report import say
+from bench.signed_fit import fit_signed
 from bench.vision_data import ROOT
 from chalicelib.domain.common.limits import MAX_OCR_PAGES
 from chalicelib.domain.documents.form_template import FormTemplate
@@ -217,16 +218,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
     mean_size = len(cases) / len(sizes)
     counts = np.array([mean_size / sizes[case.family] for case in cases])
     right = np.array([case.is_right for case in cases], dtype=np.float64)
-    used = list(range(len(INPUTS)))
-    while True:
-        bias, some = _fit_inputs(rows[:, used], right, counts)
-        wrong = [place for place, weight in zip(used, some, strict=True)
-                 if weight * SIGNS.get(INPUTS[place], 0) < 0]  # fmt: skip
-        if not wrong:
-            weights = np.zeros(len(INPUTS))
-            weights[used] = some
-            return bias, tuple(map(float, weights))
-        used = [place for place in used if place not in wrong]
+    return fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
 
 
 def _fit_inputs(

@@ -24,6 +24,7 @@ from bench.ocr_document_metrics import ScoredField, calibration_error
 from bench.ocr_reading import Reader, go_on
 from bench.ocr_table_metrics import GridText, count_cells, count_relations
 from bench.report import say
+from bench.signed_fit import fit_signed
 from bench.table_pages import FAMILIES, FITTED, TablePage, draw_table, generator_digest
 from chalicelib.domain.documents.page import Point, ReadPage, TextLine
 from chalicelib.engines.ocr.interface import PPOCR
@@ -36,7 +37,7 @@ from chalicelib.engines.ocr.tables.scoring import (
 )
 
 IMAGES = 6
-"""One page of so many is read from its image."""
+"""One page in this number of pages is read from its image."""
 RIGHT, RIGHT_CELLS = 0.95, 0.9
 """Adjacency F1, and F1 of cells, from which a structure is right."""
 PENALTY, ROUNDS = 3.0, 40
@@ -150,19 +151,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
     sizes = Counter(case.page for case in cases)
     counts = np.array([len(cases) / len(sizes) / sizes[case.page] for case in cases])
     right = np.array([case.is_right for case in cases], dtype=np.float64)
-    used = list(range(len(INPUTS)))
-    while True:
-        bias, some = _fit_inputs(rows[:, used], right, counts)
-        wrong = [
-            place
-            for place, weight in zip(used, some, strict=True)
-            if weight * SIGNS.get(INPUTS[place], 0) < 0
-        ]
-        if not wrong:
-            weights = np.zeros(len(INPUTS))
-            weights[used] = some
-            return bias, tuple(map(float, weights))
-        used = [place for place in used if place not in wrong]
+    return fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
 
 
 def _fit_inputs(

@@ -1,6 +1,6 @@
 """Composition root: builds the stores, engines and services, each at its first use.
 
-Only this file and export_container.py name concrete classes. Tests build a container with their
+Only this file and training_container.py name concrete classes. Tests build a container with their
 settings and clock.
 """
 
@@ -29,7 +29,6 @@ from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.errors import ServiceError
-from chalicelib.export_container import ExportContainer
 from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.services.accounts.tokens import TokenService
 from chalicelib.services.accounts.usage import UsageService
@@ -47,6 +46,10 @@ from chalicelib.services.datasets.examples import ExampleService
 from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.version_1 import VersionOneService, VersionOneStores
+from chalicelib.services.exports.bundles import BundleService
+from chalicelib.services.exports.models import ModelExportService
+from chalicelib.services.exports.requests import ExportService
+from chalicelib.services.exports.runs import ExportRunService, ExportRunServiceStores
 from chalicelib.services.maintenance.deletion_runs import (
     DeletionRunService,
     DeletionRunServiceStores,
@@ -76,7 +79,7 @@ from chalicelib.training_container import TrainingContainer
 from chalicelib.web.records.batch_lines import write_lines
 
 
-class Container(ExportContainer, TrainingContainer):
+class Container(TrainingContainer):
     """The services of one process."""
 
     def __init__(self, settings: Settings, clock: Clock = system_clock) -> None:
@@ -362,6 +365,26 @@ class Container(ExportContainer, TrainingContainer):
         """Return the service that learns form templates."""
         stores = pick(TemplateServiceStores, self.stores)
         return TemplateService(stores, self.ocr, self.clock, self.settings)
+
+    @cached_property
+    def exports(self) -> ExportService:
+        """Return the service that accepts exports of datasets."""
+        s = self.stores
+        return ExportService(s.datasets, s.exports, s.queues, self.clock)
+
+    @cached_property
+    def model_exports(self) -> ModelExportService:
+        """Return the service that accepts exports of models."""
+        s = self.stores
+        return ModelExportService(s.exports, s.queues, self.clock)
+
+    @cached_property
+    def export_runs(self) -> ExportRunService:
+        """Return the service that writes exports."""
+        s, pools = self.stores, (self.encoders, self.backbones)
+        predictors = self.predictions, self.picture_predictions
+        bundles = BundleService(s.models, s.model_files, pools, predictors, self.clock)
+        return ExportRunService(pick(ExportRunServiceStores, s), bundles, self.settings)
 
     @cached_property
     def deletions(self) -> DeletionService:

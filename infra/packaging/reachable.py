@@ -218,9 +218,10 @@ class ReachableCode:
             self.add(source, imported)
             return
         for node in nodes:
-            is_member = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-            if is_member and node.value.id == alias:  # type: ignore[attr-defined]
-                self.add(whole, node.attr)  # type: ignore[attr-defined]
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            if node.value.id == alias:
+                self.add(whole, node.attr)
 
     def _is_used(self, method: ast.FunctionDef) -> bool:
         return method.name.startswith("__") or method.name in self._attributes

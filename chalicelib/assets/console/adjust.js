@@ -8,7 +8,7 @@ import { t } from "./words.js";
 
 // Label of a text that belongs to no label of the model.
 const OUT_OF_DOMAIN = "out-of-domain";
-// The service needs so many texts with a label.
+// Texts with a label that the service needs at least.
 const LEAST_DECISIONS = 20;
 
 /** `labels` are those of the model; `onStarted` is called when the adjustment is queued. */

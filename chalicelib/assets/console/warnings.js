@@ -9,7 +9,7 @@ import { t } from "./words.js";
 /** Names of the delimiters in calls. */
 export const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe" };
 const MAX_SHEETS = 5;
-// Texts are compared in the page to find those with several labels, so only of so many examples.
+// Texts with several labels are found in the page, so only in datasets of up to this many examples.
 const MAX_COMPARED = 20_000;
 // As the service splits them: the semicolon of an HTML entity separates nothing.
 const LISTED = /(?<!&(?:amp|lt|gt|quot|#39));|\|/;

@@ -6,8 +6,6 @@ import ipaddress
 import socket
 
 LOOPBACK = "127.0.0.1"
-# What stands for every address of the machine, and how this machine calls it.
-_EVERY = {"0.0.0.0": LOOPBACK, "::": "::1"}  # noqa: S104 - compared, not bound
 
 
 class CannotStart(Exception):
@@ -38,7 +36,9 @@ def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
 def address(listener: socket.socket) -> str:
     """Return the URL by which this machine reaches a bound socket."""
     host, port = listener.getsockname()[:2]
-    host = _EVERY.get(host, host)
+    # A socket of every address of the machine is reached by the loopback address.
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "::1" if ":" in host else LOOPBACK
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 

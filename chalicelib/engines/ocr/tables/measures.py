@@ -203,7 +203,7 @@ SAME_TEXT_RATIO = 88.0
 
 # Fewest texts of a ruled table.
 FEWEST_PIECES = 4
-# Rules between groups of rows leave at least so many times as many rows of text.
+# Rules between groups of rows leave at least this multiple of their number of rows of text.
 SPLIT_ROWS_TIMES = 1.5
 # A structure with this probability is taken without the network.
 SURE_STRUCTURE = 0.75

@@ -1,0 +1,46 @@
+"""Fits weights whose signs are known in advance, for the scores of form values and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+# Returns bias and weights from inputs, answers and counts.
+Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
+
+
+def fit_signed(
+    fit: Fit,
+    names: Sequence[str],
+    signs: Mapping[str, int],
+    rows: np.ndarray,
+    right: np.ndarray,
+    counts: np.ndarray,
+) -> tuple[float, tuple[float, ...]]:
+    """Fit weights, and leave out inputs whose weights have the wrong sign.
+
+    Args:
+        fit: fits some of the inputs.
+        names: name of each input.
+        signs: 1 or -1 for inputs that may only raise or lower the score.
+        rows: inputs, float64, shape (cases, inputs).
+        right: 1 for cases that are right, otherwise 0, float64, shape (cases,).
+        counts: weight of each case, float64, shape (cases,).
+
+    Returns:
+        Bias, and a weight for each input, 0 for those left out.
+    """
+    used = list(range(len(names)))
+    while True:
+        bias, some = fit(rows[:, used], right, counts)
+        wrong = [
+            place
+            for place, weight in zip(used, some, strict=True)
+            if weight * signs.get(names[place], 0) < 0
+        ]
+        if not wrong:
+            weights = np.zeros(len(names))
+            weights[used] = some
+            return bias, tuple(map(float, weights))
+        used = [place for place in used if place not in wrong]
