@@ -283,6 +283,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             return
         super().handle_close()
 
+    def is_busy(self) -> bool:
+        """Return whether a call runs, or its answer or the end of its connection is unsent."""
+        is_closing = self.close_when_flushed or self.will_close
+        return bool(self.requests or self.total_outbufs_len or is_closing)
+
     def is_expired(self, now: float) -> bool:
         """Return whether to close the connection at `now`, in seconds since the epoch."""
         if self.linger_until is not None:
@@ -344,8 +349,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
         )
 
     def _is_busy(self) -> bool:
-        channels = list(self.active_channels.values())
-        return any(one.requests or one.total_outbufs_len for one in channels)
+        return any(channel.is_busy() for channel in list(self.active_channels.values()))
 
     def maintenance(self, now: float) -> None:
         """End expired connections; called every second."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.local.http import server
-from tests.local.wire import talk, wait_until
+from tests.local.wire import RawAnswer, talk, wait_until
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 LARGE = bytes(8 * 1024 * 1024)
@@ -19,7 +19,8 @@ LARGE = bytes(8 * 1024 * 1024)
 class Held:
     """An application whose answer waits until a test releases it."""
 
-    def __init__(self) -> None:
+    def __init__(self, body: bytes = LARGE) -> None:
+        self.body = body
         self.begun, self.released = threading.Event(), threading.Event()
 
     def is_short(self, request: object) -> bool:
@@ -30,36 +31,56 @@ class Held:
         """Answer when the test allows it."""
         self.begun.set()
         self.released.wait(60)
-        start("200 OK", [("Content-Length", str(len(LARGE)))])
-        return [LARGE]
+        start("200 OK", [("Content-Length", str(len(self.body)))])
+        return [self.body]
 
 
-@pytest.mark.parametrize("is_released", [True, False])
-def test_running_call_is_answered_before_the_end(is_released: bool) -> None:
-    """A stop waits for a call and for the bytes of its answer, but not longer than allowed."""
-    held, answers = Held(), []
-    listener = socket.create_server(("127.0.0.1", 0))
-    running = server.make_server(held, listener, 1_000_000, {})
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    serving = threading.Thread(target=running.run)
-    calling = threading.Thread(target=lambda: answers.append(talk(url, GET)))
-    serving.start()
-    calling.start()
-    assert held.begun.wait(60)
+class Drained:
+    """A server that stops while it answers one call, with the thread of its client."""
 
-    running.stop(60 if is_released else 0.1)
-    if is_released:
-        wait_until(lambda: not running.accepting)
-        held.released.set()
-    serving.join(120)
+    def __init__(self, held: Held, drain_seconds: float) -> None:
+        self.answers: list[RawAnswer] = []
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.server = server.make_server(held, listener, 1_000_000, {})
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        self.serving = threading.Thread(target=self.server.run)
+        self.calling = threading.Thread(target=lambda: self.answers.append(talk(url, GET)))
+        self.serving.start()
+        self.calling.start()
+        assert held.begun.wait(60)
+        self.server.stop(drain_seconds)
 
-    assert not serving.is_alive()
-    if is_released:
-        calling.join(60)
-        assert (answers[0].status, len(answers[0].body)) == (200, len(LARGE))
+    def close(self) -> None:
+        """Do what the end of the process does to open connections."""
+        for channel in list(self.server.active_channels.values()):
+            channel.close()
+        self.server.close()
+        self.calling.join(60)
+
+
+@pytest.mark.parametrize("size", [2, len(LARGE)])
+def test_running_call_is_answered_before_the_end(size: int) -> None:
+    """A stop waits for a call, for the bytes of its answer, and for the end of its connection."""
+    held = Held(bytes(size))
+    drained = Drained(held, 60)
+    wait_until(lambda: not drained.server.accepting)
     held.released.set()
-    # What the process's end does to the connections of the second case.
-    for channel in list(running.active_channels.values()):
-        channel.close()
-    running.close()
-    calling.join(60)
+    drained.serving.join(120)
+    # A small answer is sent by the thread that made it, before the loop closes the connection.
+    drained.calling.join(30)
+    is_open = drained.calling.is_alive()
+    drained.close()
+
+    assert not is_open
+    assert [(one.status, len(one.body)) for one in drained.answers] == [(200, size)]
+
+
+def test_stop_waits_no_longer_than_allowed() -> None:
+    """A call that does not end holds up the stop only for the time that was allowed."""
+    held = Held()
+    drained = Drained(held, 0.1)
+    drained.serving.join(120)
+
+    assert not drained.serving.is_alive()
+    held.released.set()
+    drained.close()
