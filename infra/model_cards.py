@@ -16,16 +16,15 @@ from infra.models import default_directory
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 _INTRODUCTION = (
     "# Prebuilt models\n\n"
-    "What the models that come with an installation were made from, how good they were found to be "
-    "and what they cannot do. The same card, with digests, is what "
-    "`GET /v2/{family}/models/{modelId}/card` answers. This page is written by "
-    "`python -m infra.model_cards` from the cards that are installed.\n"
+    "Training data, accuracy and limits of the models that come with an installation. "
+    "`GET /v2/{family}/models/{modelId}/card` returns the same card with digests. "
+    "`python -m infra.model_cards` writes this page from the installed cards.\n"
 )
 _FIGURES = {
     "macroRecall": "mean recall of the labels",
     "calibrationError": "calibration error",
     "brierScore": "Brier score",
-    "outOfDomainRate": "share of in-domain texts that it may reject",
+    "outOfDomainRate": "fraction of in-scope texts that may be rejected",
 }
 
 
@@ -43,11 +42,11 @@ def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
 def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -> Iterator[str]:
     """Yield the lines on one model; `limits` collects the sentences on limits of each model."""
     yield f"## {name}\n"
-    yield f"- Answers models of type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
+    yield f"- Model type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]
     counts = [f"{known[key]:,} {key}" for key in ("examples", "labels") if known.get(key)]
     yield f"- Data: {'; '.join([known['source'].rstrip('.'), *counts])}"
-    yield f"- Licence of what it was made from: {known['licence']}"
+    yield f"- Licence of the data and networks: {known['licence']}"
     names = [
         f"{network.get('name') or network['title']} ({network['licence']})"
         for kind in ("encoders", "backbones", "networks")
@@ -55,9 +54,9 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
     ]
     yield f"- Networks: {', '.join(names)}"
     if figures := list(_figures(card)):
-        yield f"- Held out: {', '.join(figures)}"
+        yield f"- On held-out examples: {', '.join(figures)}"
     if left := card.get("leftOut"):
-        yield f"- Trained without a source, tested on it: {'; '.join(_left_out(left))}"
+        yield f"- Tested on sources left out of training: {'; '.join(_left_out(left))}"
     sentences = re.split(r"(?<=\.) (?=[A-Z])", card["limits"])
     yield f"- Limits: {' '.join(_without_repeats(sentences, limits))}\n"
     limits[name] = sentences

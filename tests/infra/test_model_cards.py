@@ -48,8 +48,8 @@ def test_figures_and_networks_of_a_card():
     assert "- Data: here; 1,200 examples; 3 labels" in page
     assert "- Networks: net (Apache-2.0)" in page
     assert "accuracy 0.500 (0.250 to 0.750), calibration error 0.013" in page
-    assert "tested on it: tweets mean recall 0.600, calibration error 0.050\n" in page
-    assert page.count("Held out") == page.count("Trained without") == 1
+    assert "left out of training: tweets mean recall 0.600, calibration error 0.050\n" in page
+    assert page.count("held-out") == page.count("left out") == 1
 
 
 def test_command_writes_the_page_or_says_what_is_missing(tmp_path, monkeypatch, capsys):
