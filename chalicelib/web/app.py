@@ -127,7 +127,7 @@ class PresageApp(Chalice):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 
     def _routing_problem(self, event: dict[str, Any]) -> ServiceError | None:
-        """Return the error of an event that no operation answers, if any."""
+        """Return the error for an event that matches no operation; None if one matches."""
         path = event["requestContext"]["resourcePath"]
         method = event["requestContext"]["httpMethod"]
         # Checked before Chalice, whose own errors have another form.

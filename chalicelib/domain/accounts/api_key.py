@@ -89,7 +89,7 @@ class ApiKey:
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether a use of the key has to be noted."""
+        """Return whether the row should record that the key was used, for example once a day."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 
@@ -99,12 +99,12 @@ def is_well_formed(secret: str) -> bool:
 
 
 def hide_keys(text: str) -> str:
-    """Return a text without the secrets in it."""
+    """Return a text with its API secrets replaced."""
     return _FORM.sub(f"{PREFIX}…", text) if PREFIX in text else text
 
 
 def new_api_secret(random: bytes) -> str:
-    """Return the secret that consists of these bytes."""
+    """Return the API secret that encodes these bytes."""
     return PREFIX + base64.urlsafe_b64encode(random).rstrip(b"=").decode("ascii")
 
 

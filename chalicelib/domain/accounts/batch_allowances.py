@@ -51,7 +51,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the month in which a batch that begins now is counted."""
+        """Return the month to which a batch that begins now is counted."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:
@@ -83,7 +83,7 @@ class BatchAllowances:
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:
-        """Count the answered lines of a batch permanently and release the rest, once.
+        """Count the answered lines of a batch permanently, and release the other predictions, once.
 
         Args:
             batch: a batch that has ended.

@@ -73,12 +73,12 @@ class Rate:
 
     @property
     def interval(self) -> timedelta:
-        """Return the time in which one call is refilled."""
+        """Return the time after which the bucket gains one call."""
         return timedelta(seconds=1 / self.per_second)
 
     @property
     def block(self) -> int:
-        """Return how many calls a process draws at once."""
+        """Return how many calls a process takes from the shared bucket at once."""
         return max(1, int(self.per_second))
 
     @property
@@ -93,15 +93,15 @@ _TESTS = Rate(TESTS_PER_MINUTE / 60, 60)
 
 
 class SharedBuckets(Protocol):
-    """The stored token buckets that all processes draw from."""
+    """The stored token buckets from which all processes take calls."""
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Remove up to `wanted` calls from a bucket; return how many were removed."""
+        """Take up to `wanted` calls from a bucket; return how many were taken."""
 
 
 @dataclass
 class _Drawn:
-    """The calls that this process has drawn for one account and cost class."""
+    """The calls that this process took from the shared bucket of an account and cost class."""
 
     lock: Lock = field(default_factory=Lock)
     calls: int = 0
@@ -111,7 +111,7 @@ class _Drawn:
     """Whether the last draw emptied the bucket."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether to draw again: the block is used up, or the waiting time has passed."""
+        """Return whether to take calls again: none is left, or the waiting time has passed."""
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.

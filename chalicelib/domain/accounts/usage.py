@@ -113,13 +113,13 @@ class Counters(Protocol):
         """Count one call; return how many are counted now, None when the limit is reached."""
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract one call; return False if it is unknown whether the call is still counted."""
+        """Subtract one call from the counter; return False if the outcome is unknown."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
         """Count one call permanently."""
 
     def settle(self, job: SettleJob) -> None:
-        """Release the call that a job names, if it was counted."""
+        """Subtract the call that a settlement job names, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return the number of counted calls."""
@@ -168,7 +168,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Start measuring the time of the work now, not from the reservation on."""
+        """Restart the time measurement, so that it excludes the time since the reservation."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
@@ -217,7 +217,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """An answer in progress; the reservations made for it end when it ends."""
+    """An answer in progress, with the reservations that end together with it."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -230,9 +230,9 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 
 @contextmanager
 def until_answered(operation: str) -> Iterator[None]:
-    """Release everything that is counted within the block if the block fails.
+    """Release everything that was counted within the block if the block fails.
 
-    The work can succeed and its answer still fail, for example when it is encoded.
+    The work can succeed while its answer still fails, for example in the encoder.
 
     Args:
         operation: name of the call in log lines.
@@ -402,7 +402,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation: at once if the block fails, otherwise with the current answer."""
+    """End a reservation: at once if its block fails, otherwise together with the current answer."""
     try:
         yield
     except Exception as error:

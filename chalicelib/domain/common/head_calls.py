@@ -1,6 +1,7 @@
-"""HEAD requests: answered like GET, but they write nothing, count nothing and issue no URL.
+"""HEAD requests, which are answered like GET without any effect.
 
-Code that would do one of these asks `current_head_call` first.
+They write nothing, count nothing and issue no URL. Code with such an effect first checks
+`current_head_call`.
 """
 
 from __future__ import annotations

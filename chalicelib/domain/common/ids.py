@@ -16,7 +16,7 @@ def new_string_id() -> str:
 
 
 def derived_string_id(*parts: object) -> str:
-    """Return the id that belongs to these parts, the same at each call."""
+    """Return an id derived from these parts; the same parts always give the same id."""
     # Derived ids let a repeated DELETE find its record even when the deleted rows are gone.
     text = "\x1f".join(str(part) for part in parts)
     return _encode(hashlib.sha256(text.encode()).digest()[:16])

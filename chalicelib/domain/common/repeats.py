@@ -1,8 +1,7 @@
-"""Calls sent with an `Idempotency-Key`: their first answer is stored and replayed.
+"""Calls sent with an `Idempotency-Key`, whose first answer is stored and replayed.
 
-The record of a key stores, from the first attempt on, the id that the created object gets, and a
-number if needed. So a later attempt finds what an earlier one has done, and cannot create the
-object twice.
+From the first attempt on, the row of a key reserves the id of the object to create, and a number if
+needed. So a later attempt finds what an earlier attempt did, and cannot create the object twice.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ class KeyReused(ServiceError):
 
 
 class KeyUnderWay(Conflict):
-    """Raised when the first call with an idempotency key is not answered yet."""
+    """Raised if a key is used again while its first call is still running."""
 
     code = "idempotency_key_under_way"
 
@@ -84,7 +83,7 @@ class KeyedCall:
 
     @property
     def is_taken_over(self) -> bool:
-        """Return whether an earlier attempt may have done the work already."""
+        """Return whether an earlier attempt with this key may already have done the work."""
         return self.attempt > 1
 
 
@@ -137,6 +136,6 @@ def began_at(now: datetime) -> datetime:
 
 
 def mark() -> str | None:
-    """Return an id that distinguishes this call from others; None without a key."""
+    """Return an id that marks the writes of this call; None without a key."""
     call = _CALL.get()
     return None if call is None else call.object_id

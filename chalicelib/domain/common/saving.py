@@ -1,4 +1,4 @@
-"""Data that a storage accepted but cannot save, as in the local stack on a full disk."""
+"""Data that a storage has accepted but cannot save, as the local stack on a full disk."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Report that everything is saved, for a storage that saves what it accepts."""
+    """Report that all data is saved, for storages that save every accepted write."""

@@ -81,7 +81,7 @@ class Traces:
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Return the id of the label that an example moves to; 0 when none is named.
+    """Return the id of the label that a correction moves an example to; 0 if it names no label.
 
     Raises:
         LabelNotFound: the dataset has no label of this id.

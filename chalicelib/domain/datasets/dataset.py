@@ -78,7 +78,7 @@ class LabelCounts:
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Return the counts after a correction rewrote the examples of one source."""
+        """Return the counts after a correction replaced the layout of one source."""
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)
@@ -178,7 +178,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Return a label by its present or former name, whatever its accents' encoding."""
+        """Return a label by its present or former name, in composed or decomposed characters."""
         names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
         found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

@@ -116,7 +116,7 @@ class NewExample:
 
 
 def new_text(text: str, language: str, source: str, label: str, label_id: int = 0) -> NewExample:
-    """Return an example of a checked text; `language` decides how words are counted."""
+    """Return an example of a checked text; its words are counted by the rules of `language`."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return NewExample(text, label, label_id, source, size, count_words(text, language))
 

@@ -69,7 +69,10 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
 
 
 def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
-    """Return the present name by former name, all in normal form, without names in use again."""
+    """Return the present name of each former name, all in normal form.
+
+    Former names that another label now has are left out.
+    """
     present = {normal_form(all_of.name) for all_of in names.values()}
     return {
         name: normal_form(names[label_id].name)

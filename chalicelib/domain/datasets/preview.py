@@ -77,7 +77,7 @@ def cut_row(
     pair: tuple[str, str] | None = None,
     reason: str | None = None,
 ) -> PreviewRow:
-    """Return a row with its long cells cut; `pair` is its text and label."""
+    """Return a preview row with long cells shortened; `pair` is its text and label."""
     shown = cells[:PREVIEW_COLUMNS]
     most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))
     text, label = (None, None) if pair is None else (_cut(part, _CELL_CHARACTERS) for part in pair)

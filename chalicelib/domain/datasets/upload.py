@@ -29,7 +29,7 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 @dataclass(frozen=True)
 class QueuedUpload:
-    """A running upload, with what decides its place in the queue."""
+    """A running upload, with the values that decide its place in the queue."""
 
     account_id: str
     family: str
@@ -91,7 +91,7 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
-    """Return the uploaded file that a call has claimed.
+    """Return the uploaded file that a call has reserved for its use.
 
     Args:
         account_id: owner of the file.

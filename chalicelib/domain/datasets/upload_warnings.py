@@ -45,7 +45,7 @@ LEAST_INSIDE = 0.9
 
 @dataclass
 class OddBoxes:
-    """Counts the boxes with one kind of problem and lists the first ones."""
+    """Counts the boxes that have one kind of problem, and lists the first of them."""
 
     count: int = 0
     places: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 
 
 def split_labels(cell: str) -> list[str]:
-    """Return the labels that a cell lists, such as `Account|Urgent`; one for other cells."""
+    """Return the labels in a cell that lists several, such as `Account|Urgent`."""
     parts = [part for part in map(str.strip, _LISTED.split(cell)) if part]
     return parts if all(any(map(str.isalnum, part)) for part in parts) else [cell.strip()]
 
@@ -249,7 +249,7 @@ def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
 
 
 def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return pairs of labels that are probably meant to be one, the rarer one first."""
+    """Return pairs of labels that probably stand for the same label, the rarer one first."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in sorted(counts, key=lambda name: (counts[name], name)):
         groups[_BETWEEN.sub("", name.casefold()) or name].append(name)

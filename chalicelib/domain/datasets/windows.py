@@ -69,9 +69,10 @@ def read_end(text: str) -> int:
 
 
 def read_cost(text: str) -> int:
-    """Return about how many tokens an encoder reads of a text, begin and end of windows included.
+    """Return the approximate number of tokens that an encoder reads for a text.
 
-    A text of a few words is not counted exactly, but never costs more than a whole window.
+    The markers at begin and end of each window count too. For a text of a few words the result is
+    an upper bound: the cost of a whole window.
     """
     if len(text) <= SHORT_CHARACTERS:
         return len(text)
@@ -123,7 +124,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return the numbers of words before each sentence and at the end."""
+    """Return the number of words before each sentence, and the number of all words."""
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]
@@ -141,7 +142,7 @@ def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]
 
 
 def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
-    """Divide a sentence into windows of about equal cost; return the end of each."""
+    """Divide a long sentence into windows of about equal cost; return where each ends."""
     total = sum(costs[first:last])
     count = -(-total // _WINDOW_TOKENS)
     seen = 0

@@ -85,7 +85,7 @@ def to_documented(text: str) -> str:
 
 
 def to_latin(text: str) -> str:
-    """Convert a text of one line to LATIN_CHARACTERS, as `to_documented` does to CHARACTERS."""
+    """Convert a line of text to LATIN_CHARACTERS, by the rules of `to_documented`."""
     # NFC joins a letter and its accent, which may be two characters, into one of the set.
     return _reduced(unicodedata.normalize("NFC", text), _KEPT_LATIN)
 
@@ -95,7 +95,7 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return the replacement of a character: itself, others of the set, a space or nothing."""
+    """Return the replacement of a character: itself, similar characters, a space or nothing."""
     if character in kept:
         return character
     if character.isspace():

@@ -43,7 +43,7 @@ def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
 def tick_box_of(field: FormField, view: ReadPage) -> FormWidget | None:
     """Return the tick box that is the value of a field of a template; None for other values.
 
-    A field without a value has the nearest tick box left or right of its key.
+    A field without a value gets the nearest tick box to the left or right of its key.
     """
     if view.turns or view.unrolling is not None:
         return None

@@ -33,7 +33,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return the position in the document, given the last position of the previous page."""
+        """Return the position within the document, given the last position on the previous page."""
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 

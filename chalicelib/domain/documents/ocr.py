@@ -89,7 +89,7 @@ Item = TextLine | Contact | FormField | Table | TableBlock
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One item of an answer, and its place."""
+    """One item of an answer with its position on the page."""
 
     view: ReadPage
     """The page, without its pixels and lines."""
@@ -190,7 +190,7 @@ class DocumentFindings:
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
-    """Return the findings of all pages, with positions that count through the document."""
+    """Return the findings of all pages, with positions counted through the whole document."""
     found: list[Finding] = []
     last = NOWHERE
     for page in pages:
@@ -209,7 +209,7 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return a finding; a form field whose value is a tick box of the PDF has the box's state."""
+    """Return a finding whose value is a PDF tick box with the state of this box."""
     if not isinstance(finding.item, FormField):
         return finding
     box = tick_box_of(finding.item, finding.view)
@@ -222,7 +222,7 @@ def with_tick(finding: Finding) -> Finding:
 
 
 def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
-    """Return a page whose findings have the role of the block that they are in.
+    """Return a page whose findings have the role of the layout block that contains them.
 
     Args:
         page: findings and blocks.
@@ -239,7 +239,7 @@ def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
 
 
 def _role(finding: Finding, special: Sequence[tuple[Rect, Role]]) -> Role:
-    """Return the role of the first block that most of a finding is in."""
+    """Return the role of the first layout block that contains most of a finding."""
     own = place_of(finding.item)
     return next((role for box, role in special if box.overlap(own) > own.area / 2), BODY)
 
@@ -259,14 +259,14 @@ def place_of(item: Item) -> Rect:
 
 
 def without_content(page: ReadPage) -> ReadPage:
-    """Return a page without its pixels and lines, which frees their memory."""
+    """Return a page without its pixels and lines, so that their memory is freed."""
     return replace(
         page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=(), unread=()
     )
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count words by the rule of the word limit for images."""
+    """Count the words of lines as the word limit of images counts them."""
     return sum(len(line.text.split()) for line in lines)
 
 
@@ -278,7 +278,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return one field of each entity: first with a value, then with the best key fit."""
+    """Return one field per entity: first with a value, then with the best key."""
     every = list(findings)
     scores: dict[str, float] = {}
     for each in every:

@@ -63,7 +63,7 @@ class Rect:
 
 
 def around(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle around at least one rectangle."""
+    """Return the smallest rectangle that contains all given rectangles, at least one."""
     found = list(rects)
     return Rect(
         min(rect.min_x for rect in found),
@@ -74,7 +74,7 @@ def around(rects: Iterable[Rect]) -> Rect:
 
 
 def between(first: Point, last: Point, place: float) -> Point:
-    """Return the point at a fraction of the way, 0 to 1, from one point to another."""
+    """Return a point between two points, at a fraction 0 to 1 of the way."""
     return (
         first[0] + place * (last[0] - first[0]),
         first[1] + place * (last[1] - first[1]),
@@ -94,7 +94,7 @@ def around_points(points: Iterable[Point]) -> Rect:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The curve that a text line follows over the page."""
+    """The curve of a text line on a page whose lines may be bent."""
 
     points: tuple[Point, ...]
     """At least three points of its middle, from beginning to end."""
@@ -103,12 +103,12 @@ class Course:
 
     @property
     def length(self) -> float:
-        """Return the distance between its ends, in pixels."""
+        """Return the distance between the ends of the curve, in pixels."""
         return dist(self.points[0], self.points[-1])
 
     @property
     def sag(self) -> float:
-        """Return the largest deviation from the straight line between the ends, in line heights."""
+        """Return how far the curve deviates from a straight line, in line heights."""
         (x, y), (end_x, end_y) = self.points[0], self.points[-1]
         across = [(px - x) * (end_y - y) - (py - y) * (end_x - x) for px, py in self.points]
         area = self.length * self.height
@@ -154,7 +154,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class FormWidget:
-    """One place of a page that shows a field; several may show the same field."""
+    """One place on a page where a form field is shown; a field may have several places."""
 
     name: str
     """Full name of the field in the PDF, parts separated by points."""
@@ -210,7 +210,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Unrolling:
-    """Maps the pixels of a straightened raster to the bent one they come from."""
+    """Maps pixels of a straightened page image to those of the original bent image."""
 
     width: int
     height: int
@@ -220,7 +220,7 @@ class Unrolling:
     """Points of the bent raster, by rows, for a regular grid on the straightened one."""
 
     def on_bent(self, point: Point) -> Point:
-        """Return the point of the bent raster for a point of the straightened one."""
+        """Return the point of the bent image for a point of the straightened one."""
         right = min(max(0.0, point[0] / self.step), len(self.nodes[0]) - 1)
         down = min(max(0.0, point[1] / self.step), len(self.nodes) - 1)
         column, row = min(int(right), len(self.nodes[0]) - 2), min(int(down), len(self.nodes) - 2)
@@ -243,7 +243,7 @@ class Unrolling:
         return replace(self, nodes=nodes)
 
     def around_bent(self, rect: Rect) -> Rect:
-        """Return the box on the bent raster around a rectangle of the straightened one."""
+        """Return the box on the bent image around a rectangle of the straightened one."""
         steps = max(1, ceil(rect.width / self.step))
         columns = [rect.min_x + rect.width * step / steps for step in range(steps + 1)]
         sides = (rect.min_y, rect.max_y)

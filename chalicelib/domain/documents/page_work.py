@@ -16,7 +16,7 @@ _POLL_SECONDS = 0.05
 
 
 class _Stopped(Exception):
-    """Another page has failed, so this page is not needed any more."""
+    """Raised to stop work on a page because another page of the call has failed."""
 
 
 class PageWork:

@@ -195,18 +195,18 @@ class Batch:
 
     @property
     def is_metered(self) -> bool:
-        """Return whether the lines are counted as predictions."""
+        """Return whether each line counts as a prediction."""
         return self.kind != READ
 
     @property
     def is_table(self) -> bool:
-        """Return whether the result is written from stored cells at the end."""
+        """Return whether the result is a table that is written from stored cells at the end."""
         is_asked = self.columns == INPUT or self.review_below is not None
         return self.kind != RANK and (self.format == XLSX or is_asked)
 
     @property
     def reads_cells(self) -> bool:
-        """Return whether the lines of a file of texts are read with all cells of their rows."""
+        """Return whether all cells of an input row are stored with its text."""
         return self.columns == INPUT and self.family == LANGUAGE and "dataset" not in self.source
 
     @property
@@ -260,7 +260,7 @@ class Batch:
 
     @property
     def counted(self) -> int:
-        """Return the number of predictions that stay counted: the answers in the result."""
+        """Return the number of predictions that remain counted: one per answer."""
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
         return 0 if has_none else self.lines_done - self.lines_failed

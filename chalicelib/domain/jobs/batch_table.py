@@ -54,7 +54,7 @@ class InputTable:
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row, and add columns without names if the row has more cells.
+        """Count a row; if it has more cells than known columns, add columns without names.
 
         Raises:
             InvalidUpload: the result would exceed a limit.
@@ -88,7 +88,7 @@ class InputTable:
 
 
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of the columns that the result adds to those of the input.
+    """Return the names of the columns that are added after those of the input.
 
     Args:
         batch: a batch whose result is a table.
@@ -106,7 +106,7 @@ def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
 
 
 def count_own(batch: Batch) -> int:
-    """Return the number of columns that the result adds, before any list of them is made."""
+    """Return how many columns will be added; their names are not created yet."""
     labels, errors = ((batch.count or 1), 1) if batch.columns == INPUT else (1, 2)
     return 2 * labels + errors + (batch.review_below is not None)
 

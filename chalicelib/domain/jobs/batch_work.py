@@ -12,7 +12,7 @@ from chalicelib.domain.models.model import ServedModel
 
 
 class Check(Protocol):
-    """A function that is called now and then and raises to stop the work."""
+    """A function that long work calls regularly; it raises an error to stop the work."""
 
     def __call__(self) -> None:
         """Raise an error if the work must stop."""
@@ -41,7 +41,7 @@ class BatchWork(Protocol):
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether the parts of a sent file can be written within the call.
+        """Return whether a sent file can be split into parts within the call.
 
         Raises:
             InvalidUpload: the file cannot be read.
@@ -89,7 +89,7 @@ class Ranker(Protocol):
         """Return the stored form of a part."""
 
     def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
-        """Select the lines that are most worth labelling, the best one first."""
+        """Select the lines that improve the model most if they are labelled, the best first."""
 
 
 class Tables(Protocol):

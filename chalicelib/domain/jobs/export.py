@@ -89,7 +89,7 @@ class Export:
 
 
 def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
-    """Check that an account can create another export.
+    """Raise an error if the account has the maximum number of exports.
 
     Args:
         stored: its exports that are in progress or can be downloaded.

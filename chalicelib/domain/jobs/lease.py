@@ -22,7 +22,7 @@ class Lease:
 
 
 def longest_lease(milliseconds: int) -> int:
-    """Return an upper bound of all leases, where workers take leases of some milliseconds."""
+    """Return an upper bound of the lease time in milliseconds that workers request."""
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 
 

@@ -127,7 +127,7 @@ class NotedObject(msgspec.Struct, frozen=True):
 
 
 class NotedEntry(msgspec.Struct, frozen=True):
-    """The member of a notification that holds the object."""
+    """The member of a bucket notification that describes the object."""
 
     object: NotedObject
 
@@ -168,10 +168,10 @@ def encode_job(job: Job) -> str:
 
 
 def postponed(job: JobType) -> tuple[JobType, int] | None:
-    """Return the next message of a job whose account is at its limit, and its delay in seconds.
+    """Return the next message, and its delay in seconds, for a job whose account is at its limit.
 
-    Each delay is twice as long as the one before. So a chain of messages has 9 at most, fewer than
-    the 16 after which Lambda may stop a loop, and ends before the sweep sends the job again.
+    Each delay is twice the one before. So a job has at most 9 messages in a row, fewer than the 16
+    after which Lambda may stop a loop, and they end before the sweep sends the job again.
 
     Returns:
         None if the message has waited as often as it may.

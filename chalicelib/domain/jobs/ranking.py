@@ -1,6 +1,6 @@
-"""Rankings: which of many samples are most worth labelling. beyond.md, section 7.
+"""Rankings: which of many samples should be labelled first. beyond.md, section 7.
 
-A ranking is a batch that selects some of its lines when all are answered.
+A ranking is a batch that selects some of its lines after all are answered.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class PartWork:
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Divide work into parts of some seconds; return no parts if there is too little work.
+    """Divide work into parts of a few seconds each; return no parts if the total is short.
 
     Args:
         items: the smallest units of work, in order.

@@ -33,7 +33,7 @@ class WaitingJob(Protocol):
 
     @property
     def turn(self) -> int:
-        """Return the number of the job in its lane."""
+        """Return the number that orders the job in its queue lane."""
         ...
 
     @property

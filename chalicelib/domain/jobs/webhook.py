@@ -100,7 +100,7 @@ class Webhook:
     """Mark of the call that set the secret, so that a repeated call does not rotate again."""
 
     def recovered(self) -> Webhook:
-        """Return the webhook with its count of failures reset."""
+        """Return the webhook with its number of failures set to zero."""
         return replace(self, failures=0, failing_since=None, resting_until=None, cause="")
 
 

@@ -80,7 +80,7 @@ def _pairs(
 def _by_example(
     examples: Sequence[EvaluatedExample],
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
-    """Key examples by id; in multi-label, where ids repeat, by id and label if that is unique."""
+    """Map examples by id. In multi-label, if unique, by id and label."""
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]
     counts = Counter(keys)

@@ -68,7 +68,7 @@ def word_spans(text: str) -> list[TextSpan]:
 
 
 def without(text: str, span: TextSpan) -> str:
-    """Return the text without a part, and without the space that would be doubled."""
+    """Return the text without one part, and without the double space that would remain."""
     return f"{text[: span.start].rstrip()} {text[span.end :].lstrip()}".strip()
 
 

@@ -38,7 +38,7 @@ class RunControl(Protocol):
         ...
 
     def is_due(self) -> bool:
-        """Return whether the last report is old enough for a new one."""
+        """Return whether enough time has passed since the last progress report."""
         ...
 
 
@@ -48,7 +48,7 @@ class PartDelegation(Protocol):
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Delegate work, once in a run; work that is left later is done by the run itself.
+        """Delegate work to other workers, at most once per run; the run itself does what remains.
 
         Args:
             model: the model, whose run this worker owns.
@@ -62,7 +62,7 @@ class PartDelegation(Protocol):
         ...
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Compute the waiting parts of a run here, the last ones first.
+        """Compute the waiting parts of a run in this process, from the last to the first.
 
         Args:
             model: the model, whose run this worker owns.
@@ -111,7 +111,7 @@ class Adjuster(Protocol):
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete the texts of a run that has ended."""
+        """Delete the texts of an adjustment that has ended."""
         ...
 
 

@@ -230,7 +230,7 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry is stale, because a worker or call died.
+    """Return whether a guard entry is stale because the worker or call that wrote it died.
 
     Args:
         entry: made by `new_guard`.

@@ -113,7 +113,7 @@ def _examples(picture: LabelledPicture) -> int:
 
 
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
-    """Return how many views of each image to use, so that their features fit into memory.
+    """Return how many views per image to use, so that all features fit into memory.
 
     Args:
         plain: number of unaltered views of each image, which are never left out.

@@ -28,7 +28,7 @@ class UserTexts:
 
     @property
     def marked(self) -> int:
-        """Return how many texts are marked as out of the domain."""
+        """Return how many texts are marked as out of scope."""
         return sum(label == OUT_OF_DOMAIN_LABEL for label in self.labels)
 
     @property

@@ -59,7 +59,7 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
 
 
 def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
-    """Load the dataset of the path, and label and model of the query."""
+    """Load the dataset of the path, and the label and model that the query names."""
     view = locate.readable_dataset(call)
     # The raw query: an unknown id is a 404 before the 400 of another parameter.
     query = call.request.query

@@ -111,7 +111,7 @@ class AddForm(msgspec.Struct, rename="camel"):
 
 
 class OldChangesForm(AddForm, rename="camel"):
-    """What changes of a dataset: a file adds examples, a name alone renames it."""
+    """Fields of an old call: a file adds examples, a name without a file renames the dataset."""
 
     form_rules: ClassVar[dict[str, Any]] = {}
     json_rules: ClassVar[dict[str, Any]] = {}

@@ -114,7 +114,7 @@ def get_card(call: Call) -> dict[str, Any]:
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
-    """Return the model as if the version that the query names were served."""
+    """Return the model with the version that the query names as its served one."""
     query: VersionQuery = call.query
     return call.container.model_versions.at(model or call.located, query.model_version)
 

@@ -224,7 +224,7 @@ def _ranking(
 
 
 def _columns(form: BatchForm | PictureBatchForm) -> str:
-    """Return the columns of the result; refuse what JSON lines cannot hold."""
+    """Return the columns of the result; refuse columns that JSON lines cannot have."""
     if form.format == JSONL:
         remedy = "send format=csv or format=xlsx, or leave it out."
         if form.columns == INPUT:
@@ -241,7 +241,7 @@ def _columns(form: BatchForm | PictureBatchForm) -> str:
 
 
 def _reading(form: PictureBatchForm) -> dict[str, object]:
-    """Return the fields that each reading of a document in the batch needs."""
+    """Return the request fields that apply to each document of the batch."""
     if form.format != JSONL:
         raise InvalidParameter(
             "format", f"{form.format} is for labels; use jsonl for batches that read documents."
@@ -260,7 +260,7 @@ def _reading(form: PictureBatchForm) -> dict[str, object]:
 
 
 def _template(call: Call) -> bytes | None:
-    """Validate the form template of the call; return the content of one that was sent."""
+    """Validate the form template of the call; return its content if the caller sent one."""
     form: PictureBatchForm = call.form
     source = sent_template(call)
     # Validated within the call, so that a bad template does not fail the batch later.

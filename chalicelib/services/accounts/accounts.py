@@ -235,7 +235,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return the current source if it has the plan, otherwise the first that has it."""
+    """Return the present source if it offers the plan, otherwise the first one that does."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
@@ -255,7 +255,7 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a new key and lets the old ones expire."""
+    """Return a function that adds a new key to an account and lets the old keys expire."""
 
     def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be

@@ -71,7 +71,7 @@ GONE = LineError("example_not_found", "The picture was deleted before it was ans
 
 
 class ImagePredictor(Protocol):
-    """The prediction service, as batches use it."""
+    """The methods of the prediction service that batches use."""
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
         """Raise an error if a model cannot answer."""
@@ -203,7 +203,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that answers an image, or judges it for a ranking."""
+        """Return the function that answers an image, or that judges an image for a ranking."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # Refused here, the whole part fails; refused below, it would be the error of one line.
@@ -242,7 +242,7 @@ class PictureWork:
         return read
 
     def _request(self, batch: Batch) -> OcrRequest:
-        """Return the request of a single call from the fields that the batch stores."""
+        """Build the request of a single call from the stored fields of the batch."""
         fields = dict(batch.reading)
         form_type = fields.pop("form_type", None)
         template = None
@@ -264,5 +264,5 @@ class PictureWork:
 
 
 def _no_archive(problem: InvalidZip) -> InvalidUpload:
-    """Return the error of a file that is not an archive."""
+    """Return the error for an input file that is not an archive."""
     return InvalidUpload(str(problem))

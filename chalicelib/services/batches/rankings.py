@@ -30,7 +30,7 @@ class RankingWork:
         return dump_part([(place, found) for place, found in judged if found is not None])
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Select the lines that are most worth labelling, the best one first.
+        """Select the lines that improve the model most if they are labelled, the best first.
 
         Args:
             batch: a batch whose parts are all answered.

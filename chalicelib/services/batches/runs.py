@@ -221,7 +221,7 @@ class BatchRunService:
             self._resume(batch)
 
     def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
-        """Take a step; end the batch if it is refused or was attempted too often."""
+        """Perform a step; end the batch if the step is refused or was attempted too often."""
         if batch.attempts >= self._settings.max_attempts:
             self._give_up(batch, f"was interrupted {self._settings.max_attempts} times")
             return
@@ -337,7 +337,7 @@ class BatchRunService:
             self._send_heads(stalled)
 
     def _send_heads(self, batch: Batch) -> None:
-        """Send the first unanswered part of each chain."""
+        """Send the message of the first unanswered part in each chain."""
         chains = self._settings.batch_chains
         for first in range(min(chains, batch.parts)):
             chain = range(first, batch.parts, chains)
@@ -375,7 +375,7 @@ class BatchRunService:
             self._send_next(after, number)
 
     def _encode_part(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return what is stored of a part: lines of the result, cells, or judgements."""
+        """Return the stored form of a part: result lines, cells of a table, or judgements."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
         if batch.is_table:
@@ -411,9 +411,10 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Continue the chain after an answered part whose worker may have died.
+        """Continue the chain after an answered part if the worker of this part may have died.
 
-        A first delivery is a duplicate message: another worker continues its chain.
+        The first delivery of such a message is a duplicate, because another worker continues the
+        chain.
         """
         if delivery > 1:
             if batch.is_answered:

@@ -118,7 +118,7 @@ def _cells(batch: Batch, line: BatchLine) -> list[Cell]:
 
 
 def _answer_cells(batch: Batch, answered: AnsweredLine, width: int) -> list[Cell]:
-    """Return our cells of a row; those without a value are empty."""
+    """Return the added cells of a row; cells without a value are empty."""
     error, is_input = answered.error, batch.columns == INPUT
     ends: list[Cell] = [error.message if error else ""]
     if not is_input:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TextPredictor(Protocol):
-    """The prediction service, as batches use it."""
+    """The methods of the prediction service that batches use."""
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
         """Refuse a model that cannot answer."""

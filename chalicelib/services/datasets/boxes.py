@@ -133,7 +133,7 @@ class BoxService:
     def _boxes_of_image(
         self, dataset: Dataset, example_id: int
     ) -> tuple[str, Example, list[Example]]:
-        """Return the source of an example, the example, and all boxes of its image."""
+        """Return an example, its source, and all boxes of its image."""
         found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)

@@ -180,7 +180,7 @@ class BrowseService:
         return _collected(blocks(count), wanted, offset, count, len(listed), count)
 
     def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
-        """Return the suspects of a model of this dataset."""
+        """Return the suspects of a model, if the model was trained from this dataset."""
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(
                 "suspectsOf",

@@ -152,7 +152,7 @@ class CorrectionService:
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
     ) -> CorrectionResult | None:
-        """Return the result of an earlier attempt at this call; None if it changed nothing.
+        """Return the result of an earlier attempt at this call; None if nothing was changed.
 
         Args:
             view: the dataset.
@@ -274,7 +274,7 @@ class CorrectionService:
         )
 
     def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
-        """Return the changes for suspects that have not changed since the training."""
+        """Plan the changes for a model's suspects, except those that changed since the training."""
         view = self._stores.labels.view(dataset)
         found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}

@@ -61,7 +61,7 @@ class ThumbnailService:
         return None
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return the thumbnails of examples by id; make missing ones for two seconds."""
+        """Return thumbnails by example id; missing ones are made for up to two seconds."""
         sizes = {one.example_id: self._known.get(one.example_id) for one in examples if one.picture}
         unseen = [one for one in examples if one.picture and sizes[one.example_id] is None]
         found = self._find(dataset_id, sorted({one.picture for one in unseen}))
@@ -95,7 +95,7 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size of a thumbnail; make a missing one if there is time."""
+        """Return the size of a thumbnail; if it is missing, make it while there is time."""
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:

@@ -182,7 +182,7 @@ class BundleService:
     def _add_golden(
         self, archive: BundleArchive, model: Model, labels: Sequence[str], check: Callable[[], None]
     ) -> None:
-        """Add inputs, and what the service answers to them."""
+        """Add sample inputs to the archive, with the answers of the service."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
         # More than any model has: the answers name all labels.
         options, golden = PredictionOptions(count=1_000_000), []

@@ -229,14 +229,14 @@ class ExportRunService:
         return stores.labels.view(dataset)
 
     def _require_owner(self, export: Export) -> None:
-        """Raise BadRequest if the dataset or model was deleted."""
+        """Raise BadRequest if the exported dataset or model was deleted."""
         if export.model is None:
             self._view(export)
         else:
             self._bundles.model(export)
 
     def _delete_with_owner(self, export: Export) -> None:
-        """Delete the file if the dataset or model was deleted meanwhile."""
+        """Delete the export file if its dataset or model was deleted during the export."""
         try:
             self._require_owner(export)
         except BadRequest:

@@ -159,7 +159,7 @@ class DeletionRunService:
                 stores.model_cards.delete(model.model_id)
 
     def _writer_seconds(self, dataset: Dataset) -> int:
-        """Return how long an interrupted upload may still be writing, in seconds."""
+        """Return for how many seconds an interrupted upload may still write data."""
         until = self._stores.datasets.lease_until(dataset)
         now = to_milliseconds(self._clock())
         # Rounded up, so that the job does not come back before the lease has ended.

@@ -98,7 +98,7 @@ class SweepService:
         return sent
 
     def count_places(self) -> bool:
-        """Count the waiting trainings for queue positions; return whether there are many."""
+        """Count waiting trainings for their queue positions; return whether there are many."""
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
@@ -123,7 +123,7 @@ class SweepService:
         return len(lost)
 
     def _announce_deletions(self, older_than: int) -> int:
-        """Resend stale deletions; create the record if a call died before it."""
+        """Send stale deletions again; create the record if a call died before writing it."""
         stale = self._stores.deletions.nudge(older_than)
         for dataset in self._stores.datasets.claim_deleted(older_than):
             stale.append(

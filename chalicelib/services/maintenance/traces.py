@@ -88,7 +88,7 @@ class TraceService:
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the first corrections whose replaced data no reader can use any more."""
+        """Return the first corrections whose replaced data no reader can be using."""
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -137,7 +137,7 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Remove texts and images without an example from the stored vectors; False if busy."""
+        """Remove vectors of texts and images that no example uses; return False if busy."""
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -152,7 +152,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove vectors from their shards; a vector that is needed later is computed again."""
+        """Remove vectors from their shards; a vector that is needed again is computed again."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts
@@ -171,7 +171,7 @@ class TraceService:
                 artifacts.delete(key)
 
     def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete image files without an example, and their features; False if busy."""
+        """Delete image files that no example uses, with their features; return False if busy."""
         stores, number = self._stores, dataset.dataset_id
         # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:

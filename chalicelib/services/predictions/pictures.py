@@ -94,7 +94,7 @@ class PicturePredictionService:
         return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise the error of `predict` for a model that cannot predict; count nothing."""
+        """Raise the error that `predict` would raise for this model; count nothing."""
         self._checked(model, types)
 
     def _predict_one(
@@ -150,7 +150,7 @@ class PicturePredictionService:
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]
     ) -> tuple[TrainedVision, Picture]:
-        """Return the loaded model and the image, decoded as large as the model needs it."""
+        """Return the loaded model and the image, decoded at the size that the model needs."""
         from chalicelib.formats.pictures.png_exif import standardize_orientation
         from chalicelib.formats.pictures.reading import read_picture
 

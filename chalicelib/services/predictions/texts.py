@@ -64,7 +64,7 @@ class PredictionService:
     ) -> list[Prediction[Probability]]:
         """Predict the labels of texts; a single call sends a list of one.
 
-        The other texts of a call do not change the answer to a text, not even in the last bit.
+        The answer to a text is the same to the last bit, whatever other texts the call has.
 
         Args:
             model: any model that the account may use.
@@ -91,7 +91,7 @@ class PredictionService:
         return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Raise the error of `predict` for a model that cannot predict; count nothing."""
+        """Raise the error that `predict` would raise for this model; count nothing."""
         self._checked(model, dataset_type)
 
     def _counted(

@@ -92,7 +92,7 @@ class TemplateServiceStores:
 
 
 class PageReader(Protocol):
-    """The service that reads documents, as the learning uses it."""
+    """The methods of the document service that template learning uses."""
 
     def require_networks(self, model: ServedModel) -> None:
         """Raise an error if the networks of a model are missing."""
@@ -333,7 +333,7 @@ def _result(found: LearnedTemplate) -> dict[str, Any]:
 
 
 def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
-    """Return an error that says which document of the archive it is about."""
+    """Return an error whose message names the document of the archive."""
     return InvalidUpload(f"{document.name[:100]}: {refusal}")
 
 

@@ -334,7 +334,7 @@ class AdjustmentService:
 
 
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return how a file is read: of two columns without names, one has labels of the model."""
+    """Return how to read a file; of two unnamed columns, one holds labels of the model."""
     if options.header is not None or options.text_column:
         return options
     table = InputTable()
@@ -367,7 +367,7 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
 
 
 def _nearest(adjusted: TrainedText, found: UserTexts, blocks: Blocks) -> list[dict[str, Any]]:
-    """Return the texts nearest to the threshold with their answers, as the card has them."""
+    """Return the texts nearest to the threshold with their answers, in the form of the card."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     rows = nearest_rows(adjusted, blocks, SHOWN_TEXTS)
@@ -395,7 +395,7 @@ def _card_members(
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return the advice of the adjusted version, joined by the shift that was found."""
+    """Return advice for the adjusted version, including advice on the shift that was found."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])

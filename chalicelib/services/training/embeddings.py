@@ -1,8 +1,8 @@
 """Embeddings of a dataset's texts, computed once and stored by digest with the dataset.
 
 The ingest queue embeds the parts of an upload in order. A training that starts meanwhile embeds
-parts from the end, so that both rarely embed the same part. Then it embeds texts in no part, such
-as feedback.
+parts from the end, so both rarely embed the same part. Then it embeds texts that belong to no part,
+such as feedback.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class EmbeddingService:
         self._embed(part.dataset_id, part.engine, part.items, part.name)
 
     def _embed_part(self, dataset: Dataset, part: str, texts: Sequence[str]) -> None:
-        """Embed a part with each installed encoder of its language, and remove the part."""
+        """Embed a part with each installed encoder for its language, then delete the part."""
         texts = split_texts(texts).windows
         name = f"{PurePosixPath(part).parent.name}-{PurePosixPath(part).stem}"
         for encoder in encoder_names(dataset.language, None):
@@ -157,7 +157,7 @@ class EmbeddingService:
         return digests, rounded.astype(vectors.dtype)
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete the vectors of a dataset that was deleted meanwhile."""
+        """Delete vectors that were stored for a dataset after its deletion."""
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")

@@ -95,7 +95,7 @@ class FeatureService:
         self._thumbnails = thumbnails
 
     def run_part(self, job: FeaturesJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Compute the features of one part of an upload; return whether this completed it.
+        """Compute the features of one part of an upload; return whether the part is complete.
 
         If the time is short, some features are computed and the job is sent again.
         """
@@ -166,7 +166,7 @@ class FeatureService:
             maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete the features of a dataset that was deleted meanwhile."""
+        """Delete features that were stored for a dataset after its deletion."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
@@ -179,7 +179,7 @@ class FeatureService:
         items: Sequence[str],
         remaining_seconds: Callable[[], float],
     ) -> bool:
-        """Compute the missing objects of a part; return False if the time was short."""
+        """Compute the missing feature files of a part; return False if the time is too short."""
         extractor = registry.extractor_for(dataset.type, None, self._backbones)
         keep = self._thumbnails.keep
         maker = _Maker(self._stores, extractor, self._settings.threads, keep)
@@ -311,7 +311,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Collect one view of each image, then altered views if there is space."""
+        """Compute one view of each image, then altered views if memory allows."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -349,7 +349,7 @@ class _FeatureCollection:
                     self._stores.parts.done(part)
 
     def _complete(self, first_view: int) -> None:
-        """Load or compute all rows from a view on."""
+        """Load or compute all rows, from a given view on."""
         waiting = [
             (number, view)
             for number, views in enumerate(self._views)
@@ -395,7 +395,7 @@ class _FeatureCollection:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return missing rows of one dataset, the last ones first; the ingest starts in front."""
+        """Return missing rows of one dataset from the end, because the ingest starts in front."""
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:
             number, view = waiting[-1]
@@ -453,7 +453,7 @@ class _FeatureCollection:
         self._check(len(self._rows), self._total, 0)
 
     def _add_rows(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
-        """Add the rows of an object that this training uses."""
+        """Add those rows of a stored object that this training uses."""
         if shard.row_bytes != self._extractor.row_bytes:
             return
         whole = None if content is None else memoryview(content)

@@ -111,7 +111,7 @@ class ModelService:
         return self.card_of(self.get(account_id, model_id))
 
     def card_of(self, model: Model) -> dict[str, Any]:
-        """Return the card of the version that a model serves.
+        """Return the card of the served version.
 
         Raises:
             MetricsNotFound: no training has succeeded yet.

@@ -94,7 +94,7 @@ class TrainingPartService:
             queue.send_part(lent, following)
 
     def _make(self, model: Model, key: str) -> bool:
-        """Compute a part and remove it; return False if it was finished before."""
+        """Compute a part and delete its input; return False if the part was finished before."""
         part = self._parts.read(key)
         if part is None:
             return False
@@ -103,7 +103,7 @@ class TrainingPartService:
         return True
 
     def _running(self, job: TrainPartJob) -> Model | None:
-        """Return the training of a part; None if it has ended."""
+        """Return the training that a part belongs to; None if this training has ended."""
         model = self._models.find(job.account_id, job.model_id)
         is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status == RUNNING else None

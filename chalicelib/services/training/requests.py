@@ -270,7 +270,7 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove an entry; if this fails, it is recognised as stale later."""
+        """Remove a guard entry; if the write fails, the entry is later recognised as stale."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:

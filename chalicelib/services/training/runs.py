@@ -90,7 +90,7 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model whose turn it is, which may not be that of the message.
+        """Train the model whose turn it is; the message may name another model.
 
         Args:
             job: the job that `train_job` made.
@@ -154,7 +154,7 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Train on the dataset, or adjust the served version, which may have outlived it."""
+        """Train on the dataset; or adjust the served version, even if its dataset was deleted."""
         if model.request.adjustment is not None:
             return self._adjustments.learn(model, control)
         learned = self._learners[model.family].learn(model, self._dataset(model), control)
@@ -200,7 +200,7 @@ class TrainingRunService:
         self._emit(model, "training.succeeded")
 
     def _why_not_served(self, model: Model, learned: LearnedModel) -> str:
-        """Return why the new version must not replace the served one; empty if it may."""
+        """Return why the new version is not served; empty if it may be served."""
         if not model.request.serves_if_better or learned.evaluation is None:
             return ""
         current = self._stores.models.find(model.account_id, model.model_id)
@@ -304,7 +304,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete data that a stalled worker may have written for a finished run."""
+        """Delete data that a stalled worker may have written for a run that has ended."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)
@@ -316,7 +316,7 @@ class TrainingRunService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
-        """Leave the run to another attempt, or end it after the last one."""
+        """Leave the run open for another attempt; after the last attempt, end it."""
         cause = attempt_cause(model.family, error)
         log.error("training_interrupted", error, model=model.model_id)
         try:

@@ -140,7 +140,7 @@ class TextLearner:
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return the start time of the run, and its datasets as they were then."""
+        """Return the start time of the run, and its datasets as they were at this time."""
         datasets = self._examples.datasets(model, dataset)
         # A resumed run trains on the examples of its start, so that its result does not depend on
         # deaths.
@@ -151,7 +151,7 @@ class TextLearner:
         return beginning.begun_at, [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
-        """Draw a sample if the texts do not fit in memory or time."""
+        """Sample the texts if they do not fit into memory or time."""
         from chalicelib.engines.text.cost import most_examples
 
         dims = sum(self._embedder.encoders.get(name).dimensions for name in profile.encoders)
@@ -186,7 +186,7 @@ class TextLearner:
         profile: Profile,
         collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
     ) -> TextVectors:
-        """Return the source of the vectors of texts, whose windows `collect` collects."""
+        """Return the vectors of texts, which are made from the windows that `collect` returns."""
         from chalicelib.engines.text.training import TextVectors
         from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 
@@ -233,7 +233,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Choose the encoders: those of the request, or the best that are worth their time."""
+        """Return the requested encoders, or choose those that are worth their time."""
         wish = model.request.param("profile")
         asked = wish
         if asked is None and self._embedder.default_profile != ACCURATE:
@@ -258,7 +258,7 @@ class TextLearner:
         texts: TrainingTexts,
         progress: _Progress,
     ) -> Profile:
-        """Take each step to more encoders that is worth its cost in every answer."""
+        """Move to larger encoders step by step, as long as each step is worth its cost."""
         ladder = find_ladder(wanted, texts.texts, self._embedder.encoders.is_installed)
 
         def compare(count: int, present: Profile, step: Profile) -> Benefit:
@@ -363,7 +363,7 @@ class TextLearner:
 
 
 def _uses_names(model: Model, texts: TrainingTexts) -> bool:
-    """Return whether a model is trained from names of labels, because it has few examples."""
+    """Return whether to train from label names, because there are few examples."""
     is_allowed = model.request.minimum_examples < MIN_EXAMPLES_PER_LABEL
     return is_allowed and texts.has_few_examples
 
@@ -386,7 +386,7 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Stop before a fit if the time of this function is too short.
+        """Stop before a fit if the remaining time of this function is too short.
 
         Raises:
             TimedOut: less than `seconds` are left, and the next function has more.
@@ -412,7 +412,7 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Note that the vectors of a sample are computed, which the progress excludes.
+        """Record that the vectors of a sample are computed; progress does not count them.
 
         Raises:
             LeaseLost: another worker owns the run.

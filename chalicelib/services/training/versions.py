@@ -111,7 +111,7 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a model as if a version were served; without a number, the model itself.
+        """Return a model with another version as its served one; without a number, unchanged.
 
         Raises:
             NotFound: the version is not kept.

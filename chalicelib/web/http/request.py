@@ -94,7 +94,7 @@ class ApiRequest:
 
 
 def whole_event(event: object) -> dict[str, Any]:
-    """Return an event with all members that Chalice reads without checking."""
+    """Return a copy of an event that has all members which Chalice reads without a check."""
     source: dict[str, Any] = dict(event) if isinstance(event, Mapping) else {}
     context = source.get("requestContext")
     context = dict(context) if isinstance(context, Mapping) else {}
@@ -140,12 +140,12 @@ def _texts(members: object) -> dict[str, str]:
 
 
 def _sound(text: str) -> str:
-    """Replace unpaired surrogates, which an answer could not repeat."""
+    """Replace unpaired surrogates in a text, because answers cannot be encoded with them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the query parameters, from the member that the gateway has filled."""
+    """Return the query parameters, from whichever member of the event has them."""
     many = event.get("multiValueQueryStringParameters")
     if not isinstance(many, Mapping):
         return {name: [value] for name, value in _texts(event.get("queryStringParameters")).items()}
@@ -243,7 +243,7 @@ def read_fields(
 
 
 def _check_encoding(header: str) -> None:
-    """Refuse a compressed body by the coding that its header names."""
+    """Raise an error if the header says that the body is compressed."""
     for name in header.split(","):
         if name.strip().lower() in COMPRESSED:
             raise UnsupportedEncoding(
@@ -342,7 +342,7 @@ def _trimmed(name: str, value: object) -> object:
 
 
 def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
-    """Return the error of a JSON body, as precisely as possible."""
+    """Return the error for an invalid JSON body, as precise as possible."""
     # The decoder reports an unpaired surrogate as truncated input. The lenient decoder of the
     # standard library finds the field that has it.
     try:

@@ -117,7 +117,7 @@ def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, An
 
 
 def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Give errors that Chalice raises the documented body; this is a middleware."""
+    """Convert errors that Chalice raises to the documented body (a middleware)."""
     answer = get_response(request)
     body: Any = answer.body
     if not isinstance(body, dict) or "Message" not in body:

@@ -196,7 +196,7 @@ class _Schemas:
 
 
 def _rules(rules: Schema) -> Schema:
-    """Return the rules of a form with their alternatives inside `allOf`."""
+    """Return the rules of a form as JSON schema, with alternatives inside `allOf`."""
     # Client generators and Swagger UI take a schema that has `oneOf` for one of the choices alone.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
@@ -211,7 +211,7 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 
 
 def _always(record: Any) -> list[str]:
-    """Return the members that a record always has: all that cannot be unset."""
+    """Return the members that every record of this type has."""
     return [
         field.encode_name
         for field in msgspec.structs.fields(record)

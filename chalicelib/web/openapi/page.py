@@ -32,5 +32,5 @@ def page() -> str:
 
 
 def text_of(name: str) -> str:
-    """Return a file of the page; the name must be one of TYPES."""
+    """Return the content of a file of the documentation page; the name must be a key of TYPES."""
     return (FOLDER / name).read_text(encoding="utf-8")

@@ -489,7 +489,7 @@ def _word(record: str, path: str, name: str) -> str:
 
 
 def _members(path: str, schema: Schema) -> Iterator[tuple[str, str, Schema]]:
-    """Yield every member of a schema, those of inner schemas too, with the path of its owner."""
+    """Yield every member of a schema and of its inner schemas, with the path to its owner."""
     for name, member in schema.get("properties", {}).items():
         yield path, name, member
         yield from _members(f"{path}.{name}", member)

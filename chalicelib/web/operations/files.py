@@ -27,7 +27,7 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 
 
 def upload_source(call: Call) -> UploadSource:
-    """Return the source of an upload, exactly one of the file `data` and the URL `path`."""
+    """Return the source of an upload, which is either the file `data` or the URL `path`."""
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")

@@ -101,7 +101,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
-    """Raise BadRequest with the index of the list item that cannot be converted, if any."""
+    """Raise BadRequest with the index of the first list item that cannot be converted."""
     # msgspec does not report the index.
     for declared in msgspec.structs.fields(form):
         name = declared.encode_name
@@ -127,7 +127,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the fields that accept a whole number, but neither text nor true and false."""
+    """Return the fields that accept whole numbers but no texts and no booleans."""
     return tuple(
         declared.encode_name
         for declared in msgspec.structs.fields(form)
@@ -136,7 +136,7 @@ def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _kinds(declared: Any) -> set[Any]:
-    """Return a declared type and all types inside of it."""
+    """Return a declared type with all types nested in it."""
     return {declared}.union(*map(_kinds, get_args(declared)))
 
 

@@ -64,7 +64,7 @@ FAMILY = ":family"
 
 @dataclass(frozen=True)
 class Operation:
-    """The declaration of one call of the API."""
+    """The declaration of one API operation."""
 
     name: str
     """Unique; the `operationId` of the document."""
@@ -173,7 +173,7 @@ class Operation:
 
 @dataclass
 class Call:
-    """The state of one call of an operation."""
+    """The state of one running call of an operation."""
 
     operation: Operation
     """The called operation."""

@@ -20,7 +20,7 @@ ALL_FORMATS = tuple(dict.fromkeys(name for names in FORMATS.values() for name in
 
 
 class LabelRecord(msgspec.Struct, rename="camel"):
-    """A label of a dataset."""
+    """The ids and names in an answer by which its key-value pairs and tables are referenced."""
 
     id: int
     dataset_id: int
@@ -201,7 +201,7 @@ class ReceiptRecord(msgspec.Struct, rename="camel"):
 
 
 class FormatRecord(msgspec.Struct, rename="camel"):
-    """How a file was read; null for what its format does not have."""
+    """How a file was read; members that do not apply to its format are null."""
 
     kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
     encoding: str | None

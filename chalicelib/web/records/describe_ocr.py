@@ -124,7 +124,7 @@ def _unread(place: UnreadBox) -> UnreadRecord:
 
 
 def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dict[int, _Block]:
-    """Return numbers of pairs and tables and names of tables, by index in the answer."""
+    """Return the numbers of pairs and tables, and the names of tables, by index in the answer."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
     blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}
@@ -225,6 +225,6 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column, without the name for its own header."""
+    """Return the record of a cell's row or column; a header cell does not repeat its own name."""
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

@@ -8,7 +8,7 @@ from presage._records import Record
 
 
 class Label(Record, kw_only=True):
-    """A label of a dataset."""
+    """The ids and names in an answer by which its key-value pairs and tables are referenced."""
 
     id: int
     dataset_id: int
@@ -179,7 +179,7 @@ class Receipt(Record, kw_only=True):
 
 
 class Format(Record, kw_only=True):
-    """How a file was read; null for what its format does not have."""
+    """How a file was read; members that do not apply to its format are null."""
 
     kind: str
     encoding: str | None
