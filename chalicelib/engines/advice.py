@@ -29,7 +29,7 @@ _GAIN_OF_FIVE = 0.15
 
 
 class LabelQuality(NamedTuple):
-    """What the folds show about each label."""
+    """What cross-validation shows about each label."""
 
     names: Sequence[str]
     counts: Ints
@@ -97,7 +97,7 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return advice joined by the shift that an adjustment found.
+    """Return advice that includes the shift which an adjustment found.
 
     Args:
         advice: entries of the version that was adjusted.
@@ -141,7 +141,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
 
 
 def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
-    """Return what it would bring if labels with few examples became as good as larger ones."""
+    """Return the expected gain if labels with few examples became as good as larger ones."""
     gains = np.zeros(len(labels.counts))
     for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
         is_larger = labels.counts >= _MORE * labels.counts[label]

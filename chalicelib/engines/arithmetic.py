@@ -34,7 +34,7 @@ _SMALLEST_EXPONENT = -700.0
 
 
 class Arithmetic(Protocol):
-    """Defines how a head rounds its numbers and computes exponentials and logarithms."""
+    """Defines how to round numbers, and how to compute exponentials and logarithms."""
 
     dtype: Any
     """Type of every array of the fit."""

@@ -38,7 +38,7 @@ _DAMAGE = (
 
 
 class ArtifactError(Exception):
-    """The bytes are not an artifact that this version can read; the message says why."""
+    """Raised if bytes are not an artifact that this version reads; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def read_kind(data: bytes) -> str:
-    """Return the kind in an archive's header, "" without one; raise ArtifactError if damaged."""
+    """Return the kind in an archive's header, or ""; raise ArtifactError if it is damaged."""
     header = _read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 

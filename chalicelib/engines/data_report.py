@@ -45,7 +45,7 @@ class LabelNames(NamedTuple):
     """By index; labels of only a global dataset, which come last, have none."""
 
     def id_of(self, label: int) -> int:
-        """Return the id of a label; 0 if the label has no id."""
+        """Return the id of a label; 0 if there is none."""
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
@@ -136,7 +136,7 @@ def _answers_and_errors(
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
-    """Return likely errors of one label, which each example has or does not have.
+    """Return likely errors of one label that each example either has or lacks.
 
     Args:
         shares: out-of-fold probability of the label, float, shape (examples,).

@@ -52,7 +52,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Return one digest per example; it is equal for texts with the same words."""
+        """Return one digest per example; texts with the same words have the same digest."""
         return self.word_digests or self.digests
 
 

@@ -1,8 +1,8 @@
-"""Limits the memory that glibc keeps after large arrays; does nothing on other systems.
+"""Limits the memory that glibc retains after large arrays; does nothing on other systems.
 
 Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes. By
 default, the heap of each thread stays at its largest size. If each block were returned to the
-system at once, half of the time would be spent on fetching the same memory again.
+system at once, half of the time would be spent on allocating memory again.
 """
 
 from __future__ import annotations

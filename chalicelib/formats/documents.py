@@ -178,9 +178,10 @@ def _read(data: bytes) -> Page:
 
 
 def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Scale pixels down to (width, height), unless the decoder has done that already.
+    """Scale pixels down to (width, height), unless the decoder has already done so.
 
-    Works in strips: Pillow's copy of a large image takes more memory than the image.
+    The image is scaled in strips, because Pillow's copy of a large image takes more memory than the
+    image itself.
     """
     import numpy as np
     from PIL import Image

@@ -19,7 +19,7 @@ from chalicelib.formats.texts.language_scan import ScanRules, TextScan, preview_
 
 @dataclass(frozen=True)
 class DatasetKind:
-    """The type and settings of the dataset that a file would be added to."""
+    """Type and settings of the dataset to which a file would be added."""
 
     type: str
     language: str

@@ -1,8 +1,8 @@
-"""Adjusts a trained model to texts as users send them; the weights stay as they are.
+"""Adjusts a trained model to texts of users, without changing its weights.
 
-Labelled texts set the temperature and the frequency of labels. For models that reject, a mixture of
-score distributions that the training has measured shows which part of unlabelled texts is in the
-domain, and so where the threshold rejects the asked fraction of that part.
+Labelled texts set the temperature and the frequencies of labels. Unlabelled texts set the rejection
+threshold: a mixture of score distributions, measured in training, estimates which of them are in
+scope. The threshold then rejects the requested fraction of these.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """What an adjustment has changed, for the card."""
+    """The changes of an adjustment, as the card shows them."""
 
     labelled: int
     """Texts with a label of the model."""
@@ -112,7 +112,7 @@ def adjust(
 
 
 def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
-    """Return the rows of the texts whose scores are nearest to the threshold, nearest first."""
+    """Return the rows of texts in order of the distance of their score from the threshold."""
     rejector = trained.parameters.rejector
     threshold = trained.parameters.threshold if rejector is None else rejector.threshold
     gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
@@ -120,7 +120,7 @@ def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
 
 
 def _fit_labelled(tempered: Singles, truth: Ints) -> tuple[float, Doubles]:
-    """Return the factor of the temperature, and what is added to the logits of each label."""
+    """Return a factor for the temperature, and an offset for the logits of each label."""
     logits = tempered.astype(np.float64)
 
     def loss(factor: float, shift: Doubles) -> float:
@@ -140,7 +140,7 @@ def _fit_labelled(tempered: Singles, truth: Ints) -> tuple[float, Doubles]:
 
 
 def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
-    """Return what is added to the log-odds that a text is in the domain."""
+    """Return an offset for the log-odds that a text is in the domain."""
     shares = np.clip(certainty.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
     odds = exact_log(shares) - exact_log(1.0 - shares)
 
@@ -176,7 +176,7 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Return a rejector whose line counts less, and the scores of its samples, float64, (4, n)."""
+    """Return a rejector whose boundary counts less, and sample scores, float64, (4, n)."""
     scale = rejector.scale
     deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)
     # The probability that a text is in the domain stays as it is.
@@ -188,7 +188,7 @@ def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Double
 
 
 def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
-    """Fit the parts of the distributions by expectation maximisation.
+    """Fit the weights of the mixed distributions by expectation maximisation.
 
     Args:
         samples: scores of each distribution, float64, shape (4, n).
@@ -222,7 +222,7 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
 
 
 def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
-    """Return the score below which a fraction of the in-domain distributions lies."""
+    """Return the score that a given fraction of the in-domain texts does not reach."""
     values = samples[_IN_DOMAIN]
     parts = np.repeat(weights[_IN_DOMAIN] / values.shape[1], values.shape[1])
     order = np.argsort(values.ravel(), kind="stable")

@@ -52,7 +52,7 @@ class Benefit:
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether the other encoders answer better by enough."""
+        """Return whether the other encoders are better by enough to be used."""
         return self.gain > 0 or self.after <= (1.0 - self.worth) * self.before
 
     @property

@@ -122,7 +122,7 @@ class TrainedText:
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:
-        """Return the vectors of texts by encoder, float32, shape (texts, dims).
+        """Return one vector per text and encoder, float32, shape (texts, dims).
 
         Args:
             texts: short and long texts.
@@ -133,7 +133,7 @@ class TrainedText:
         return windows.read_texts(texts, encode, self.window_relevance)
 
     def window_relevance(self, blocks: Blocks) -> Doubles:
-        """Return how much each window of a text counts, as log-odds, float64, (windows,).
+        """Return the log-odds that each window has evidence for a label, float64, (windows,).
 
         Args:
             blocks: vectors of the windows by encoder, float32, shape (windows, dims).
@@ -145,7 +145,7 @@ class TrainedText:
         return np.asarray(_SHARPNESS * confidence, np.float64)
 
     def answer(self, blocks: Blocks) -> TextAnswers:
-        """Return probabilities, and which texts are out of domain.
+        """Return the probabilities of labels, and which texts are out of the domain.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -173,7 +173,7 @@ class TrainedText:
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
-        """Return scores that are high for texts like the training data, float, (texts,).
+        """Return scores that are high for texts similar to the training data, float, (texts,).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -345,7 +345,7 @@ def dump(trained: TrainedText) -> bytes:
 
 
 def load(data: bytes) -> TrainedText:
-    """Read the bytes that `dump` returned; raise ArtifactError if they are damaged or foreign."""
+    """Read a model from the bytes of `dump`; raise ArtifactError if damaged or foreign."""
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
     _check_parts(parameters)

@@ -33,7 +33,7 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """All decisions before a head is fitted: split, folds and features."""
+    """All decisions that precede the fit of a head: split, folds and features."""
 
     layout: Layout
     """Features in training order."""
@@ -58,7 +58,7 @@ class Duplicates:
 
 
 def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> FitPlan:
-    """Scale the vectors, and group, split and sort the examples for a training.
+    """Scale the vectors, group near-duplicates, and split and sort the examples.
 
     Args:
         training_set: vectors and labels.

@@ -1,4 +1,4 @@
-"""Trains the head that is served with all examples, and rounds it as an artifact stores it."""
+"""Trains the served head on all examples, and rounds it like the stored artifact."""
 
 from __future__ import annotations
 

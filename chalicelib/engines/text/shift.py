@@ -1,7 +1,7 @@
-"""Lowers a rejection threshold for users who write otherwise than the authors of the examples.
+"""Lowers a rejection threshold for users who phrase texts differently from the examples.
 
-Users' wording is simulated by withholding whole clusters of similar texts of each label, and
-near-domain texts by withholding whole labels in turn.
+To simulate such texts, whole clusters of similar texts of a label are withheld. To simulate texts
+near the domain, whole labels are withheld in turn.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store signals of each kind of text, with which texts of users are compared."""
+    """Add signals of each kind of text, to compare texts of users with later."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -97,7 +97,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return rows at evenly spread ranks of the score, float64, (n, 3) to (200, 3)."""
+    """Return 200 rows evenly spread over the ranks of their score, float64, (n, 3) to (200, 3)."""
     order = np.argsort(scores(signals), kind="stable")
     middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     return signals[order[(middles * len(order)).astype(np.int64)]]
@@ -136,7 +136,7 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
 def _signals(
     plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
 ) -> Doubles:
-    """Return scaled signals of rows by a model that is trained on other rows."""
+    """Return scaled signals of rows from a model trained on other rows."""
     layout, background = plan.layout, plan.background
     present, numbers = np.unique(layout.labels[seen], return_inverse=True)
     batch = ExampleBatch(layout.features[seen], numbers)

@@ -154,7 +154,7 @@ def _fit(
     on_epoch: Callable[[TextEpoch], None],
     callbacks: TrainingCallbacks,
 ) -> TrainedText:
-    """Fit from examples, or from names if the vectors say so."""
+    """Fit from examples, or from label names if the vectors include them."""
     if vectors.uses_names:
         return fit_names(training_set, _unlabelled(vectors), options, on_epoch)
     return fit(training_set, options, on_epoch, callbacks.on_progress)

@@ -57,7 +57,7 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Return a digest of all on which a state depends: examples, features, options, version."""
+    """Return a digest of everything that a state depends on: data, options and version."""
     digest = hashlib.sha256()
     # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}

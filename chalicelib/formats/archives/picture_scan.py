@@ -335,7 +335,7 @@ class _Scan:
         self._sink.keep(digest, content, facts)
 
     def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
-        """Add an example of the image that was passed on last."""
+        """Add an example of the image that the scan returned last."""
         result = self.result
         if label not in result.kept_by_label:
             result.kept_by_label[label] = 0
@@ -392,7 +392,7 @@ def _warn(result: PictureScan, rules: PictureRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects unknown labels and used file names while an archive of feedback is read.
+    """Rejects unknown labels and used file names while a feedback archive is read.
 
     Args:
         labels: Label names of the dataset.

@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 class DocumentFault(ValueError):
-    """The document cannot be used; the text says why and what to do."""
+    """Raised if an annotation document cannot be used; the text gives the reason and the remedy."""
 
 
 def has_annotations(files: BoxFiles) -> bool:
@@ -45,7 +45,7 @@ def has_annotations(files: BoxFiles) -> bool:
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Return why the first XML document of an archive is not Pascal VOC."""
+    """Return why the first XML document of an archive is not in Pascal VOC format."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:

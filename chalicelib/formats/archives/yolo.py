@@ -206,7 +206,10 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes of one image; `meaning` is the classes and the image, or why it is missing."""
+    """Add the boxes of one image.
+
+    `meaning` holds the classes and the image, or the reason why the image is missing.
+    """
     classes, picture = meaning
     part = result.parts
     result.name_parts([shown_name(member)])
@@ -230,9 +233,10 @@ def _read_lines(
 
 
 def _has_confidence(words: list[str]) -> bool:
-    """Return whether a box is followed by a confidence, and perhaps the number of a track.
+    """Return whether the numbers of a line are a box, a confidence, and perhaps a track number.
 
-    An outline has pairs of numbers; the last number of a triangle is not written as a whole one.
+    An outline has pairs of numbers instead. The last number of a triangle is then not a whole
+    number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

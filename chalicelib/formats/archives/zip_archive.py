@@ -45,7 +45,7 @@ _DAMAGED = "the entry is damaged ({}); make the archive again."
 
 
 class MemberProblem(Exception):
-    """One entry cannot be used; the text says why and what to do."""
+    """Raised if an archive entry cannot be used; the text gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,7 @@ _HUGE = 0xFFFF_FFFF
 
 
 class InvalidZip(InvalidUpload):
-    """The file is not a zip archive, or is damaged; the text says why and what to do."""
+    """Raised if a file is no zip archive or is damaged; the text gives reason and remedy."""
 
     code = "invalid_zip"
 
@@ -256,7 +256,7 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Locate the directory: directly before its end record, else at the declared offset."""
+    """Locate the directory: directly before its end record, otherwise at the stored offset."""
     stop, count, size, offset = found
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
@@ -412,7 +412,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
 
 
 def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
-    """Replace sizes and an offset that need more than 32 bits by those of the zip64 field."""
+    """Replace sizes and offset of a large entry by the values of its zip64 field."""
     if _HUGE not in sizes:
         return sizes
     content = find_extra(extra, 1) or b""

@@ -1,4 +1,4 @@
-"""Inputs that every exported model is tried with; none comes from a dataset."""
+"""Inputs that every exported model is tested with; they come from no dataset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return texts to try a model with; names of labels lead to different answers."""
+    """Return texts to test a model with, made from label names to get different answers."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 

@@ -15,7 +15,7 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Return a name that is valid for a folder or file in an archive, unchanged if possible.
+    """Return a name made valid for a folder or file in an archive, unchanged if possible.
 
     Args:
         name: Label or file name as stored, not empty.
@@ -43,7 +43,7 @@ class FreeNames:
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return an unused name similar to this one; case does not distinguish names."""
+        """Return an unused name similar to this one; names that differ only in case are equal."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:

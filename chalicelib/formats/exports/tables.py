@@ -184,7 +184,7 @@ def _letters(column: int) -> str:
 
 
 class _Sink:
-    """A file that is written once, without seeking; its bytes are taken as they come."""
+    """A file that is only written, without seeking; its bytes are removed as they are read."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -195,10 +195,10 @@ class _Sink:
         return len(content)
 
     def flush(self) -> None:
-        """Do nothing: all bytes have arrived."""
+        """Do nothing, because all written bytes are already available."""
 
     def close(self) -> None:
-        """Do nothing: the bytes can still be taken."""
+        """Do nothing, because the written bytes can still be read."""
 
     def take(self) -> bytes:
         """Return the bytes since the last call."""

@@ -26,22 +26,22 @@ _LAM = "\u0644"
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether a text has letters that are written from right to left."""
+    """Return whether a text has letters of a right-to-left script."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
 def is_spacing(text: str) -> bool:
-    """Return whether a character takes space, unlike a vowel point on a letter."""
+    """Return whether a character takes horizontal space, unlike a vowel point on a letter."""
     return unicodedata.bidirectional(text[0]) != "NSM"
 
 
 def reading_rank(text: str) -> tuple[bool, bool]:
-    """Return a key that sorts the characters of one place: lam before alef, marks last."""
+    """Return a sort key for characters at the same place: lam before alef, marks last."""
     return not is_spacing(text), text != _LAM
 
 
 def is_mostly_right_to_left(texts: Iterable[str]) -> bool:
-    """Return whether most letters of a page are written from right to left."""
+    """Return whether most letters of a page belong to right-to-left scripts."""
     kinds = [_LETTERS.get(unicodedata.bidirectional(text[0])) for text in texts]
     return kinds.count("R") > kinds.count("L")
 
@@ -63,7 +63,7 @@ def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
 
 
 def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
-    """Return whether a line begins at its right end."""
+    """Return whether the reading of a line begins at its right end."""
     letters = [kind for kind in kinds if kind in ("L", "R")]
     is_more = letters.count("R") > letters.count("L")
     # The first letter of a line mostly has the line's own direction.
@@ -73,9 +73,9 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 
 
 def paired(text: str) -> str:
-    """Return a text whose brackets open and close.
+    """Return a text in which every bracket has the right direction.
 
-    Whether a PDF names a bracket by its shape or by its meaning differs, even within a line.
+    PDFs name a bracket by its shape or by its meaning, sometimes differently within one line.
     """
     for pair in _PAIRS:
         places = [at for at, character in enumerate(text) if character in pair]
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return for each unit the nearest kinds on its left and right that are not skipped."""
+    """Return for each unit the nearest kind on its left and on its right, without skipped ones."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []
@@ -125,7 +125,7 @@ def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[st
 
 
 def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
-    """Return the levels of a line that begins at the right."""
+    """Return the bidirectional levels of a line that begins at the right."""
     # A number to the right of Latin words belongs to them, as in the name of a product.
     inner = (("L", "L"), ("L", "N"))
     around = _neighbours(kinds, (_NEUTRAL,))
@@ -136,7 +136,7 @@ def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
 
 
 def _levels(kinds: Sequence[str]) -> list[int]:
-    """Return the levels of a line that begins at the left."""
+    """Return the bidirectional levels of a line that begins at the left."""
     levels = []
     around = _neighbours(kinds, (_NEUTRAL, "N"))
     for kind, sides in zip(kinds, around, strict=True):

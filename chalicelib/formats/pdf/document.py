@@ -73,7 +73,7 @@ def broken(reason: str) -> BadRequest:
 
 
 def too_slow(what: str, seconds: float) -> BadRequest:
-    """Return the error for a PDF, or a page of it, that takes too long to read."""
+    """Return the error for a PDF document or page that takes too long to read."""
     return BadRequest(
         f"{what} could not be read within {seconds:g} seconds. "
         "Simplify it, or send it as PNG or JPEG.",

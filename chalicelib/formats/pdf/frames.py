@@ -34,9 +34,9 @@ class OutOfTime(Exception):
 
 
 class ProcessorTime:
-    """A deadline in processor time of the other process, so that a busy machine does not matter.
+    """A deadline in processor time of another process, so that a busy machine does not matter.
 
-    On the clock, the deadline is at most MAX_SLOWDOWN times as long.
+    In elapsed time, the deadline is at most MAX_SLOWDOWN times as long.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
@@ -57,7 +57,7 @@ class ProcessorTime:
 
     @property
     def is_starved(self) -> bool:
-        """Return whether time ran out because the process did not get a processor."""
+        """Return whether time ran out because the process got too little processor time."""
         return self._until - self._used() > _TICK_SECONDS
 
 

@@ -85,5 +85,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Return a vector of the page as displayed: its parts across and down, in points."""
+        """Return a vector of the page as displayed: horizontal and vertical part, in points."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

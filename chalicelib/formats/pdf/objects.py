@@ -53,7 +53,7 @@ class PageObjects:
 
     @property
     def is_cut_short(self) -> bool:
-        """Return whether the page has more objects than were visited."""
+        """Return whether the page has more objects than the limit allows to visit."""
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a filled strip as a line, or the edges of a visible fill."""
+        """Add a thin filled area as a line; of another visible fill, add the edges."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -185,7 +185,7 @@ class Covers:
         self._covers: list[tuple[int, Sides]] = []
 
     def add(self, kind: int, thing: Any, matrix: Matrix) -> None:
-        """Note the next object of the page in the order in which it is drawn."""
+        """Record the next object of the page, in the order in which objects are drawn."""
         self._order += 1
         if kind == TEXT:
             self._texts.setdefault(address(thing), self._order)
@@ -196,11 +196,11 @@ class Covers:
 
     @property
     def is_full(self) -> bool:
-        """Return whether there may be more covers than are remembered."""
+        """Return whether there may be more covers than are stored."""
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the covers drawn after a text object, which is given by its address."""
+        """Return the covers that were drawn after the text object at an address."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
@@ -216,7 +216,7 @@ class Covers:
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
     def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
-        """Return the rectangle that an image or path covers; None for other shapes."""
+        """Return the rectangle that an image or path covers; None if its shape is another one."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]
@@ -249,7 +249,7 @@ class Covers:
 
 
 def address(thing: Any) -> int:
-    """Return where PDFium keeps an object: the same object has the same address."""
+    """Return the memory address of a PDFium object, which identifies the object."""
     return ctypes.cast(thing, ctypes.c_void_p).value or 0
 
 
@@ -269,7 +269,7 @@ def _sides(dots: list[Dot]) -> Sides:
 
 
 def combine(first: Matrix, then: Matrix) -> Matrix:
-    """Return the matrix that applies one matrix after another."""
+    """Return the matrix that applies the first matrix, then the second."""
     a, b, c, d, e, f = first
     m, n, o, p, q, r = then
     return (

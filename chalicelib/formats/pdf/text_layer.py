@@ -44,7 +44,7 @@ _GRID = 64
 
 
 class Layer(NamedTuple):
-    """What is drawn on a page as text and lines."""
+    """The text and the lines that are drawn on a page."""
 
     lines: list[Line]
     rules: list[Sides]
@@ -91,7 +91,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
 
 
 def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
-    """Return the characters that nothing opaque was drawn over."""
+    """Return the characters that no opaque object covers."""
     above = {source: covers.above(source) for source in {glyph.source for glyph in glyphs}}
     return [
         glyph for glyph in glyphs if not any(_holds(each, glyph) for each in above[glyph.source])
@@ -99,7 +99,7 @@ def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
 
 
 def is_sane(letters: Letters) -> bool:
-    """Return whether most characters are known and rendered."""
+    """Return whether most characters have a known code and are visible."""
     glyphs = letters.glyphs
     if not glyphs or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False
@@ -150,7 +150,7 @@ class ImageCover:
             self._rows[row] |= mask
 
     def without_text(self, glyphs: list[Glyph]) -> list[Sides]:
-        """Return the images that may hold text which is not in the layer."""
+        """Return the images that may contain text which the text layer lacks."""
         page = self._view.raster.width * self._view.raster.height
         found = []
         for sides in self._images:

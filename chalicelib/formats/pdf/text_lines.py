@@ -167,9 +167,9 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Set the ends of slanted characters from the start of the next one.
+    """Set the end of each slanted character to the start of the next one.
 
-    The upright box around a slanted character is wider than the character is long.
+    The upright box around a slanted character is wider than the character.
     """
     if not letters or letters[0].glyph.angle % 90 == 0:
         return letters
@@ -245,7 +245,7 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
-    """Return which of two neighbours the PDF has directly after the other one; None for others."""
+    """Return which of two neighbours directly follows the other in the PDF, or None."""
     is_reversed = is_right_to_left(letter.glyph.text)
     # PDFium puts brackets and spaces between two directions in the wrong order.
     if is_right_to_left(previous.glyph.text) != is_reversed:
@@ -304,7 +304,7 @@ def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:
 
 
 def _with_marks(letters: list[_Letter]) -> list[list[_Letter]]:
-    """Group the letters of a line with the marks on them, and the letters of a ligature."""
+    """Group the letters of a line with their marks, and the letters of each ligature."""
     groups: list[list[_Letter]] = []
     for letter in letters:
         last = groups[-1] if groups else []

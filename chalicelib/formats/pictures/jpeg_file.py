@@ -57,7 +57,7 @@ class _FrameHeader:
 
 @dataclass
 class _Walk:
-    """The segments that were read so far."""
+    """The progress of reading a JPEG: the segments so far."""
 
     max_pixels: int
     frame: _FrameHeader | None = None
@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record one segment and the scan after it; return where the next search begins."""
+    """Record a segment and the scan after it; return where to look for the next segment."""
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -124,7 +124,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Record a scan, its header and its coded data; return where the coded data ends."""
+    """Record a scan with its header and coded data; return where the coded data ends."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
@@ -162,7 +162,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the bytes of all coefficients: two for each, in whole blocks of 8 x 8.
+    """Return the size in bytes of all coefficients: two bytes each, in whole blocks of 8 x 8.
 
     Args:
         width: Width of the image in pixels.

@@ -32,7 +32,7 @@ _MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
-    """The pixels that one interlace pass stores: from a first one, in equal steps."""
+    """The pixels of one interlace pass: first position and step in both directions."""
 
     left: int
     top: int
@@ -312,7 +312,7 @@ def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
 def _on_ground(
     colours: NDArray[np.uint8], alpha: NDArray[np.uint8], ground: int
 ) -> NDArray[np.uint8]:
-    """Blend colours with a grey by their alpha; the last axis contains channels, of alpha one."""
+    """Blend colours with a grey background by their alpha; channels are on the last axis."""
     if alpha.size and int(alpha.min()) == _OPAQUE:
         return colours
     share = alpha.astype(np.uint16)

@@ -31,7 +31,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class LearningDocument:
-    """A document of the archive, and what a person read in it."""
+    """A document of the archive, with the values that a person read in it."""
 
     name: str
     values: Mapping[str, str]

@@ -55,7 +55,7 @@ class BatchColumns:
 def find_batch_columns(
     file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
 ) -> BatchColumns:
-    """Find the columns of a table by request, by name, or by what they hold.
+    """Find the columns of a table as requested, otherwise by their names or their content.
 
     Args:
         file: the table, read from its start.
@@ -96,7 +96,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a name, exactly written if there is one."""
+    """Return the position of a column name; prefer a name in exactly the requested spelling."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -135,7 +135,7 @@ def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
 
 
 def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
-    """Leave out rows of one cell above a row that names the texts, as reports begin with."""
+    """Leave out title rows, which have one cell and are above the row of column names."""
     if options.header is not None:
         return
     titles: list[int] = []
@@ -165,7 +165,7 @@ def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
 
 
 def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
-    """Return the column that holds the texts by its name, else by what the columns hold."""
+    """Return the column of texts, found by its name, otherwise by the content of the columns."""
     candidates = [] if options.header is False else find_named_columns(names).texts
     if len(candidates) == 1:
         return candidates[0]
@@ -186,7 +186,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise if the rows are a list of texts, of which some would be cut at a delimiter.
+    """Raise if the rows are probably single texts, some of which a delimiter would cut.
 
     Raises:
         InvalidUpload: most rows have one cell, and others have more.
@@ -204,7 +204,7 @@ def _refuse_split_texts(table: TextTable) -> None:
 def _is_header(
     table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
 ) -> bool:  # fmt: skip
-    """Return whether the first row names the columns, where the caller does not say."""
+    """Return whether the first row has column names, if the caller does not say so."""
     if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
         return True
     if find_named_columns(names).texts:
@@ -225,7 +225,7 @@ def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that the texts were taken from a member of the objects by its name."""
+    """Return the warning that texts were read from an object member chosen by its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "

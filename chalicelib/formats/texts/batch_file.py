@@ -127,14 +127,14 @@ def _read_sheet(
 
 
 class _KeptCells:
-    """The table that receives the cells of rows, with their kinds if a workbook has them."""
+    """Collects the cells of rows, with their kinds if the file is a workbook."""
 
     def __init__(self, table: InputTable, kinds: BinaryIO | None) -> None:
         self.table = table
         self._kinds = kinds
 
     def next_kinds(self) -> bytes:
-        """Return the kinds of the next row, which must be asked for each row."""
+        """Return the kinds of the next row's cells; call it once per row."""
         return self._kinds.readline() if self._kinds else b""
 
     def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:
@@ -235,7 +235,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Return the members of the first object that hold the text."""
+    """Return the members of the first object that contain the text."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]

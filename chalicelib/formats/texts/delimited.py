@@ -70,7 +70,7 @@ class _Lines:
         self._taken_characters = 0
 
     def push_back(self, number: int) -> None:
-        """Queue all lines of this record but the first to be read again, each separately.
+        """Queue all lines of this record except the first, so that each is read again separately.
 
         Args:
             number: the record's number, for the message.
@@ -126,7 +126,7 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return a record of the first line alone, and let the reader continue after it."""
+    """Return a record of only the first line; the reader continues after this line."""
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):

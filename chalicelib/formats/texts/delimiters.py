@@ -63,7 +63,7 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Choose the delimiter of a file that the documented ones do not split into examples."""
+    """Choose the delimiter of a file that no documented delimiter splits into examples."""
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
     pairs = [survey for survey in fitting if survey.width == 2]
@@ -86,7 +86,7 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
-    """Choose the delimiter if a documented and another one both split the file into examples.
+    """Choose between a documented delimiter and another one that also gives examples.
 
     With the wrong delimiter, the labels contain the right one.
     """

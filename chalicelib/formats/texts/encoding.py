@@ -98,7 +98,7 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 
 
 def _name_unlikely_bytes(head: bytes) -> str:
-    """Detect UTF-16 without byte order mark, and binary data, by zeros and control characters."""
+    """Detect UTF-16 without byte order mark, or binary data, by zeros and control characters."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""
     if head.count(0) * 10 > len(head) * 3:
@@ -196,10 +196,10 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 
 
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Decode a byte that is not UTF-8 as Windows-1252 if that has a character for it.
+    """Decode a byte that is not UTF-8 as Windows-1252, if this encoding has a character for it.
 
-    Any other byte becomes half of a surrogate pair, for which its row is rejected, and so does a
-    character that the end of the file cuts.
+    Any other byte becomes half of a surrogate pair, and its row is then rejected. The same applies
+    to a character that the end of the file cuts.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)

@@ -18,7 +18,7 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def is_too_deep(text: str | bytes) -> bool:
-    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
+    """Return whether JSON is nested more deeply than MAX_DEPTH; takes linear time.
 
     Args:
         text: JSON, as text or UTF-8 bytes. For invalid JSON, only the part before the first error

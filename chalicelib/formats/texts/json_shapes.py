@@ -19,7 +19,7 @@ _PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
 
 
 class ObjectFault(ValueError):
-    """An object is not an example; the message says why."""
+    """Raised if an object cannot be an example; the message gives the reason."""
 
 
 # Text and label of an object.
@@ -81,7 +81,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
-    """Find the members by their names; documented ones can differ between objects."""
+    """Find the members by their names; the documented names may differ between objects."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -111,7 +111,7 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
-    """Return the shape with the members that the caller names."""
+    """Return the shape for the members that the caller has named."""
     names = list(value)
     shape = ObjectShape()
     keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
@@ -174,7 +174,7 @@ def _text(cell: object, key: str) -> str:
 
 
 def _only_label(cell: list[object], key: str) -> str:
-    """Return the label of a list of one, as doccano exports it."""
+    """Return the only label of a list with one element, as doccano exports labels."""
     if len(cell) == 1 and isinstance(cell[0], str):
         return cell[0]
     if all(isinstance(one, str) for one in cell):

@@ -128,7 +128,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become equal when cut.
+    """Finds labels that become equal when they are shortened.
 
     The first pass over a file adds every row, and the second pass checks every row.
     """
@@ -144,7 +144,7 @@ class LabelMerges:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Return a rejection if the row's label equals another one after cutting.
+        """Return a rejection if the row's shortened label equals that of another label.
 
         Args:
             row: Any added row.

@@ -46,7 +46,7 @@ from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The dataset that a file is checked against."""
+    """The dataset for which a file is checked."""
 
     language: str
     """Language of the dataset, for the word count."""
@@ -143,7 +143,7 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """A label depends on all others: it is too long, or may be a missing value."""
+    """A label whose check needs all other labels: too long, or maybe a missing value."""
 
 
 class _Texts:
@@ -197,7 +197,7 @@ def _recognise(
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Return labels that become equal when cut, and rows whose label may mean a missing value."""
+    """Return labels that become equal when shortened, and rows whose label may be missing."""
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
@@ -271,7 +271,7 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Return why a row is rejected for its label and those of other rows; None if it is not."""
+    """Return why a row is rejected because of labels in this or other rows; otherwise None."""
     refusal = decision.merges.find_rejection(row) if decision.merges else None
     return refusal or _find_missing(row, rules, decision)
 
@@ -341,5 +341,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the new labels that could also mean a missing value."""
+    """Return the new labels that may also stand for a missing value."""
     return [label for label in result.new_labels if may_be_missing(label)]

@@ -1,4 +1,7 @@
-"""How the rows of a text file are read; `recognition` decides this once for all passes."""
+"""How to read the rows of a text file.
+
+`recognition` decides this once, and every pass over the file uses the result.
+"""
 
 from __future__ import annotations
 

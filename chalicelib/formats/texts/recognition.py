@@ -104,7 +104,7 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON, or the caller says so."""
+    """Return whether the file is JSON, by its content or as the caller declares."""
     if asked and asked != LABEL_STUDIO:
         return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
@@ -120,7 +120,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Raise if lines are in fastText's format: a comma would make the rest a label.
+    """Raise if lines are in fastText's format, whose commas would be read as delimiters.
 
     Raises:
         InvalidUpload: all of the first lines begin with a label.

@@ -25,7 +25,7 @@ SAMPLE_RECORDS = 500
 
 @dataclass(frozen=True)
 class Survey:
-    """Statistics of how a delimiter splits the first records."""
+    """Statistics of how a delimiter splits the first records into cells."""
 
     delimiter: str
     rows: int
@@ -49,7 +49,7 @@ class Survey:
         return self.width > 1 and self.share >= 0.95
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of labels that contain another delimiter."""
+        """Return the fraction of labels that contain another possible delimiter."""
         return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
 
 
@@ -69,7 +69,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first records that are not skipped, from the first that is not blank."""
+        """Yield the first records, without skipped ones, from the first that is not blank."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.
@@ -79,20 +79,20 @@ class TextTable:
                     yield record
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield number and cells of each row that is neither blank, broken nor skipped."""
+        """Yield number and cells of each row, without blank, broken and skipped rows."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
             if not record.fault and not _is_blank(record):
                 yield record.number, cells
 
     def has_rows_below(self) -> bool:
-        """Return whether there are more records than are judged."""
+        """Return whether the file has more records than the recognition uses."""
         with open_text(self.file, self.layout.encoding) as stream:
             records = read_records(stream, self.layout.delimiter)
             return next(islice(records, MAX_ROWS, None), None) is not None
 
     def count_cells(self, number: int) -> int:
-        """Return the number of cells of a record, empty ones at its end included."""
+        """Return the number of cells in a record, including empty ones at the end."""
         with open_text(self.file, self.layout.encoding) as stream:
             for record in islice(read_records(stream, self.layout.delimiter), number - 1, number):
                 return len(record.cells)

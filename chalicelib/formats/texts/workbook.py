@@ -128,7 +128,7 @@ def convert_sheet(
 
 
 def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, str]:
-    """Return a sheet that is not empty, and the message about others."""
+    """Return a sheet with cells, and the message about other sheets."""
     name = _sheet_name(workbook, wanted)
     others = [other for other in _shown_sheets(workbook) if other != name]
     note = _note_others(name, others) if others and not wanted else ""
@@ -165,7 +165,7 @@ def _shown_sheets(workbook: Any) -> list[str]:
 
 
 def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary, ...]:
-    """Return the sheets that are shown, with the number of rows up to the last cell."""
+    """Return the visible sheets, with the number of rows up to the last cell of each."""
     found = []
     for name in _shown_sheets(workbook)[:_MOST_SHEETS]:
         check()
@@ -186,7 +186,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the parts that are read into a new archive, and check the sheets.
+    """Copy the needed parts into a new archive, and check the sheets.
 
     Returns:
         The number of sheets with cells.
@@ -231,7 +231,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Raise if the last cell of a sheet is so far away that the area up to it is too large.
+    """Raise if the last cell of a sheet is too far from the first, as an empty area takes memory.
 
     Returns:
         Whether it has a cell.
@@ -316,7 +316,7 @@ def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Cells that are merged with those below them."""
+    """Fills cells that are merged with cells below them."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0

@@ -28,7 +28,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """The text is not an acceptable assertion, whatever its signature."""
+    """Raised if a text is not an acceptable assertion, independent of its signature."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _audiences(value: object) -> tuple[str, ...]:
 
 
 def _moment(value: object) -> float:
-    """Return a time in seconds since 1970; raise if it is negative, infinite or a text."""
+    """Return a time in seconds since 1970; raise if it is negative, infinite or not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidAssertion
     if value < 0 or (isinstance(value, float) and not math.isfinite(value)):

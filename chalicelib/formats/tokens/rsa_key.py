@@ -10,7 +10,7 @@ MIN_BITS = 2048
 
 
 class InvalidKey(ValueError):
-    """The text is not an RSA key that an account can have; the message says why."""
+    """Raised if a text is not an RSA key that accounts may use; the message gives the reason."""
 
 
 def new_private_pem() -> str:

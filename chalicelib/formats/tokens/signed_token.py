@@ -22,7 +22,7 @@ _REMEMBERED = 512
 
 
 class NotOurToken(ValueError):
-    """The text is not a token of this kind that this service signed."""
+    """Raised if a text is not a token of the expected kind that this service signed."""
 
 
 def has_token_form(text: str) -> bool:

@@ -23,7 +23,7 @@ _PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 
 
 class EncoderNotInstalled(FileNotFoundError):
-    """The files of an encoder are missing or incomplete; infra/models.py installs them."""
+    """Raised if files of an encoder are missing; infra/models.py installs them."""
 
     remedy = f"is not installed. Install it with: {MODELS_COMMAND} install"
 
@@ -33,7 +33,7 @@ class EncoderNotInstalled(FileNotFoundError):
 
 
 class EncoderDamaged(EncoderNotInstalled):
-    """The files of an encoder have the right size, but cannot be read."""
+    """Raised if files of an encoder have the right size but cannot be read."""
 
     remedy = (
         f"has damaged files. Run: {MODELS_COMMAND} verify, which names and removes them, "

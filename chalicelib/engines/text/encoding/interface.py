@@ -38,7 +38,7 @@ class Encoder(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files; another digest means other vectors."""
+        """Return the digest of the encoder's files; if it changes, vectors may change."""
 
     @property
     def licence(self) -> str:

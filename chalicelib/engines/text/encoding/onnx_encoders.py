@@ -51,7 +51,7 @@ class OnnxEncoder:
 
     @property
     def sha256(self) -> str:
-        """Return the digest of the encoder's files; another digest means other vectors."""
+        """Return the digest of the encoder's files; if it changes, vectors may change."""
         return self.facts.sha256
 
     @property

@@ -66,7 +66,7 @@ class StepResult(Protocol):
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether the further encoders are worth their cost."""
+        """Return whether additional encoders are worth their cost."""
 
     @property
     def reason(self) -> str:
@@ -75,7 +75,7 @@ class StepResult(Protocol):
 
 @dataclass(frozen=True)
 class Ladder:
-    """The profiles that a training can choose from, in order of their cost."""
+    """The profiles that a training can choose from, from the cheapest to the most expensive."""
 
     steps: tuple[Profile, ...]
     """The first one is the fast profile."""
@@ -114,13 +114,13 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
 
 
 def cost_of(profile: Profile, base: Profile) -> float:
-    """Return the cost of an answer relative to that of another profile."""
+    """Return how much an answer costs, compared with an answer of another profile."""
     costs = [sum(_COSTS[name] for name in one.encoders) for one in (profile, base)]
     return costs[0] / costs[1]
 
 
 def compared_texts(step: Profile, base: Profile, texts: Sequence[str], language: str) -> int:
-    """Return the number of texts that a comparison of a step may embed.
+    """Return the number of texts that may be embedded to compare two profiles.
 
     Costs are counted in words and constants, so that equal data always gives equal encoders.
     """
@@ -139,7 +139,7 @@ def climb(
     language: str,
     compare: Callable[[int, Profile, Profile], StepResult],
 ) -> Profile:
-    """Take each step to more encoders that is worth its cost in every answer.
+    """Move to larger encoders step by step, as long as each step is worth its cost.
 
     Args:
         ladder: the steps.
@@ -168,7 +168,7 @@ def climb(
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
-    """Split texts into parts for several workers; return none if there is little work."""
+    """Split texts into parts for several workers; return no parts if there is little work."""
     factor = _SECONDS_PER_WORD.get(encoder, 0.0)
     return spread(texts, lambda text: factor * _words(text, language)) if factor else []
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class VectorTable:
-    """Vectors of distinct texts, filled as they arrive."""
+    """Vectors of distinct texts, added as they are loaded or computed."""
 
     def __init__(self, texts: Sequence[str], dimensions: int) -> None:
         self._texts: dict[bytes, str] = {}
@@ -44,7 +44,7 @@ class VectorTable:
             self.filled = int(self._is_filled.sum())
 
     def missing(self, count: int) -> list[str]:
-        """Return up to `count` texts that have no vector yet, the last ones first."""
+        """Return up to `count` texts without a vector, from the end of the list."""
         # From the end, because the ingest computes the same texts from the beginning.
         empty = set(np.flatnonzero(~self._is_filled)[-count:].tolist())
         return [text for place, text in enumerate(self._texts.values()) if place in empty]

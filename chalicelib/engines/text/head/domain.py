@@ -1,8 +1,9 @@
 """Separates texts of a model's domain from other texts, with the help of background texts.
 
-Background texts are out-of-domain examples that ship with Presage. Two signals are computed here:
-the cosine to the nearest training text, and the distance from a linear boundary between training
-and background texts. Products are exact, so that results do not depend on threads or BLAS kernels.
+Background texts are out-of-domain examples that ship with Presage. This module computes two
+signals: the cosine to the nearest training text, and the distance from a linear boundary between
+training and background texts. Products are exact, so that results do not depend on threads or BLAS
+kernels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Combines the signals that a text is in a model's domain into a score and a probability.
+"""Combines signals into a score and a probability that a text is in a model's domain.
 
 There are three signals: the logit of the answer, the cosine to the nearest training text, and the
 distance from the boundary between training and background texts (see `Domain`).
@@ -70,7 +70,9 @@ class DomainScale:
         return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
 
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
-        """Move probabilities towards equal ones the more, the less likely a text is in the domain.
+        """Move probabilities towards equal values.
+
+        The less likely a text is in the domain, the stronger is the effect.
 
         Args:
             shares: probabilities, float32, shape (texts, labels).
@@ -122,7 +124,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return the sum of the signals, float64, (texts,); high values mean in domain."""
+    """Return the sum of the signals, float64, (texts,); a high sum means in the domain."""
     lines = np.minimum(signals[:, 2], _LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + _LINE_WEIGHT * lines)
 

@@ -27,7 +27,7 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """Both sides of the split, with the settings that all epochs share."""
+    """The two sides of the split, with settings that do not change between epochs."""
 
     label_names: Sequence[str]
     """In the dataset's order."""
@@ -105,7 +105,7 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return probabilities and rejections as the served model computes them."""
+        """Return probabilities and rejections, computed as in the served model."""
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:
             return shares, np.zeros(len(logits), bool)
@@ -151,7 +151,7 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Prepare both sides of the split; the settings do not depend on the held-out side.
+    """Prepare both sides of the split, with settings that are independent of the held-out side.
 
     Args:
         layout: features and labels.

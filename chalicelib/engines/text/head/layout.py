@@ -1,7 +1,7 @@
-"""Sorts one feature matrix so that the training part of every fold is a few runs of rows.
+"""Sorts a feature matrix so that the training part of every fold is a few ranges of rows.
 
-So folds use views, not copies. Rows are sorted by side of the split and by fold; label phrases come
-last and are always trained on.
+So folds use views instead of copies. Rows are sorted by side of the split and by fold. Label
+phrases come last, and every head is trained on them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sorted matrix, its runs of rows, and the example of every row."""
+    """The sorted matrix, its ranges of rows, and the example that each row belongs to."""
 
     features: Floats
     """Scaled features, float, shape (rows, dims)."""
@@ -115,7 +115,7 @@ class HeldOutFolds:
 
 
 def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
-    """Concatenate the examples of one or more folds."""
+    """Concatenate the held-out examples of folds."""
     is_trained = np.concatenate([fold.is_trained for fold in folds])
     return HeldOutFolds(
         folds,
@@ -132,7 +132,7 @@ def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Find the runs of rows that have the same side and fold.
+    """Find the ranges of rows with the same side and fold.
 
     Args:
         held: side of every row in sorted order, bool, shape (examples,).

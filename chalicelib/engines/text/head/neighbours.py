@@ -1,8 +1,8 @@
-"""Adds the cosine to the nearest training text of each label to the logits of the head.
+"""Adds to each label's logit the cosine to the nearest training text of the label.
 
-A head separates each label by one plane. A text on the wrong side may still be close to a training
-text of its label. The weight of this nearness is chosen out of fold. Products are exact, so that
-results do not depend on threads or BLAS kernels.
+A head separates each label by one plane. A text on the wrong side of the plane may still be close
+to a training text of its label. The weight of the cosine is chosen out of fold. Products are exact,
+so that results do not depend on threads or BLAS kernels.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Training texts by label, and the weight of the nearness to them."""
+    """Stored training texts by label, and the weight of the cosine to them."""
 
     anchors: Bytes
     """Directions of training texts, times 512, int8, shape (anchors, dims), sorted by label."""
@@ -199,7 +199,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight that is nearly as good as the best; 0 if the gain is small.
+    """Return the smallest weight that is nearly as good as the best; 0 if even that gains little.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

@@ -78,7 +78,7 @@ def dot(left: Floats, right: Floats) -> float:
 
 
 def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
-    """Yield the start and the point after every iteration, until no step lowers the function.
+    """Yield the start, then the point after each iteration, until no step lowers the function.
 
     Args:
         objective: returns value and gradient, float, shape (parameters,), at a point.

@@ -74,7 +74,7 @@ class HeadObjective:
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
     def head(self, values: Floats) -> SoftmaxHead:
-        """Convert a flat vector, float, shape ((dims + 1) * labels,), to weights and biases."""
+        """Reshape a flat vector, float, shape ((dims + 1) * labels,), to weights and biases."""
         matrix = values.reshape(self._dims + 1, self._labels)
         return SoftmaxHead(matrix[:-1], matrix[-1])
 
@@ -145,7 +145,7 @@ class HeadObjective:
 
 
 def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
-    """Fit until the loss stops falling; return the start if no step lowers the loss.
+    """Fit until the loss stops falling; return the start if it never falls.
 
     Args:
         problem: the function to minimise.

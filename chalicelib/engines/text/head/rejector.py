@@ -1,4 +1,4 @@
-"""Fits the rejection of texts; a rejected text gets an empty list as its answer."""
+"""Fits the rejector of a model; a rejected text gets an empty list as its answer."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class WithheldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector to serve, with its out-of-fold results, and the rejector to evaluate."""
+    """The rejector to serve with its out-of-fold results, and the one used for metrics."""
 
     served: Rejector
     """Fitted to all examples."""

@@ -17,7 +17,7 @@ PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return the numbers of the nearest texts as JSON."""
+    """Return the scalar values of the nearest texts as JSON."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 

@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
-    """Return the numbers of a rejector as JSON."""
+    """Return the scalar values of a rejector as JSON."""
     scale = rejector.scale
     return {
         "threshold": rejector.threshold,

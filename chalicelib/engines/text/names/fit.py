@@ -111,7 +111,7 @@ def _given(
 
 
 def _joined(blocks: Blocks, names: Sequence[str]) -> Doubles:
-    """Return the unit vectors of all encoders side by side, again of length 1."""
+    """Return the unit vectors of all encoders concatenated and scaled to length 1."""
     return unit_rows(np.concatenate([unit_rows(blocks[name]) for name in names], axis=1))
 
 

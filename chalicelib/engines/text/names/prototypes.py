@@ -91,7 +91,7 @@ def _sums(given: LabelledVectors, is_used: Bools) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return what unlabelled texts add to the sums of the labels, shape (labels, dims)."""
+    """Return the contribution of unlabelled texts to the sums of the labels, (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

@@ -21,7 +21,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return what a training found in its data.
+    """Return the findings of a training about its data.
 
     Args:
         texts: the training texts.

@@ -130,7 +130,7 @@ def card_document(
 
 
 def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels that were left out, if the request says that small ones are."""
+    """Return the labels that were left out, if the request has `skipSmallLabels`."""
     if not model.request.skips_small_labels:
         return {}
     return {

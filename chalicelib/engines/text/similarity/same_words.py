@@ -1,7 +1,7 @@
 """Reduces texts to their words, ignoring case, spaces and punctuation.
 
-Texts that differ only in these are equal for a person who checks labels, but not for an encoder.
-They are put on the same side of the split, and are contradictions if their labels differ.
+Texts with equal words are equal for a person who checks labels, but not for an encoder. They stay
+on the same side of the split. If their labels differ, they are reported as contradictions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Weights the windows of long texts, and joins their vectors to one vector of the text.
+"""Weights the windows of long texts, and joins their vectors into one vector per text.
 
-A window has weight by its odds of containing evidence for any label against background. The head
-of a model sees only joined vectors, so that short texts are read as without windows.
+The weight of a window depends on its odds of containing evidence for any label. The head of a model
+sees only the joined vectors, so that short texts are read as without windows.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def window_weights(relevance: Doubles, ends: Sequence[int]) -> Doubles:
 
 
 def even_weights(ends: Sequence[int]) -> Doubles:
-    """Return weights by which all windows of a text count alike, float64, shape (windows,).
+    """Return equal weights for the windows of each text, float64, shape (windows,).
 
     Args:
         ends: number of windows up to and including each text.
@@ -160,7 +160,7 @@ def _slice(block: Floats, first: int, last: int) -> Floats:
 
 
 def header(reading: WindowReading) -> dict[str, Any]:
-    """Return the numbers of the reading as JSON."""
+    """Return the scalar values of the reading as JSON."""
     attention = reading.attention
     if attention is None:
         return {"attention": None}

@@ -1,9 +1,9 @@
-"""Learns which windows of long texts carry the evidence for the label.
+"""Learns which windows of long texts contain the evidence for the label.
 
-Only the label of a whole text is known. So weights of windows and a linear model of labels and
-background are estimated in turn (expectation maximisation). The windows of a text are always
-weighted by a model that was not trained on this text: otherwise the model would memorise any window
-of each text as its evidence.
+Only the label of a whole text is known. So the weights of windows, and a linear model of labels and
+background, are estimated in turn (expectation maximisation). The windows of a text are always
+weighted by a model that was not trained on this text; otherwise the model would memorise the
+windows.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class _Objective:
 
 
 def _choose_texts(counts: Ints, labels: Ints, most: int) -> Ints:
-    """Return texts whose windows are at most about `most`, evenly from all labels."""
+    """Return texts with about `most` windows in total, evenly drawn from all labels."""
     order = np.argsort(labels, kind="stable")
     step = max(1, -(-int(counts.sum()) // most))
     return np.sort(order[::step])

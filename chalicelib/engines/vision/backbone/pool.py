@@ -31,7 +31,7 @@ _MODEL_FILE = "model.onnx"
 
 
 class BackboneNotInstalled(FileNotFoundError):
-    """The files of a backbone are missing or damaged; infra/models.py installs them."""
+    """Raised if files of a backbone are missing or damaged; infra/models.py installs them."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -136,5 +136,5 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Return names and digests, sorted by name; raise AttributeError if they are not a mapping."""
+    """Return backbone names and digests, sorted by name; AttributeError if not a mapping."""
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -29,7 +29,7 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """The part of an image that a view shows, and how."""
+    """The part of an image that an augmented view shows, and its mirroring and colours."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom as fractions of width and height."""
@@ -42,7 +42,9 @@ class Augmentation:
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:
-    """Draw what a view shows; only the image's digest and the view's number decide.
+    """Draw at random which part of an image a view shows.
+
+    The result depends only on the digest of the image and the number of the view.
 
     Args:
         digest: digest of the image file.
@@ -65,7 +67,7 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view of an image to a square, ignoring its proportions, so that nothing is cut off.
+    """Scale a view to a square without keeping its proportions, so that nothing is cut off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.

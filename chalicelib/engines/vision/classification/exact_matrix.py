@@ -1,7 +1,7 @@
 """Matrix products and a Cholesky factor whose bits do not depend on the number of threads.
 
-Factors are rounded to a grid of 20 bits, so that each sum of up to 4,096 products is exact in
-float64 and its order does not matter. Other steps are computed element by element.
+Factors are rounded to 20 bits, so that each sum of up to 4,096 products is exact in float64, in any
+order. Other steps are computed element by element.
 """
 
 from __future__ import annotations

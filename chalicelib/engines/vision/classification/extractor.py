@@ -1,6 +1,6 @@
-"""Extracts one vector per view: the mean of the backbone's last map, over image and middle.
+"""Extracts one vector per view: the backbone's mean over the image and over its middle.
 
-Most images show their object in the middle, so a second vector of the middle separates labels that
+Most images show their object in the middle. A second vector of the middle separates labels that
 look similar in the whole image.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A part of a view that is passed to the backbone."""
+    """A part of a view that the backbone processes separately."""
 
     share: float
     """Fraction of the view's width and height, around its centre."""

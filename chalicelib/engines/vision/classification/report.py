@@ -127,7 +127,7 @@ class ImageFolds:
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice; the names are those of the present labels."""
+        """Return the card's advice, with the names of labels that have images."""
         return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 

@@ -55,7 +55,7 @@ class SoftmaxHeadSpec:
         self._size = targets.size
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty, which is the same for all trainings."""
+        """Return the strength of the penalty, a constant."""
         del choice, pictures
         return _DECAY
 
@@ -91,7 +91,7 @@ class SoftmaxHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Return the cross-entropy, which is the same for any images."""
+        """Return the cross-entropy loss, which does not depend on the images."""
         del places
         return SoftmaxLoss()
 

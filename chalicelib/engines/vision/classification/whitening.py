@@ -1,7 +1,7 @@
 """Scales features so that images of one label vary equally in all directions.
 
-Directions in which images of one label vary much do not help to distinguish labels. Dividing by
-this variation gives other directions more weight.
+A direction in which images of one label vary much does not help to distinguish labels. So features
+are divided by this variation, which gives other directions more weight.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Rules:
         )
 
     def answered_views(self, width: int, height: int) -> Sequence[PictureView]:
-        """Return the views that a prediction uses; their numbers are 0, 1, ..."""
+        """Return the numbers of the views that a prediction uses, from 0."""
         return tiled_views(width, height) if self.is_tiled else [PictureView()]
 
 

@@ -1,7 +1,7 @@
-"""Stores features of several views as one object, whose rows can also be read one by one.
+"""Stores features of several views in one object, whose rows can also be read one by one.
 
-The rows are at the end and uncompressed; the beginning of a shard has its contents and the position
-of each row.
+The uncompressed rows are at the end. The beginning of the object lists its contents and the
+position of each row.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
 
 def head_bytes(rows: int) -> int:
-    """Return how many bytes of a shard with some rows `read_head` needs."""
+    """Return how many bytes `read_head` needs for a shard with a given number of rows."""
     return _FIXED_BYTES + rows * _ENTRY_BYTES
 
 

@@ -1,6 +1,6 @@
-"""A table of transformed features of a training, two bytes per number, filled in chunks.
+"""A table of transformed features of a training, with two bytes per number, filled in chunks.
 
-A hundred thousand images take 256 MB; other values are computed from the table batch by batch.
+A hundred thousand images take 256 MB. Other values are computed from the table in batches.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class FeatureTable:
         self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
-        """Return rows, int, shape (n,), as float64 on the grid, shape (n, dims)."""
+        """Return rows, int, shape (n,), as float64 values of the grid, shape (n, dims)."""
         values: Doubles = self._values[rows].astype(np.float64)
         values *= self._unit
         return values

@@ -140,7 +140,7 @@ class LinearFit:
         }
 
     def restore(self, arrays: dict[str, Array]) -> None:
-        """Resume from the arrays that `save` returned; call `begin` before."""
+        """Resume from the arrays that `save` returned; call `begin` first."""
         dtype = self._arithmetic.dtype
         self.head = LinearHead(
             arrays["values"].astype(dtype),

@@ -32,7 +32,7 @@ class Loss(Protocol):
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return the derivatives of the losses by the logits, whose size is at most about 5.
+        """Return the derivatives of the losses by the logits; they are at most about 5 in size.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.

@@ -35,7 +35,7 @@ class Transform(Protocol):
 
     @property
     def unit(self) -> float:
-        """Return the grid spacing of the numbers, a power of two; values are below 32,767 units."""
+        """Return the spacing of the number grid, a power of two; values are below 32,767 units."""
         ...
 
     def apply(self, raw: Halves) -> Doubles:
@@ -79,7 +79,7 @@ class HeadSpec(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit: its images and its setting."""
+    """A head to fit, with its images and its setting."""
 
     purpose: str
     """`choice`, `split`, `fold` or `final`."""

@@ -92,7 +92,7 @@ def present_labels(training: LinearHeadTraining) -> list[str]:
 
 
 def share_record(hits: int, total: int) -> dict[str, float]:
-    """Return a fraction with its 95 % interval, and the number of trials."""
+    """Return the record of a fraction with its 95 % interval and the number of trials."""
     interval = metrics.wilson_interval(hits, total)
     return {
         "value": round(interval.value, 6),

@@ -153,7 +153,7 @@ class LinearHeadTraining(ABC):
         """Return the curve record of an epoch."""
 
     def choices(self, split: PictureSplit) -> list[HeadTask]:
-        """Return the tasks that decide which setting is used; empty without a choice."""
+        """Return the tasks whose results select the setting; empty if there is only one setting."""
         del split
         return []
 
@@ -169,7 +169,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def tried(self) -> Sequence[float]:
-        """Return the settings of `choices` by number; a checkpoint with others is refused."""
+        """Return the tested settings by number; a checkpoint with other settings is refused."""
         return ()
 
     @property
@@ -200,7 +200,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def trained(self) -> Ints:
-        """Return the images on the training side of the split, int, shape (n,)."""
+        """Return the training images of the split, int, shape (n,)."""
         return np.flatnonzero(~self.split.held)
 
     @property
@@ -214,7 +214,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the model has the same bytes for any number of threads."""
+        """Return whether the model is the same byte for byte with any number of threads."""
         return self.targets.pictures <= EXACT_EXAMPLES
 
     def pairs(self) -> Pairs:
@@ -222,7 +222,7 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
-        """Return the logits of finished tasks for images that these were not trained on.
+        """Return logits of finished tasks for images on which these tasks were not trained.
 
         Args:
             purpose: purpose of the tasks.

@@ -33,7 +33,7 @@ class SigmoidCalibration:
     """Divisor of the shifted logits."""
 
     def shares(self, logits: Floats) -> Doubles:
-        """Return the probabilities of logits, float, (rows, labels), as float64."""
+        """Return the calibrated probabilities of logits, float, (rows, labels), as float64."""
         shifted = (logits.astype(np.float64) - self.shifts) / self.temperature
         return sigmoid(shifted, GridArithmetic()).astype(np.float64)
 

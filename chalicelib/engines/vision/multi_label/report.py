@@ -133,7 +133,7 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return how the API names that an image has a label or not."""
+    """Return the API's name for an image that has, or does not have, a label."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
@@ -152,7 +152,7 @@ class MultiLabelFolds:
 
     @property
     def is_answered(self) -> Bools:
-        """Return whether an image is answered with a label, bool, shape (n, labels)."""
+        """Return whether each label is predicted for each image, bool, shape (n, labels)."""
         return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
@@ -195,7 +195,7 @@ class MultiLabelFolds:
         return records
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice; the names are in the order of the columns."""
+        """Return the card's advice, with label names in the order of the columns."""
         tested = np.flatnonzero(self.truth.any(axis=0))
         truth = self.truth[:, tested]
         areas = average_precisions(self.shares[:, tested], truth.astype(np.float64))

@@ -29,7 +29,7 @@ def block_dims(block: int) -> int:
 
 
 def block_columns(features: Floats, block: int) -> Doubles:
-    """Return the columns of a block; those of the embedding as unit root vectors, float64.
+    """Return the columns of a block; an embedding's columns become unit vectors of roots.
 
     Args:
         features: shape (rows, 2992), or (rows, 1280) for only the embedding.

@@ -175,7 +175,7 @@ class MultiLabelTraining(LinearHeadTraining):
 
     @property
     def rate(self) -> float:
-        """Return the first step length, with which a few hundred steps come close to the end."""
+        """Return the first step length, chosen so that a few hundred steps nearly converge."""
         return _FASTER * super().rate
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Finds images that show the same: equal files, and files with almost equal features.
+"""Finds near-duplicate images: equal files, and files with almost equal features.
 
 Near-duplicates stay on one side of a split; otherwise held-out metrics would be too good. If their
 labels differ, one label is probably wrong.

@@ -39,7 +39,7 @@ _TABLE_SIGNS = tuple(name.encode() for name in _TABLE)
 
 
 class _ToolBox(NamedTuple):
-    """A box of a file, with texts or numbers as they are written."""
+    """A box as a tool's file contains it, with texts or numbers that are not checked yet."""
 
     picture: str
     label: Any
@@ -51,7 +51,7 @@ class _ToolBox(NamedTuple):
 
 
 class _NotThis(ValueError):
-    """The file is not of the tool, or broken; the text says why."""
+    """Raised if a file is not in the tool's format or is broken; the text gives the reason."""
 
 
 @dataclass(frozen=True)

@@ -96,12 +96,12 @@ class ColumnFacts:
 
     @property
     def first_is_unlike(self) -> bool:
-        """Return whether the cell of the first row occurs in no other row."""
+        """Return whether the cell of the first row does not occur in other rows."""
         return bool(self.first) and hash(self.first) not in self.counts
 
     @property
     def first_is_short(self) -> bool:
-        """Return whether nearly all cells are longer than that of the first row."""
+        """Return whether the first row's cell is shorter than nearly all others."""
         return self.not_longer * 20 <= self.rows
 
     @property
@@ -111,7 +111,7 @@ class ColumnFacts:
 
     @property
     def looks_like_a_name(self) -> bool:
-        """Return whether the cell of the first row may be the name of a column."""
+        """Return whether the first row's cell may be a column name."""
         return (
             0 < len(self.first) <= _LONGEST_NAME
             and len(self.first.split()) <= _MOST_WORDS
@@ -176,10 +176,10 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Return whether the columns of texts and labels are certainly in reverse order.
+    """Return whether the columns of texts and labels are certainly swapped.
 
     Then the "texts" are a few short names that repeat, and the "labels" are longer and nearly all
-        different. A few names may occur once where the "labels" are much longer.
+    different. If the "labels" are much longer, a few names may occur only once.
 
     Args:
         texts: Facts of the assumed text column.

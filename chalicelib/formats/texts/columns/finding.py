@@ -103,7 +103,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Find a character that an export adds to every label."""
+        """Find a character that the exporting tool appends to every label."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         labels = [self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at]
@@ -113,7 +113,7 @@ class ColumnFinder:
         return replace(self._layout, label_end=_FORMS_END)
 
     def _find_titles(self) -> frozenset[int]:
-        """Find rows of one cell above the column names, as reports begin with."""
+        """Find title rows, which have one cell and are above the column names."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()

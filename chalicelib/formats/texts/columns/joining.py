@@ -1,7 +1,7 @@
-"""Decides how rows with more cells than a header of two names are read.
+"""Decides how to read rows with more cells than a header of two names.
 
-Texts with commas that are not quoted fall into several cells. They are joined again where the cells
-show where the label is. Cells behind a column of labels are left out with a warning. Otherwise the
+Texts with commas and without quotes fall into several cells. If the cells show where the label is,
+the text is joined again. Cells after a column of labels are left out with a warning. Otherwise such
 rows are rejected, since parts of texts would become labels.
 """
 
@@ -27,10 +27,10 @@ _HALF, _FEW, _MOST = 0.5, 0.2, 0.8
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout of a table whose header has two names, with its wide rows decided.
+    """Return the layout of a table with two column names, including how to read wide rows.
 
-    A table whose header has empty names stays as it is: so spreadsheets write columns without a
-    name. So does one in which most rows have two cells: its wide rows are rejected.
+    A table with empty column names is left unchanged, because spreadsheets write columns without a
+    name in this way. If most rows have two cells, wide rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -51,7 +51,7 @@ def join_cells(table: TextTable) -> TextLayout:
 
 
 def _warn(layout: TextLayout, code: str, message: str, numbers: list[int]) -> TextLayout:
-    """Return the layout with a warning about rows with more cells than names."""
+    """Return the layout with a warning about rows that have more cells than names."""
     warning = UploadWarning(
         code,
         f"{len(numbers):,} of the first rows have more cells than the header has names; {message}. "
@@ -70,7 +70,7 @@ def _has_empty_names(table: TextTable) -> bool:
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether the last cells are labels: few that repeat, and the second ones are not."""
+    """Return whether the last cells repeat like labels, while the second cells do not."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
@@ -96,7 +96,7 @@ def _labels_move(rows: list[list[str]]) -> bool:
 
 
 def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
-    """Return whether the first comma is in a number such as 4,50, and labels have no digits."""
+    """Return whether the first comma belongs to numbers such as 4,50 and labels have no digits."""
     cut = sum(cells[0][-1:].isdigit() and cells[1][:1].isdigit() for cells in wide)
     return cut >= len(wide) * _MOST and not any(map(str.isdigit, "".join(labels)))
 
@@ -111,7 +111,7 @@ def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:
-    """Return whether the cells after the first are parts of one text: spaced, or of any number."""
+    """Return whether the cells after the first continue a text: spaced, or varying in number."""
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]
     return _count_spaced(wide, 2) >= _MOST or equal < len(wide) * _MOST

@@ -114,7 +114,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Find both of two columns if the name of one is known; None if it is not."""
+    """Return both of two columns if one has a known name; otherwise None."""
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )
@@ -163,7 +163,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, else of known ones, else of similar ones."""
+    """Return the positions with documented names, otherwise with known, otherwise similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -172,7 +172,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Distinguishes "customer message" from "message id"; the last word has the most weight."""
+    """Distinguishes "customer message" from "message id"; the last word of a name counts most."""
 
     known: frozenset[str]
     other: frozenset[str]

@@ -1,4 +1,4 @@
-"""Converts exports of known tools to comma-separated text, which the one reader of rows reads."""
+"""Converts exports of known tools to comma-separated text for the common row reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the readers of exports share: the file, its examples, and refusals that name the tool."""
+"""Shared by readers of exports: the file, its examples, and errors that name the tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 class ExportFault(ValueError):
-    """The export cannot be read; the text says why."""
+    """Raised if an export cannot be read; the text gives the reason."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class EntityCount:
         self.count += len(found) if isinstance(found, list) else 0
 
     def join(self, spans: object) -> str:
-        """Join spans of a text, some of which are entities, to the whole text."""
+        """Join parts of a text, some of which are entities, into the whole text."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))

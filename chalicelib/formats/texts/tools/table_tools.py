@@ -59,7 +59,7 @@ def _read_tasks(document: Any, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _label_of(cell: str) -> str:
-    """Return the label of a cell; several choices stay one label, which gets a warning."""
+    """Return the label of a cell; a list of choices becomes one label, with a warning."""
     if not cell.startswith(("{", "[")):
         return cell
     try:

@@ -86,7 +86,7 @@ class _Builder:
         self._keys: list[Any] = []
 
     def take(self, event: Any, count: int) -> None:
-        """Add a parser's event by the name of its class."""
+        """Process a parser's event, by the name of the event's class."""
         name = type(event).__name__
         if count > MAX_EVENTS:
             raise ExportFault(f"it has more than {MAX_EVENTS:,} nodes; export a part of it")

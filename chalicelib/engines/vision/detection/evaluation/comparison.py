@@ -37,18 +37,18 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant, enough for five times the time."""
+        """Return whether the gain is significant, which justifies five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is at least one point, enough for twice the time."""
+        """Return whether the gain is at least one point, which justifies twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least two points, enough to train a dense head."""
+        """Return whether the gain is at least two points, which justifies a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 

@@ -1,8 +1,8 @@
 """3 x 3 convolutions over one map as nine matrix products.
 
 A map is stored row after row in a buffer, with one empty position after each row and an empty
-margin before and after. The neighbours of all cells are then the same buffer shifted by a fixed
-number of positions, so nothing has to be gathered.
+margin at both ends. So a neighbour of every cell is found at a fixed distance in the buffer, and
+nothing has to be copied.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return the input of one cell of the 3 x 3 kernel, a view (positions, channels)."""
+        """Return the input of one of the nine kernel positions, a view (positions, channels)."""
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]

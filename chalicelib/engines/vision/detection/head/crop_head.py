@@ -107,7 +107,7 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return the largest number per label for which the total is at most `most`."""
+    """Return the largest number per label whose total over all labels is at most `most`."""
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

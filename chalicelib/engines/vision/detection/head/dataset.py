@@ -1,4 +1,4 @@
-"""Training data of a head: the maps of views, and the cells on objects."""
+"""Training data of a head: the feature maps of views, and the cells that belong to objects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_SIDE = 2.0
 
 @dataclass(frozen=True)
 class CellTargets:
-    """The cells of one view that are on an object."""
+    """The cells of one view that belong to an object."""
 
     cells: Ints
     """Indexes of the cells, int, shape (positives,)."""
@@ -45,7 +45,7 @@ def centres(cells: int) -> Doubles:
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view, and drop boxes of which too little is visible.
+    """Clip boxes to the view, and drop boxes of which too little remains.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
@@ -61,7 +61,7 @@ def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Dou
 
 
 def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTargets:
-    """Assign the cells around the centre of each box to it; the smallest of competing boxes wins.
+    """Assign cells around the centre of each box to the box; smaller boxes take precedence.
 
     Args:
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
@@ -101,7 +101,7 @@ def truth_of(picture: LabelledPicture) -> tuple[Doubles, Ints]:
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """One use of a view in a training."""
+    """One use of a view in a training epoch."""
 
     place: int
     """Index of the image."""
@@ -123,7 +123,7 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Return one use of a view, randomly shifted; the seed decides."""
+        """Return one use of a view with a random shift, which the seed determines."""
         # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 
@@ -133,7 +133,7 @@ class DetectionDataset:
         return maps if item.shift is None else item.shift.maps(maps)
 
     def targets(self, item: DatasetItem) -> CellTargets:
-        """Return the cells on objects in one view of an image."""
+        """Return the cells of one view that belong to objects."""
         place, view = item.place, item.view
         picture = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)

@@ -181,7 +181,7 @@ class DenseFit:
     def _learn_one(
         self, slot: int, item: DatasetItem, targets: CellTargets, positives: float
     ) -> float:
-        """Compute loss and gradient of one view in a slot's buffers; return the loss."""
+        """Compute loss and gradient of one view in the buffers of a thread; return the loss."""
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)
         workspace = self._idle.get()

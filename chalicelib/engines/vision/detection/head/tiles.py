@@ -54,7 +54,7 @@ class TileBuffers:
         self._numbers = [np.empty(_SEEN**2 * tiles * channels, dtype) for _ in range(2)]
 
     def take(self, number: int, *shape: int) -> Floats:
-        """Return one of the two buffers in a shape; its numbers are undefined."""
+        """Return one of the two buffers, reshaped; its values are undefined."""
         view: Floats = self._numbers[number][: math.prod(shape)].reshape(shape)
         return view
 
@@ -63,7 +63,7 @@ class TileConvolution:
     """One layer: forward and backward, one image at a time."""
 
     def __init__(self, grid: PaddedGrid, inside: int, outside: int, buffers: TileBuffers) -> None:
-        """Allocate what the layer keeps between forward and backward.
+        """Allocate the buffers that a layer needs between forward and backward pass.
 
         Args:
             grid: positions of the map; its cells are a multiple of 4.
@@ -133,5 +133,5 @@ class TileConvolution:
 
 
 def _transform(matrix: Floats, values: Floats, out: Floats) -> None:
-    """Multiply all numbers at one place of a tile; `out` has one more or less place."""
+    """Transform all tiles along one axis; `out` has one place more or less per tile."""
     np.matmul(matrix, values.reshape(matrix.shape[1], -1), out=out.reshape(len(matrix), -1))

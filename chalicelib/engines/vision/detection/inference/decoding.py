@@ -139,7 +139,7 @@ class HeadDecoder:
         height: int,
         mirrored: Maps | None = None,
     ) -> Candidates:
-        """Return at most 1,000 candidate boxes of one view, clamped to the image.
+        """Return at most 1,000 candidate boxes of one view, clipped to the image.
 
         Args:
             maps: maps of the view.

@@ -86,7 +86,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Reviewed:
-    """An image that was reviewed, with its boxes."""
+    """A reviewed image with its true and its detected boxes."""
 
     picture: LabelledPicture
     size: tuple[int, int]
@@ -181,7 +181,7 @@ def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether two images have the same boxes with the same labels."""
+    """Return whether two images have equal boxes with equal labels."""
     left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
     if len(left_labels) != len(right_labels):
         return False

@@ -38,7 +38,7 @@ class TrainingStage(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage, in seconds of one core."""
+        """Return the approximate cost of the stage, in seconds on one core."""
         ...
 
     @property
@@ -93,7 +93,7 @@ class DetectionContext:
 
     @property
     def passes(self) -> int:
-        """Return how many times an epoch uses each image."""
+        """Return how many times each epoch uses each image."""
         # An epoch that the caller asked for is one pass, and tiles give enough steps.
         if self.options.has_named_epochs or self.rules.is_tiled:
             return 1

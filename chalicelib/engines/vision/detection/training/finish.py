@@ -58,12 +58,12 @@ class StageResults:
 
     @property
     def loss(self) -> float:
-        """Return the mean training loss of the head that the model uses."""
+        """Return the mean training loss of the head in use."""
         return self.run.loss if self.trials.way.is_dense else self.trials.proposals.loss
 
     @property
     def unseen(self) -> list[EvaluatedPicture]:
-        """Return detections in images that the detecting head was not trained on."""
+        """Return detections in images that were not used to train the head."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 

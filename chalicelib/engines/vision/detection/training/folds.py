@@ -1,4 +1,4 @@
-"""Splits the training part into folds, answered by heads that did not see them."""
+"""Splits the training part into folds; heads trained without a fold predict its images."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Detects objects in training images, by heads that were not trained on them.
 
 The training part is split into three folds. A head that was trained without a fold detects objects
-in the fold, with each method that is tried. The results give the gain of a method, and calibrate
-the model if too few images are held out.
+in this fold, with each tested method. The results give the gain of each method. If too few images
+are held out, they also calibrate the model.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def always() -> bool:
 
 @dataclass(frozen=True)
 class FoldHeads:
-    """The heads that did not see a fold."""
+    """The heads that were trained without a fold."""
 
     dense: DenseStage
     proposals: ProposalStage

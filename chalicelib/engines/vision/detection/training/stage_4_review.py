@@ -82,7 +82,7 @@ class ReviewStage:
 
     @property
     def pooled(self) -> Singles:
-        """Return the mean of each reviewed image's coarse map, float32, shape (places, 480)."""
+        """Return the mean of each reviewed image's coarsest map, float32, shape (places, 480)."""
         return np.array(self._pooled, np.float32).reshape(-1, CHANNELS[-1])
 
     def advance(self) -> dict[str, Any] | None:

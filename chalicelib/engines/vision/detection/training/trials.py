@@ -1,4 +1,4 @@
-"""Decides which methods are tried on folds, and uses the results."""
+"""Decides which methods are tested on folds, and uses the results."""
 
 from __future__ import annotations
 
@@ -98,17 +98,17 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Return the gain by mirror images; None if they were not tried."""
+        """Return the gain by mirror images; None if they were not tested."""
         return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Return the gain by a second look; None if it was not tried."""
+        """Return the gain by a second look; None if it was not tested."""
         return self._compared(self._once, self._twice)
 
     @cached_property
     def dense_gain(self) -> Compared | None:
-        """Return the gain by the dense head over proposals; None if it was not tried."""
+        """Return the gain of the dense head over proposals; None if it was not tested."""
         return self._compared(self._proposed[: len(self._plain)], self._with_dense)
 
     @property
@@ -127,7 +127,7 @@ class Trials:
 
     @cached_property
     def way(self) -> AnswerWay:
-        """Return the detection method of the model: all methods that are worth their cost."""
+        """Return the detection method of the model, with all options that are worth their cost."""
         if self.proposals.has_heads and not self._gains:
             return AnswerWay(proposal_head=self.proposals.head(), is_dense=False)
         head = None
@@ -168,7 +168,7 @@ class Trials:
         return self.dense_gain is not None and self.dense_gain.is_large
 
     def _may_gain(self) -> bool:
-        """Return whether a dense head is worth a trial, as far as is known."""
+        """Return whether a dense head may be worth testing, by the results so far."""
         if self._context.options.has_named_epochs or not self.proposals.has_heads:
             return True
         if not all(trial.is_done for trial in self._proposed):
@@ -188,7 +188,7 @@ class Trials:
         return ours < (self._value(self._proposed[:1]) or 0.0) - _BEHIND
 
     def _wants_fold(self, number: int) -> Callable[[], bool]:
-        """Return a function that returns whether a fold's dense head is tried."""
+        """Return a function that returns whether to test the dense head on a fold."""
 
         def wants() -> bool:
             if not number or self._context.options.has_named_epochs:
@@ -250,7 +250,7 @@ class Trials:
     def _compared(
         self, before: Sequence[TrialStage], after: Sequence[TrialStage]
     ) -> Compared | None:
-        """Compare two methods on the same folds; None if one was not tried on all of them."""
+        """Compare two methods on the same folds; None if one was not tested on all folds."""
         if not after or not all(trial.is_answered for trial in (*before, *after)):
             return None
         count, seed = len(self._context.labels), self._context.options.seed

@@ -1,7 +1,7 @@
-"""Shifts the features of an image, as an augmentation that does not run the networks again.
+"""Shifts the features of an image as an augmentation, without running the networks again.
 
-A head would memorise images that are used repeatedly. So their maps and boxes are shifted by whole
-cells of the coarsest map.
+A head would memorise images that are used repeatedly. So their feature maps and boxes are shifted
+by whole cells of the coarsest map.
 """
 
 from __future__ import annotations

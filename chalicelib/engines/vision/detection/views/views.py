@@ -1,4 +1,4 @@
-"""Views of an image: the shown part, its position in the view, and conversion of boxes.
+"""Views of an image: the part they show, its position in the view, and conversion of boxes.
 
 A view depends only on the image's digest, its size and the view's number.
 """
