@@ -97,7 +97,7 @@ def _words_before(line: str, end: int) -> list[_Word]:
 
 
 def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
-    """Split words into those of the street and those of the city, which come last."""
+    """Split words into street and city; the city comes last."""
     start = len(words)
     while start and words[start - 1].label == _CITY:
         start -= 1
@@ -112,7 +112,7 @@ def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
 def _after_last_comma(words: list[_Word]) -> int:
     """Return where the city begins if the parser found none: after the last comma.
 
-    A house number or a unit is never a city.
+    A house number or a unit is never taken for a city.
     """
     for place in range(len(words) - 2, -1, -1):
         if words[place].ends_part:

@@ -94,7 +94,7 @@ def _pitch(line: TextLine) -> float:
 
 
 def _exact_range(part: TextLine, pitch: float) -> Range:
-    """Return beginning and end of a part, from the middles of its characters."""
+    """Return where a part begins and ends, from the middles of its characters."""
     return max(0.0, min(part.places) - pitch / 2), min(1.0, max(part.places) + pitch / 2)
 
 
@@ -143,7 +143,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
 
 
 def _ranges(ink: Ink, least_gap: float) -> list[Range]:
-    """Join the runs of ink that no wide gap separates."""
+    """Join neighbouring runs of ink without a wide gap between them."""
     ranges = [ink.spans[0]]
     for start, end in ink.spans[1:]:
         if start - ranges[-1][1] > least_gap:
@@ -156,7 +156,7 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _shared_out(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Assign the characters of a line to ranges by position.
+    """Assign the characters of a line to ranges, by their positions.
 
     Returns:
         A line with its part of the text for each range, and whether no visible character is between
@@ -174,7 +174,7 @@ def _shared_out(
 
 
 def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
-    """Return a line with only some of its characters, without outer spaces."""
+    """Return a line with only the selected characters, without spaces at its ends."""
     chosen = [index for index, flag in enumerate(flags) if flag]
     while chosen and line.text[chosen[0]] == " ":
         chosen.pop(0)
@@ -210,7 +210,7 @@ def read_unclear(
 
 
 def _better(part: TextLine, again: TextLine | None) -> TextLine:
-    """Return the text that was read again, or the part of the line if there is none."""
+    """Return the text of the second reading, or the original part if that reading is empty."""
     if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
         return part
     return replace(part, text=again.text, probability=again.probability, places=again.places)

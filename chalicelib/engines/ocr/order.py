@@ -54,7 +54,7 @@ def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
 
 
 class _Placed:
-    """A line, with the position of its middle on the upright page."""
+    """A line with the position of its middle on the level page."""
 
     def __init__(self, line: TextLine, slope: float) -> None:
         corners = line.corners

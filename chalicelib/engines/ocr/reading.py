@@ -83,9 +83,9 @@ def _has_ink(pixels: Pixels | None) -> bool:
 
 
 def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
-    """Look again at a page without any text, half and a quarter as large.
+    """Read a page without any text again, reduced to half and to a quarter of its size.
 
-    Detectors overlook a single line on a large empty page. A blank page is not looked at again.
+    Detectors overlook a single line on a large empty page. A blank page is not read again.
     """
     if not _has_ink(pixels):
         return []
@@ -101,7 +101,7 @@ def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> lis
 
 
 def _scaled(quad: Quad, scale: int) -> Quad:
-    """Return corners on a raster that is larger by a factor."""
+    """Return corners in pixels of a raster that is larger by a factor."""
     first, second, third, fourth = ((scale * x, scale * y) for x, y in quad)
     return first, second, third, fourth
 
@@ -122,7 +122,7 @@ def _on_pictures(page: Page, engine: TextEngine, check: CancelCheck) -> list[Tex
 
 
 def _shifted(line: TextLine, across: float, down: float) -> TextLine:
-    """Return a line of a part of the raster at its place on the whole."""
+    """Return a line of a part of the raster in coordinates of the whole raster."""
     box = line.box
     moved = Rect(box.min_x + across, box.min_y + down, box.max_x + across, box.max_y + down)
     first, second, third, fourth = ((x + across, y + down) for x, y in line.corners)
@@ -131,7 +131,7 @@ def _shifted(line: TextLine, across: float, down: float) -> TextLine:
 
 
 def _without_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Return the places that were found but not read."""
+    """Return the places where text was detected but not read."""
     return [line for line in found if not line.text]
 
 
@@ -202,7 +202,7 @@ def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
 
 
 def _sense(found: Sequence[TextLine]) -> float:
-    """Return the number of recognised characters, weighted by probability."""
+    """Return the number of recognised characters, weighted by their probability."""
     return sum(line.probability * len(line.text) for line in found)
 
 

@@ -89,7 +89,7 @@ def find_angle(lines: Sequence[TextLine]) -> float:
 
 
 def is_level(line: TextLine, angle: float) -> bool:
-    """Return whether a line is parallel to the page, unlike watermarks; short lines count."""
+    """Return whether a line is parallel to the page, unlike a watermark; short lines always are."""
     return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
 
 

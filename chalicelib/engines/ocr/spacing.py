@@ -86,7 +86,7 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether a gap is between digits, next to a narrow character, or before a colon."""
+    """Return whether a gap may be no space: between digits, at a narrow letter, before a colon."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 

@@ -95,7 +95,7 @@ def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
 
 
 def _along_ink(grey: Pixels, course: Course) -> Course:
-    """Fit a curve through the middle of a line's ink, because detected boxes cut curves short."""
+    """Fit a curve through the middle of a line's ink, which is more exact than its detected box."""
     x, y = np.array(course.points).T
     columns = np.arange(max(0, math.ceil(x[0])), min(grey.shape[1], math.floor(x[-1]) + 1))
     reach = max(2, round(_REACH * course.height))
@@ -140,7 +140,7 @@ class _Frame:
         self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
 
     def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
-        """Return positions on the rotated page, and the slopes of the text there."""
+        """Return positions on the rotated page, with the slopes of the text at these positions."""
         places, slopes = [], []
         for course in courses:
             points = self._turned(np.array(course.points))
@@ -206,7 +206,7 @@ class _Slopes:
             weights = np.sqrt(1 / (1 + away**2))
 
     def followed(self, x: float, y: Doubles, step: float) -> Doubles:
-        """Return where curves through x and y are one step further (midpoint method)."""
+        """Return the next points of the curves through x and y (midpoint method)."""
         half = y + self._at(x, y) * step / 2
         return y + self._at(x + step / 2, half) * step
 

@@ -77,7 +77,7 @@ def choose(
 
 
 class _Field:
-    """The samples, and how much of each error is corrected already."""
+    """The samples, and how much of the error of each is already corrected."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights

@@ -37,7 +37,7 @@ def address_blocks(
 
 
 class _Blocks:
-    """Joins the text pieces of one page to addresses."""
+    """Joins the text pieces of a page that belong to one address."""
 
     def __init__(self, wholes: dict[CardPiece, CardPiece], check: CancelCheck) -> None:
         self.pieces = list(wholes)
@@ -80,7 +80,7 @@ class _Blocks:
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
-        """Return a piece together with those next to and below it that continue its address."""
+        """Return a piece together with its neighbours that continue the address."""
         block = [first]
         while len(block) < measures.ADDRESS_LINES:
             following = self._following(block)
@@ -92,8 +92,8 @@ class _Blocks:
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
         """Return the piece that continues an address; None at its end.
 
-        A town or quarter that does not look like an address belongs to the address if it is between
-        two of its lines, or follows a line that ends with a comma. Any other text ends the address.
+        Between two lines of an address, or after a line that ends with a comma, a text that does
+        not look like an address counts as a town or quarter. Any other such text ends the address.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -118,7 +118,7 @@ class _Blocks:
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
-        """Return whether a line that does not look like an address still continues one."""
+        """Return whether a line continues an address without looking like one itself."""
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
@@ -147,7 +147,7 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether a key is followed by an address or its first line."""
+    """Return whether a key is directly followed by an address or its first line."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND
@@ -177,7 +177,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a single letter or mark before a house number: a map icon or a label."""
+    """Remove a single letter or mark before a house number, which is a map icon or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
@@ -188,7 +188,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
-    """Remove lines before the street that are not a building, quarter or town."""
+    """Remove lines above the street, except building, quarter and town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (

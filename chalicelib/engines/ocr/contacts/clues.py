@@ -43,11 +43,11 @@ class Clues:
     """Parts of mail addresses before the at sign, without names of roles."""
 
     def organisation(self, text: str) -> float:
-        """Return how well a text fits the domain of an address as its owner, 0 to 1."""
+        """Return how well a text matches the domain of an address as name of its owner, 0 to 1."""
         return max((_owner_fit(text, owner) for owner in self.owners), default=0.0)
 
     def person(self, text: str) -> float:
-        """Return how well a name fits the part of a mail address before the at sign, 0 to 1."""
+        """Return how well a name matches the part of a mail address before the at sign, 0 to 1."""
         words = _name_words(text)
         return max((_local_fit(words, local) for local in self.locals), default=0.0)
 

@@ -146,7 +146,7 @@ _MOBILE = re.compile(
 def _keep(
     rest: list[CardPiece], piece: CardPiece, bounds: tuple[int, int], *, before_number: bool
 ) -> None:
-    """Return the text between entities, unless it only introduces the next one."""
+    """Return the text between two entities, unless it is only a label of the second one."""
     start, end = bounds
     cut = piece.text[start:end]
     start += len(cut) - len(cut.lstrip(_OPENING))
@@ -165,7 +165,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 
 
 def _introduces(text: str, cut: str) -> bool:
-    """Return whether a text only introduces what follows: `Customer Service: 555 0100`."""
+    """Return whether a text is only a label of what follows: `Customer Service: 555 0100`."""
     words = text.split()
     if len(words) > measures.LABEL_WORDS or has_legal_form(text):
         return False
@@ -173,13 +173,13 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text is probably a separate entity."""
+    """Return whether a text between entities is probably an entity too."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the entity that a label indicates in a misread text: `Email: dana.orchid`."""
+    """Return the entity that a label announces in a misread text: `Email: dana.orchid`."""
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None
     value = tail.strip()

@@ -56,7 +56,7 @@ def as_contact(found: EntityMatch) -> Contact:
 def named_found(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Return persons, organisations, titles and other text among the remaining pieces.
+    """Return persons, organisations, titles and other texts among pieces without an exact format.
 
     Args:
         rest: pieces without numbers, mail addresses, web addresses and postal addresses.
@@ -120,5 +120,5 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
 
 
 def _says_anything(piece: CardPiece) -> bool:
-    """Return whether a piece is more than the trace of an icon or line."""
+    """Return whether a piece has real text, not only the trace of an icon or line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -102,7 +102,7 @@ def label_tag(text: str) -> str | None:
 
 
 def _names_of(word: str) -> list[str]:
-    """Return the label words in a word, of which `Tel/Fax` has two."""
+    """Return the label words within a word; `Tel/Fax` has two."""
     bare = word.lower().strip(".:;,()[]|-–•·#=*>»")
     if bare in _TAGS:
         return [bare]
@@ -114,7 +114,7 @@ def _names_of(word: str) -> list[str]:
 
 
 def _is_free(text: str, token: re.Match[str]) -> bool:
-    """Return whether a letter is a separate word, not one of a name's initials."""
+    """Return whether a letter stands for a label, and is not one of a name's initials."""
     if len(token.group().rstrip(".")) > 1:
         return True
     before = text[max(0, token.start() - 1) : token.start()]

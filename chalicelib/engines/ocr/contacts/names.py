@@ -78,7 +78,7 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Return the group with the best score, and further ones above the second threshold."""
+    """Return the group with the best score, and other groups above the second threshold."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -113,7 +113,7 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
 
 
 def _continues(group: Group) -> bool:
-    """Return whether the second line of a title is incomplete without the first."""
+    """Return whether the second line of a title makes sense only after the first line."""
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
@@ -154,7 +154,7 @@ class _Judge:
         self._tallest = max(piece.height for piece in pieces)
 
     def person(self, group: Group) -> float:
-        """Return the confidence that a group is the person."""
+        """Return the confidence that a group of pieces is the person."""
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
         named = (
@@ -179,7 +179,7 @@ class _Judge:
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
-        """Return the confidence that a group is the organisation."""
+        """Return the confidence that a group of pieces is the organisation."""
         text = _text(group)
         own = organisation_confidence(text)
         fit = self._clues.organisation(text)
@@ -198,7 +198,7 @@ class _Judge:
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
-        """Return the confidence that a group is a logo: a few large words."""
+        """Return the confidence that a group of pieces is a logo: a few large words."""
         text = _text(group)
         is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
@@ -207,7 +207,7 @@ class _Judge:
         return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
-        """Return the confidence that a group is neither person, organisation nor title."""
+        """Return the confidence that a group of pieces is another kind of text."""
         text = _text(group)
         return 1.0 - min(
             measures.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
@@ -259,7 +259,7 @@ class _Judge:
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
-        """Return the score of a name in several pieces that are no names alone."""
+        """Return the score of a name over several pieces, none of which is a name alone."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
         if parts >= measures.KIND_CERTAINTY or any(
             len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
@@ -304,7 +304,7 @@ class _Judge:
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
     def _only_logo(self, group: Group, confidence: float) -> float:
-        """Return a bonus for a short text in large letters, such as a logo."""
+        """Return a bonus for a short text in large letters, which may be a logo."""
         text = _text(group)
         short = (
             self.is_card
@@ -327,12 +327,12 @@ def _text(group: Group) -> str:
 
 
 def _is_printed(text: str) -> bool:
-    """Return whether a text is a key, a key with its value, or a word of bills."""
+    """Return whether a text is a key, a key with its value, or a word that is typical of bills."""
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 
 def _stands_alone(piece: CardPiece) -> bool:
-    """Return whether no name continues in the next line: after a legal form or a job title."""
+    """Return whether a name ends with this line, for example with a legal form or a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 

@@ -38,7 +38,7 @@ def without_key(piece: CardPiece) -> CardPiece:
 
 
 def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
-    """Return whether the sides are entities of different kinds."""
+    """Return whether the two sides of a line are entities of different kinds."""
     kinds = {_kind(left), _kind(right)} - {None}
     if kinds == {"person", "title"} or kinds == {"person", "organisation"}:
         return True
@@ -46,7 +46,7 @@ def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
 
 
 def _kind(text: str) -> str | None:
-    """Return the kind of a text if it is certain."""
+    """Return the kind of a text if it is certain; otherwise None."""
     if has_legal_form(text):
         return "organisation"
     if title_confidence(text) >= measures.SURE_KIND:

@@ -62,7 +62,7 @@ class CardPiece:
         return CardPiece(text, self.probability, corners, place, self.height, order, places)
 
     def _ends(self, start: int, end: int) -> tuple[float, float]:
-        """Return where some characters begin and end along the piece, 0 to 1."""
+        """Return where a range of characters begins and ends along the piece, 0 to 1."""
         own = self.places[start:end]
         if not own or list(self.places) == sorted(self.places):
             return self._edge(start), self._edge(end)
@@ -132,7 +132,7 @@ def joined(pieces: Sequence[CardPiece]) -> CardPiece:
 
 
 def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
-    """Return a line as one piece."""
+    """Return a whole line as one piece."""
     place = around_points(_turned(point, angle) for point in line.corners)
     known = len(line.places) == len(line.text)
     return CardPiece(

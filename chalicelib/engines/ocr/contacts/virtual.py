@@ -31,7 +31,7 @@ _NAMED = ("person", "org")
 
 
 class VirtualTexts:
-    """The texts of each kind on one page; shared results are computed once."""
+    """The texts of each kind on one page; each search runs only once."""
 
     def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
         """Store the page; nothing is searched yet.
@@ -58,7 +58,7 @@ class VirtualTexts:
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
-        """Return the entities that may be of a kind."""
+        """Return the entities that may be of a requested kind."""
         if kind == "datetime":
             return self._dates
         if kind == "address":
@@ -72,7 +72,7 @@ class VirtualTexts:
 
     @cached_property
     def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Entities with a known format, and the remaining pieces."""
+        """Return entities with an exact format, and the remaining pieces."""
         return exact_found(self._pieces, self._check)
 
     @cached_property
@@ -107,7 +107,7 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 
 
 def _value(piece: CardPiece) -> CardPiece:
-    """Return the text after the key of a line, `Patient: Dana Reyes`; without a key, the line."""
+    """Return the text after a key, such as `Patient: Dana Reyes`; without a key, the whole line."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > measures.KEY_WORDS:
         return piece

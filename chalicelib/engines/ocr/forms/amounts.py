@@ -55,6 +55,6 @@ class AmountStyle:
         return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
 
     def is_odd(self, text: str) -> bool:
-        """Return whether an amount has cents and the others have none, or the reverse."""
+        """Return whether one amount has cents while all others have none, or the reverse."""
         has_cents = bool(_CENTS.search(text.strip(_MARKS)))
         return self.has_cents is not None and has_cents != self.has_cents

@@ -96,7 +96,7 @@ class Evidence:
 
 
 class Emptiness(StrEnum):
-    """What is near a key that has no value."""
+    """What is next to a key that has no value."""
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
@@ -119,7 +119,7 @@ Weigh = Callable[[Evidence | EmptyEvidence], float]
 
 
 class FormValueWeights(msgspec.Struct, rename="camel"):
-    """Fitted weights, as their file holds them next to a card of what they were fitted on."""
+    """Fitted weights, with a card of the data on which they were fitted."""
 
     bias: float
     weights: dict[str, float]
@@ -135,7 +135,7 @@ def fitted_weights() -> FormValueWeights:
 
 
 def likelihood(evidence: Evidence | EmptyEvidence) -> float:
-    """Return how likely a value, or that there is none, is right, 0 to 1."""
+    """Return the probability, 0 to 1, that a value is right, or that a key has none."""
     fitted = fitted_weights()
     if isinstance(evidence, EmptyEvidence):
         return fitted.empty[evidence.emptiness] * evidence.legibility

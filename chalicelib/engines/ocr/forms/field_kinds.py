@@ -40,7 +40,7 @@ _POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
 
 def fitness(types: Sequence[str], text: str) -> float:
-    """Return a factor for how well a text has one of the required types.
+    """Return a factor that expresses how well a text matches one of the required types.
 
     Args:
         types: entity types in upper case; an empty list or an unknown type means TEXT.
@@ -57,7 +57,7 @@ def fitness(types: Sequence[str], text: str) -> float:
 
 
 def _fits(kind: str, text: str) -> float:
-    """Return a factor for how well a text has one type."""
+    """Return a factor that expresses how well a text matches one type."""
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []
@@ -95,7 +95,7 @@ def is_boxed_row(text: str) -> bool:
 
 
 def closed_up(text: str) -> str:
-    """Return a number from single boxes without the spaces between its digits."""
+    """Return a number that was read from single boxes, without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
     # A digit that touches the tick next to it looks like a currency sign.
     single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
@@ -104,7 +104,7 @@ def closed_up(text: str) -> str:
 
 
 def tightened(text: str) -> str:
-    """Return an amount without spaces, except those between thousands."""
+    """Return an amount without spaces, except between groups of thousands."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
 
 
@@ -124,12 +124,12 @@ def with_pounds(text: str) -> str:
 
 
 def has_span(types: Sequence[str], text: str) -> bool:
-    """Return whether a part of a text has one of the types, which must be types of one line."""
+    """Return whether part of a text has one of the types, which all must have one line."""
     return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the part of a value that has its type, up to the end of the first match.
+    """Return the part of a value that matches its type, up to the end of the first match.
 
     Args:
         types: entity types in upper case.

@@ -246,7 +246,7 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
 
 
 def _fit(key: FoundKey, value: Value) -> float:
-    """Return how well a key and its value were read and fit together, 0 to 1."""
+    """Return how well a key and its value were read and match each other, 0 to 1."""
     return min(1.0, max(0.0, _legibility(key, value) * value.certainty))
 
 

@@ -80,7 +80,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Assign each name to the table with the best evidence, and one name to each table."""
+    """Assign names to tables by the best evidence, one name to one table."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)
@@ -96,7 +96,7 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Make a row a header if the template has its cells and no row is a header yet."""
+    """Make a row a header if the template has its cells and no other row is a header."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}
@@ -144,7 +144,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the headers above each column or left of each row, outermost first."""
+    """Return the headers above each column or to the left of each row, the outermost first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -162,7 +162,7 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the headers of only one row or column, otherwise the innermost."""
+    """Return the headers that cover only one row or column, otherwise the innermost."""
     kind = cells[0].kind
     alone = [
         cell
@@ -173,12 +173,12 @@ def _own(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    """Return the text of a row's or column's headers, joined if it is over two rows."""
+    """Return the header text of a row or column; texts in two rows are joined."""
     return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's name of a row or column: by the joined text, then innermost first."""
+    """Return the template's name of a row or column, by its joined text or a single header."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 
@@ -186,7 +186,7 @@ def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
 def _entities(
     along: Mapping[int, Sequence[Cell]], matches: Mapping[int, _Match | None]
 ) -> Mapping[int, str]:
-    """Return the entity, otherwise the header text, of each row or column with headers."""
+    """Return the name of each row or column with headers: its entity, otherwise the header text."""
     return {
         number: match.header.entity if (match := matches[number]) else _text(cells)
         for number, cells in along.items()

@@ -219,7 +219,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 
 
 def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line continues the sentence of the line above."""
+    """Return whether a line continues the sentence in the line above."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
         -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
@@ -229,7 +229,7 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _is_dated(text: str) -> bool:
-    """Return whether a line is a word in capitals and a date: REV 01/02/2020."""
+    """Return whether a line is a word in capitals with a date, such as REV 01/02/2020."""
     match = _CAPITALS.match(text)
     rest = text[match.end() : measures.DATED_WORD_CHARACTERS].rstrip() if match else ""
     return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
@@ -256,9 +256,9 @@ def _between_keys(
 
 
 def _past_hint(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin: after the rest of a label, or a remark.
+    """Return where a value may begin: after the rest of a label, or after a remark.
 
-    The key "Name" may be part of "Name of applicant: …", the key "Date" in "Date (MM/DD/YYYY)".
+    The key "Name" may be part of "Name of applicant: …", and the key "Date" of "Date (MM/DD/YYYY)".
     """
     if _GOES_ON.match(text, start, stop):
         return _past_continuation(text, start, stop)
@@ -280,7 +280,7 @@ def _past_continuation(text: str, start: int, stop: int) -> int:
 
 
 def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
-    """Return a part without surrounding marks; None if nothing is left."""
+    """Return a part without punctuation at its ends; None if nothing is left."""
     text = segment.text
     begin = start
     while begin < end and text[begin] in _FILLER:
@@ -294,7 +294,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
 
 
 def _with_sign(text: str, start: int, begin: int) -> int:
-    """Return the beginning of a value, including the point or sign of a number."""
+    """Return where a value begins, including the sign or decimal point of a number."""
     is_number = begin < len(text) and text[begin].isdecimal()
     if (
         is_number

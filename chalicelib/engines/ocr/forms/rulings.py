@@ -122,7 +122,7 @@ class PageRules:
         return bool(found.any())
 
     def box(self, rect: Rect) -> Rect:
-        """Return the area around a text up to the next ruled lines; infinite where there are none.
+        """Return the area from a text to the next ruled line on each side; infinite without a line.
 
         Args:
             rect: the text.
@@ -163,7 +163,7 @@ class PageRules:
         )
 
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
-        """Return the vertical lines that cross a text, and the sides of its words if any do."""
+        """Return the vertical lines that cross a text, with the sides of its words."""
         rect, reach = segment.rect, measures.RULE_OVER_TEXT_HEIGHTS * segment.height
         place, start, stop = self._columns
         columns = np.flatnonzero(
@@ -178,7 +178,7 @@ class PageRules:
 
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
-    """Return which vertical lines cross one of some words."""
+    """Return which vertical lines cross any of the given words."""
     slack = measures.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
@@ -234,7 +234,7 @@ def _as_array(rulings: Iterable[Ruling]) -> Doubles:
 
 
 def _crossing(lines: Doubles, place: float) -> Doubles:
-    """Return the positions of the lines that extend over a position."""
+    """Return the positions of lines whose extent includes a given position."""
     position, start, end = lines
     return np.asarray(position[(start <= place) & (end >= place)])
 

@@ -1,7 +1,7 @@
-"""Finds captions in a second language, which are printed next to or below the template's captions.
+"""Finds captions in a second language, printed next to or below the template's captions.
 
-A value may be missing or be a number; a second caption is at every key, has no digits, and is
-followed by the value.
+A text next to a key can also be a value. But a value may be missing or be a number, while a second
+caption is at every key, has no digits, and is followed by the value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remai
 
 
 def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
-    """Return the text in the line of each key."""
+    """Return the text after each key in the same line."""
     owners = {piece.owner: number for number, piece in enumerate(remains.pieces)}
     return [(number, owners[number]) for number in plain if number in owners]
 
@@ -64,7 +64,7 @@ def _below(
 def _are_captions(
     pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], remains: Remains
 ) -> bool:
-    """Return whether a third of the texts after some texts have digits."""
+    """Return whether texts are captions: a third of the texts after them have digits."""
     rects = as_array([piece.segment.rect for piece in remains.pieces])
     followed = 0
     for number, piece in pairs:

@@ -133,7 +133,7 @@ def _is_spaced(line: TextLine) -> bool:
 
 
 def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
-    """Yield the middle of each digit of a line, and the digit."""
+    """Yield each digit of a line with the position of its middle."""
     count = len(line.text)
     places = line.places
     if len(places) != count:
@@ -144,7 +144,7 @@ def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
 
 
 def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
-    """Return a row whose digits are at equal distances, with missing ones; None for others."""
+    """Return a row with digits at equal distances, including missed ones; None for other rows."""
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)
@@ -176,7 +176,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the boxes of digits: the middle of the first, and the distance between boxes.
+    """Return the boxes of digits, given the first middle and the distance between boxes.
 
     Args:
         middles: middles of the digits.
@@ -203,7 +203,7 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row together; None if none was missed or the result is unclear.
+    """Read all digits of a row at once; None if no digit was missed or the result is unclear.
 
     Args:
         row: the recognised digits.
@@ -235,7 +235,7 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the boxes of a row with ink: those that were read, and their neighbours."""
+    """Return the boxes of a row that contain ink: those of read digits, and their neighbours."""
     dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
     least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 
@@ -269,7 +269,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
     """Return the boxes of a text's digits; empty if they differ from the digits read before.
 
-    Ticks and stains next to the digits may have been taken for ink in further boxes.
+    Otherwise, ticks and stains next to the digits could be taken for ink in further boxes.
     """
     if not text.isdecimal():
         return ()
@@ -300,7 +300,7 @@ def _ink(pixels: Pixels, rect: Rect) -> Doubles:
 
 
 def _together(crops: Iterable[Pixels]) -> Pixels:
-    """Join the digits of boxes to one line image in RGB, with the spacing of print."""
+    """Combine the boxes of digits into one image of a line, with normal spacing."""
     parts = []
     for crop in crops:
         paper = np.median(crop)

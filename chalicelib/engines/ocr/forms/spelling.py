@@ -61,7 +61,7 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def least_ratio(folded: str) -> float:
-    """Return the similarity from which a text counts as this key, 0 to 100.
+    """Return the similarity, 0 to 100, from which a text counts as a given key.
 
     One different letter in a word of six is a misreading; in a word of three it makes another word.
     """

@@ -207,7 +207,7 @@ def _corrected(name: str) -> str:
 
 
 def _bare(text: str, match: re.Match[str]) -> Span | None:
-    """Return a domain name without scheme or www, if its ending and length are plausible."""
+    """Return a domain name without scheme and www, if its ending and length are plausible."""
     name = match.group()
     labels = name.split(".")
     ending = labels[-1].lower()

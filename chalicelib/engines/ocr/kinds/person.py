@@ -196,7 +196,7 @@ def _looks_lettered(word: str) -> bool:
 
 
 def _weighed(words: list[str], *, titled: bool, has_credentials: bool) -> float:
-    """Return the confidence that words without honorific and credentials are a name."""
+    """Return the confidence that words are a name, without honorifics and credentials."""
     full = [word for word in words if word.lower() not in PARTICLES or word[:1].isupper()]
     shaped = all(_is_name_word(word) for word in full)
     count = len(words)

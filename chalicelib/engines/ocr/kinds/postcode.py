@@ -117,7 +117,7 @@ def find_state_zips(text: str) -> tuple[Span, ...]:
 
 
 def _in_any_case(text: str) -> list[re.Match[str]]:
-    """Return states in any case; a preceding comma distinguishes them from words: `, az 85001`."""
+    """Return states in any letter case; a comma before them distinguishes them: `, az 85001`."""
     found = _LOWER_STATE_ZIP.finditer(text)
     return [match for match in found if not _STATE_ZIP.match(text, match.start("state"))]
 

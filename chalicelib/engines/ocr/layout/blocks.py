@@ -26,7 +26,7 @@ class Block:
     """Position at which lines end at the latest."""
 
     def flows_on(self, number: int) -> bool:
-        """Return whether a line was wrapped: the first word of the next line did not fit."""
+        """Return whether a line was wrapped because the next line's first word did not fit."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False
@@ -114,7 +114,7 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
-    """Split a block where a line that was ended on purpose is bold and its neighbour is not."""
+    """Split a block after a line that ends early, if only one of the two lines is bold."""
     start = 0
     for number, (above, below) in enumerate(pairwise(block.rows)):
         is_bold, is_next_bold = (all(one.index in bold for one in row) for row in (above, below))
@@ -139,7 +139,7 @@ def _height(row: Row) -> float:
 
 
 def _is_other_print(above: Row, below: Row) -> bool:
-    """Return whether the letters of two rows differ in size."""
+    """Return whether the letters of two rows have different sizes."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least
 

@@ -170,7 +170,7 @@ class _Turn:
 
 
 def _extent(text: str) -> tuple[float, float]:
-    """Return how far a text rises above and falls below its baseline, in ems."""
+    """Return how far the letters of a text rise above and fall below the baseline, in ems."""
     rise = _RISE if any(letter not in _LOW for letter in text) else _LOW_RISE
     return rise, _FALL if any(letter in _HANGING for letter in text) else 0.0
 
@@ -241,7 +241,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the intervals that pieces leave free horizontally, including the margins."""
+    """Return the horizontal intervals without pieces, including the margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):
@@ -252,7 +252,7 @@ def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
 
 
 def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return the intervals that are free in both."""
+    """Return the intervals that are free in both lists."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):
@@ -298,7 +298,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Combine neighbouring strips that share a gutter, or have none."""
+    """Join neighbouring strips of the page that share a gutter, or that both have none."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None
@@ -320,7 +320,7 @@ class _Band:
         self._has_columns = strip.is_divided
 
     def takes(self, strip: _Strip, follower: _Strip | None) -> bool:
-        """Return whether a strip belongs to the band; `follower` is the strip below it."""
+        """Return whether a strip belongs to this band; `follower` is the strip below it."""
         if not self._has_columns and not strip.is_divided:
             return True
         gutters = self._gutters(strip)
@@ -346,7 +346,7 @@ class _Band:
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether all columns end at one height and continue at one, far below."""
+        """Return whether all columns end at one height and continue far below, around an image."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))
@@ -357,7 +357,7 @@ class _Band:
         return max(abs(ends[0] - ends[1]), abs(begins[0] - begins[1])) < self._height
 
     def _is_heading(self, strip: _Strip, follower: _Strip | None, gutters: list[Interval]) -> bool:
-        """Return whether a row on only one side is the heading of what follows."""
+        """Return whether a row on one side of a gutter is the heading of the text below."""
         gutter = gutters[0]
         if follower is None or not strip.is_row or all(_sides(strip.pieces, gutter)):
             return False
@@ -390,9 +390,10 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
 
 
 def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
-    """Return whether two sides of a gutter are read one after the other, not row by row.
+    """Return whether two sides of a gutter are columns, which are read one after the other.
 
-    If one side ends above the other, they are not columns: the upper one is read first.
+    If one side ends above the beginning of the other, they are not columns: the upper one is read
+    first.
 
     Args:
         sides: pieces to the left and to the right.

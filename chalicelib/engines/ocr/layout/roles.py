@@ -80,7 +80,7 @@ def _edge_role(block: WrittenBlock, height: float) -> Role | None:
 def _are_running(
     blocks: Sequence[WrittenBlock], places: Sequence[tuple[int, int]], heights: Sequence[float]
 ) -> bool:
-    """Return whether blocks of one wording are a running head or foot of several pages."""
+    """Return whether blocks with equal words are the running head or foot of several pages."""
     pages = [page for page, _ in places]
     if len(set(pages)) < max(2, _LEAST_PAGES * len(heights)):
         return False

@@ -77,7 +77,7 @@ def texts_near(
 def _above(
     others: Sequence[LineSegment], rect: Rect, height: float, values: frozenset[str]
 ) -> Iterator[NearText]:
-    """Yield the texts above a value, and the two lines of a caption as one text."""
+    """Yield the texts above a value; two lines of a caption also as one text."""
     above = [each for each in others if _is_above(each.rect, rect, height)]
     above.sort(key=lambda each: (-round(each.rect.max_y / height), each.rect.min_x))
     for order, each in enumerate(above[:_MOST_ABOVE]):
@@ -101,7 +101,7 @@ def _above(
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
     """Yield the text before a value on its line, then shorter ends of that text.
 
-    Text of another value may be before the caption: "Invoice No. 17 Date 3/5/24".
+    The value of another key may precede the caption: "Invoice No. 17 Date 3/5/24".
     """
     text = segment.text[: max(0, value.start - segment.start)].rstrip(_OUTER)
     if not text:
@@ -111,7 +111,7 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield ends of a text, the longest first; those after a colon are likely captions."""
+    """Yield the ends of a text from the longest to the shortest; those after a colon come first."""
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:
         head = text[:start].rstrip()
@@ -133,7 +133,7 @@ def _far(heights: float, half: float) -> float:
 
 
 def _as_near(text: str, relation: str, factor: float, values: frozenset[str]) -> Iterator[NearText]:
-    """Yield a text unless it cannot be a caption: a value, a number, or a whole sentence."""
+    """Yield a text if it can be a caption, and not a value, a number or a whole sentence."""
     shown = " ".join(text.strip(_OUTER).lstrip(_OUTER + ".").split())
     is_word = any(letter.isalpha() for letter in shown) or "#" in shown
     if not is_word or len(shown) > _MOST_CHARACTERS or len(shown.split()) > _MOST_WORDS:

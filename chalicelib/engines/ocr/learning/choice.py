@@ -68,7 +68,7 @@ def _ranked(folded: str, seen: Mapping[int, NearText], present: int, located: in
 def choose_captions(
     ranked: Mapping[str, Sequence[RankedCaption]],
 ) -> dict[str, tuple[RankedCaption, ...]]:
-    """Choose captions for all entities at once, so that none has a caption of another.
+    """Choose captions for all entities at once, so that no entity has a caption of another.
 
     Args:
         ranked: the possible captions of each entity, the best first.

@@ -208,7 +208,7 @@ class PageTexts:
         numbers: tuple[int, ...],
         parts: tuple[LineSegment, ...],
     ) -> ValuePlace | None:
-        """Return the place of a value whose rest begins at a word; None if it is not there."""
+        """Return the place of a value from a word on; None if the value is not there."""
         segment, words = self.segments[number], self._words[number]
         last, length = _matched(words.texts, first, wanted)
         if last < first:
@@ -266,7 +266,7 @@ def _words(text: str) -> _Words:
 
 
 def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
-    """Return the last word of the match that begins at a word, and its number of characters."""
+    """Return the last word and the length of the match that begins at a word."""
     length, last = 0, first - 1
     for number in range(first, len(words)):
         if not wanted.startswith(words[number], length):

@@ -64,7 +64,7 @@ class TemplateLearner:
         return LearnedTemplate(template, scores, missing)
 
     def _leave_one_out(self) -> tuple[FieldScore, ...]:
-        """Read each example with the template of the others, and count the right values."""
+        """Read each example with a template learned from the others, and count correct values."""
         right, of = dict.fromkeys(self._entities, 0), dict.fromkeys(self._entities, 0)
         for left_out, example in enumerate(self._examples):
             template = self._template(at for at in range(len(self._examples)) if at != left_out)
@@ -96,9 +96,9 @@ class TemplateLearner:
         ranked: Mapping[str, Sequence[RankedCaption]],
         numbers: Sequence[int],
     ) -> dict[str, TemplateKey]:
-        """Try other keys for the entities whose values are read wrong; keep those that help.
+        """Try other keys for entities whose values are read wrong, and keep the keys that help.
 
-        All entities try their next key at once, so that the examples are read a few times only.
+        All entities try their next key at once, so that the examples are read only a few times.
         """
         counts = self._counts(keys, numbers)
         others = {

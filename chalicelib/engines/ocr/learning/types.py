@@ -53,7 +53,7 @@ def guess_types(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_whole(find: Callable[[str], tuple[Span, ...]], text: str) -> bool:
-    """Return whether a text is one span of a kind, but for a currency sign or punctuation."""
+    """Return whether a text is one value of a kind, apart from currency sign and punctuation."""
     spans = find(text)
     return len(spans) == 1 and len(spans[0].text) >= len(text.strip(" $£€¥()-.,:"))
 

@@ -51,7 +51,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One character that the last check digit covers."""
+    """One character that is covered by the last check digit."""
 
     place: Place
     weight: int
@@ -124,8 +124,8 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
     """Return where an overlong number continues, including its check digit.
 
-    Such a number has a filler for a check digit and continues in the optional data, up to the
-    first filler (Doc 9303, part 5, 4.2.2, note j).
+    Such a number has a filler in place of the check digit and continues in the optional data, up to
+    the first filler (Doc 9303, part 5, 4.2.2, note j).
     """
     if form.name == "TD3":
         return ()
@@ -162,7 +162,7 @@ _State = tuple[int, int]
 
 @dataclass(slots=True)
 class _Reached:
-    """The best sequence of characters that leads to a state."""
+    """The best sequence of characters that leads to a state of the search."""
 
     score: float
     """Score of the best characters."""
@@ -213,7 +213,7 @@ def _after(
 def _arrive(
     states: dict[_State, _Reached], state: _State, reached: _Reached, letter: str, score: float
 ) -> None:
-    """Record a sequence that leads to a state if it is the best."""
+    """Record a sequence if it is the best one that leads to its state."""
     mass = reached.mass * math.exp(score)
     known = states.get(state)
     if known is None:
@@ -225,6 +225,6 @@ def _arrive(
 
 
 def _chance(scores: Scores, letter: str) -> float:
-    """Return the probability of a character relative to its alternatives."""
+    """Return the probability of a character relative to all allowed characters."""
     top = max(scores.values())
     return math.exp(scores[letter] - top) / sum(math.exp(one - top) for one in scores.values())

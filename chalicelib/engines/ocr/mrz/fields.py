@@ -57,7 +57,7 @@ _IN_WORDS = "passport_number"
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The value in the zone for one entity."""
+    """The value that the zone gives for one entity."""
 
     text: str
     """Value in the form of the template's fields."""

@@ -138,7 +138,7 @@ def _is_next(upper: TextLine, lower: TextLine) -> bool:
 
 
 def _as_read(group: Group) -> Zone | None:
-    """Return the rows as a zone; None if their lengths do not match the format."""
+    """Return rows as a zone; None if their lengths do not match the format."""
     form, lines = group
     texts = [compact(line.text) for line in lines]
     if any(len(text) != form.width for text in texts):
@@ -153,7 +153,7 @@ def compact(text: str) -> str:
 
 
 def _rivals(letter: str) -> Scores:
-    """Return the characters as which a recognised character may have been printed."""
+    """Return the characters that may have been printed where one was recognised."""
     rivals: dict[str, float] = {}
     for group in LOOK_ALIKES:
         if letter in group:
@@ -166,7 +166,7 @@ def _rivals(letter: str) -> Scores:
 
 
 def _part(quad: Quad, start: float, end: float) -> Rect:
-    """Return the box of a part of a row, given as fractions of its length."""
+    """Return the box of part of a row; start and end are fractions of the row's length."""
     top_left, top_right, bottom_right, bottom_left = quad
 
     return around_points(

@@ -57,8 +57,8 @@ def read_strips(
 def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
     """Extend the corners of rows to the ends of the longest row.
 
-    Rows of a zone begin and end at the same positions, so a row that was detected too short is read
-    over the width of the longest row.
+    All rows of a zone begin and end at the same positions. A row that was detected too short is
+    then read over the full width.
     """
     left, right, *_ = max(quads, key=lambda quad: math.dist(*quad[:2]))
     length = math.dist(left, right)

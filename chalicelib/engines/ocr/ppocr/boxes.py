@@ -118,7 +118,7 @@ def _labels(runs: Runs) -> Ints:
 
 
 def _flattened(parents: Ints) -> Ints:
-    """Point every run directly to the root of its tree."""
+    """Make every run point directly to the root of its tree."""
     while True:
         shorter = parents[parents]
         if np.array_equal(shorter, parents):
@@ -248,7 +248,7 @@ def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
-    """Return whether the middle point is inside the hull, so that it can be dropped."""
+    """Return whether the middle of three points is inside the hull and can be dropped."""
     return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
 
 

@@ -172,6 +172,6 @@ def _line(
 
 
 def _inside(point: Point, image: Image.Image, scale: float) -> Point:
-    """Clip a point to the image, and map it to the page."""
+    """Clip a point to the image, and convert it to pixels of the page."""
     x, y = min(max(0.0, point[0]), image.width), min(max(0.0, point[1]), image.height)
     return x * scale, y * scale

@@ -86,12 +86,12 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Return where the text of the columns to the left ends, if that is before this one."""
+    """Return where the text of the columns to the left ends, if it ends before the given place."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Return where the text of the columns to the right begins, if that is after this one."""
+    """Return where the text of the columns to the right begins, if it begins after the place."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 

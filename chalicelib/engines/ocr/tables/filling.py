@@ -119,7 +119,7 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 
 
 def part_by_rows(filled: FilledGrid) -> FilledGrid:
-    """Split slots over several rows that have one line in each row.
+    """Split slots that span several rows and have one line in each row.
 
     Some forms have ruled lines between amounts, but not between the labels of the amounts. Lines of
     a wrapped text are closer together than rows.
@@ -141,7 +141,7 @@ def part_by_rows(filled: FilledGrid) -> FilledGrid:
 
 
 def _middles(filled: FilledGrid) -> dict[int, float]:
-    """Return the height of each row's text, from slots of only that row."""
+    """Return the height of each row's text, from slots that cover only one row."""
     middles: dict[int, float] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:
@@ -190,7 +190,7 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber rows and join the slots that meet; return the old grid if they overlap."""
+    """Renumber rows and join the slots that meet; return the old grid if slots then overlap."""
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]

@@ -134,7 +134,7 @@ def _level_tables(
 
 
 def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
-    """Return tables with the rows of text above and below them on their upright page."""
+    """Return tables, each with the rows of text above and below it, on their level page."""
     rows = [(row_box(row).center[1], text_of(row)) for row in group_rows(page.lines)]
     return tuple(
         replace(
@@ -148,7 +148,7 @@ def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """An upright page, and the tools to process it."""
+    """A level page, and the tools to find its tables."""
 
     page: ReadPage
     engine: TextEngine
@@ -194,7 +194,7 @@ def _open_structures(
 
 
 def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
-    """Return the likeliest structures that share no text."""
+    """Return the most likely structures, none of which share text."""
     chosen = []
     for rivals in _rivals(list(structures)):
         sheet.check()
@@ -227,7 +227,7 @@ def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
 
 
 def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Structure]]:
-    """Return structures of the same text with their probabilities, the likeliest first."""
+    """Return structures of one text with their probabilities, the most likely first."""
     text = {id(line): line for each in rivals for line in each.filled.lines()}
     first = {each.source: each.filled for each in reversed(rivals)}
     scored = []
@@ -268,12 +268,12 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    """Return a table with the probability that its structure is right."""
+    """Return a table whose probability includes that of its structure."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
-    """Return the network's structures of the text of another structure."""
+    """Return the structures that the network predicts for the text of a given structure."""
     if sheet.structure is None or len(best.filled.grid.slots) > measures.MOST_NETWORK_PLACES:
         return []
     pieces = list(best.filled.lines())
@@ -312,7 +312,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean of lines by length; that of the structure without lines."""
+    """Return the mean probability of lines, weighted by length; without lines, the structure's."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

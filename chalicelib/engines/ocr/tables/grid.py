@@ -115,9 +115,10 @@ def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
 
 
 def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
-    """Return the rows or columns with text of their own, and their new numbers.
+    """Return the rows or columns with separate text, and their new numbers.
 
-    The text of a slot over several rows counts for them only if none of them has text of its own.
+    The text of a slot that spans several rows counts for a row only if none of these rows has
+    separate text.
     """
     used: set[int] = set()
     spanning: list[range] = []

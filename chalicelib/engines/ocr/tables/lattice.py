@@ -162,10 +162,10 @@ def _borders(
 def _parted(
     lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
 ) -> Bools:
-    """Return where text separates cells that no border separates.
+    """Return where text separates cells although no border is drawn.
 
-    Many tables have lines only in their header. A boundary that text respects in more rows than it
-    is drawn in counts in every row where no text crosses it.
+    Many tables have lines only in their header. If text respects a boundary in more rows than the
+    boundary is drawn in, it counts in every row where no text crosses it.
 
     Returns:
         A mask of shape (rows, inner boundaries across).
@@ -218,7 +218,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give neighbours without a border the smaller of their numbers, until none differ."""
+    """Give cells without a border between them the same number, the smallest one."""
     while True:
         before = owner.copy()
         for own, other, open_ in (

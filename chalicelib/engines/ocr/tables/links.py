@@ -43,7 +43,7 @@ class WholeTable:
     """Part of the table on each page; their cells, in order, are those of the whole."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Return for each part its share of the names that were found for the whole table."""
+        """Return the names of the whole table for each of its parts."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -119,7 +119,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that do not also occur on another page, apart from numbers."""
+    """Return the rows of text that do not occur on another page, ignoring numbers."""
     known = [_plain(row) for row in running]
     return [
         row
@@ -164,7 +164,7 @@ def _last_row(table: Table) -> int:
 
 
 def _stand_alike(before: PagePart, part: PagePart) -> bool:
-    """Return whether the columns of two parts have the same positions on their pages."""
+    """Return whether the columns of two parts are at the same positions on their pages."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
@@ -207,6 +207,6 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell of a later row, which is no column header there."""
+    """Return a cell with its row in the whole table; below the first part it is no header."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

@@ -1,6 +1,6 @@
 """Proposes structures for the text of a region: by ruled lines, alignment, header and network.
 
-None of them is chosen here: scoring.py decides between them.
+The proposals are scored, and one of them is chosen, in scoring.py.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def header_structures(
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield structures, and each with its header joined, that differ."""
+    """Yield structures that differ, each also with the rows of its header joined."""
     seen: list[FilledGrid] = []
     for each in filled:
         for one in (each, join_head(each)):
@@ -140,14 +140,14 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
-    """Return the white space above a row; none where one of the rows is empty."""
+    """Return the white space above a row; none if the row or the one above is empty."""
     if not rows[row] or not rows[row - 1]:
         return 0.0
     return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
 def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split rows into numbers of rows, and assign text to them by the number of each line."""
+    """Split rows into several ones, and assign each line of text to its new row."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -186,7 +186,7 @@ def join_head(filled: FilledGrid) -> FilledGrid:
 
 
 def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
-    """Return whether two rows of names are as near to each other as lines of one text."""
+    """Return whether two header rows are as close to each other as lines of one text."""
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
     white = row_box(below).min_y - row_box(above).max_y

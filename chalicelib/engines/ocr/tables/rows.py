@@ -88,7 +88,7 @@ def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> 
 
 
 def _without(span: Span, start: float, end: float) -> list[Span]:
-    """Return the parts of an interval that are outside another one."""
+    """Return the parts of one interval that are outside another interval."""
     if end <= span[0] or start >= span[1]:
         return [span]
     return [rest for rest in ((span[0], start), (end, span[1])) if rest[1] > rest[0]]

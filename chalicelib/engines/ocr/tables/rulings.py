@@ -112,7 +112,7 @@ def _find_direction(
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
-    """Return whether an edge is inside a line of text and does not leave it."""
+    """Return whether an edge is completely inside a line of text, as strokes of letters are."""
     margin = measures.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(

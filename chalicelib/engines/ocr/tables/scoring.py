@@ -39,7 +39,7 @@ INPUTS = (
 
 @dataclass(frozen=True)
 class Structure:
-    """A proposed structure of a table, and what its inputs are measured with."""
+    """A proposed structure of a table, with what is needed to compute its score."""
 
     filled: FilledGrid
     source: str
@@ -96,7 +96,7 @@ Weigh = Callable[[Structure], float]
 
 
 class TableWeights(msgspec.Struct, rename="camel"):
-    """Fitted weights, as their file holds them next to a card of what they were fitted on."""
+    """Fitted weights, with a card of the data on which they were fitted."""
 
     bias: float
     weights: dict[str, float]
@@ -110,7 +110,7 @@ def fitted_weights() -> TableWeights:
 
 
 def likelihood(structure: Structure) -> float:
-    """Return how likely at least 95 % of the neighbours in rows and columns are right, 0 to 1."""
+    """Return the probability that at least 95 % of neighbouring cells are right, 0 to 1."""
     fitted = fitted_weights()
     weighed = zip(INPUTS, structure.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
@@ -155,14 +155,14 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return the fraction of pairs in which lines of one row are as far apart as two rows."""
+    """Return how often two lines within a row are as far apart as lines of two rows."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / measures.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
 
 
 def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return by how much rows are nearer to each other than usual, and by how much farther."""
+    """Return how much smaller, and how much larger, distances of rows are than usual."""
     relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
     return (
         fmean(max(0.0, 1 - white) for white in relative),
@@ -199,7 +199,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return the mean fraction of a column's cells that are of the rarer kind, number or word."""
+    """Return the mean fraction of the rarer kind, number or word, in a column."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:
@@ -226,7 +226,7 @@ def _clipped(
 
 
 def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
-    """Return the root of the fraction of ruled lines that pass between the texts of a cell."""
+    """Return the square root of the fraction of ruled lines that cut through a cell's texts."""
     cells = [[line.box for line in lines] for lines in filled.texts if len(lines) > 1]
     flat = [[(b.min_x, b.max_x, b.min_y, b.max_y) for b in boxes] for boxes in cells]
     tall = [[(b.min_y, b.max_y, b.min_x, b.max_x) for b in boxes] for boxes in cells]

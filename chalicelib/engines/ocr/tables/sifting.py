@@ -102,7 +102,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _label_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows with a cell that announces another one."""
+    """Return the fraction of rows with a cell that is a label of another cell."""
     rows, labels = set(), set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -196,8 +196,9 @@ def is_absurd(filled: FilledGrid) -> bool:
 def conflicts(filled: FilledGrid) -> float:
     """Return the fraction of pieces that a structure certainly assigns wrongly.
 
-    Separate pieces in one row of one slot belong to two columns. Whole rows of text in one row of
-    the table belong to two rows. A piece below the text of another column belongs to that column.
+    Separate pieces at one height in a slot belong to two columns. Whole lines of text below each
+    other in one table row belong to two rows. A piece below the text of another column belongs to
+    that column.
     """
     pieces = sum(len(lines) for lines in filled.texts)
     wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
@@ -236,7 +237,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Count the pieces of whole rows of text that share a table row with another row of text."""
+    """Count the pieces of whole lines of text that share a table row with another whole line."""
     by_row: dict[int, list[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines:
@@ -277,7 +278,7 @@ def strayed(filled: FilledGrid) -> int:
 
 
 def _are_one(first: Span, second: Span) -> bool:
-    """Return whether two columns' usual text is at the same position."""
+    """Return whether the usual texts of two columns are at the same position."""
     shared = min(first[1], second[1]) - max(first[0], second[0])
     return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
 

@@ -40,7 +40,7 @@ _MAX_SPAN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A cell described by its tokens."""
+    """A cell that tokens of the network describe."""
 
     row: int
     is_head: bool

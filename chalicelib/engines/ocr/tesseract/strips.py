@@ -31,7 +31,7 @@ _UPRIGHT = 0.02
 
 
 class Sheet:
-    """An image with areas of a page, rotated upright, as strips from top to bottom."""
+    """An image that contains areas of a page as strips from top to bottom."""
 
     def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
         """Draw the image.
@@ -79,7 +79,7 @@ class Sheet:
 
 
 def _is_upright(quad: Quad) -> bool:
-    """Return whether an area is read to the right, without a slope."""
+    """Return whether an area is read from left to right without a slope."""
     (left, top), (right, end), _, (_, bottom) = quad
     return right > left and abs(end - top) <= max(0.5, _UPRIGHT * (bottom - top))
 

@@ -65,7 +65,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Return the units by number of segments, with their columns."""
+    """Return the units grouped by number of segments, with their columns in the matrix."""
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):
@@ -77,7 +77,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Add the shares of segments that are read as one text.
+    """Add the fractions of segments that are read as one text.
 
     Each segment must contribute words, because a key that is complete in one segment is found
     there.
@@ -103,7 +103,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest shares with their keys and units."""
+    """Return the largest fractions with their keys and units."""
     rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
@@ -306,12 +306,12 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match has words of every segment of its unit; else a smaller unit has it."""
+    """Return whether a match has words in every segment of its unit, as in no smaller unit."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 
 def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> bool:
-    """Return whether exactly the numbers of a key are in the match."""
+    """Return whether a match contains exactly the numbers of its key."""
     text = unit.text_between(first, last)
     if not all(number in text for number in wanted):
         return False

@@ -110,7 +110,7 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
 
 
 def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
-    """Yield the best unused matches of each key, as many as may be needed."""
+    """Yield the best unused matches of each key, as many as can be needed."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(
@@ -119,9 +119,9 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
-    """Return whether a match is almost as similar to a key as a chosen one.
+    """Return whether a match is almost as similar to a key as an already chosen match.
 
-    It has the same text, or is another text of the key at the beginning of a line or sentence,
+    It has the same text, or it is another text of the key at the beginning of a line or sentence,
     where captions are.
     """
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
@@ -139,7 +139,7 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the best matches up to some counts; if equal, the first on the page.
+    """Choose the best matches up to a number per key; of equal ones, the first on the page.
 
     Returns:
         The number of chosen places.
@@ -169,7 +169,7 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Return the similarity of a match to a key, ignoring other keys of its line."""
+    """Return the similarity of a match to a key, without regard to other keys in the line."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
@@ -200,9 +200,9 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Weigh the text left of a key: nothing or a number is best.
+    """Rate the text to the left of a key: nothing or a number is best.
 
-    The value of another key and a number may also precede a key.
+    The value of another key, or a number, may also precede a key.
     """
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
@@ -230,7 +230,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Weigh the text right of a key: nothing, a colon or a hint is best.
+    """Rate the text to the right of a key: nothing, a colon or a hint is best.
 
     A sentence with instructions after the key's full stop also counts as a hint.
     """
@@ -249,7 +249,7 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Weigh small letters where the template has capitals, as in prose, and short keys."""
+    """Rate short keys, and small letters where the template has capitals, as in sentences."""
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)

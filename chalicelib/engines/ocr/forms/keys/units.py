@@ -13,7 +13,7 @@ from chalicelib.engines.ocr.forms.spelling import Token, tokens
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Segments that are read as one text."""
+    """Segments of text that are read as one text."""
 
     segments: tuple[int, ...]
     """Numbers of the segments."""
@@ -83,7 +83,7 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
 
 
 def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
-    """Return the gap between two lines of one text in heights; None if they are not."""
+    """Return the distance between two lines of one text in heights; None for other lines."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = height > measures.SAME_SIZE * max(upper.height, lower.height)

@@ -65,7 +65,7 @@ def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return which rectangles are above or below a key, or have the same left edge."""
+    """Return which rectangles are directly above or below a key, or have the same left edge."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
@@ -255,7 +255,7 @@ class Neighbourhood:
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Lower the score of pieces outside the key's box, if values are in the same box.
+        """Lower the scores of pieces outside the key's box, if values are in their keys' boxes.
 
         On such forms, a box with only a caption has no value.
         """
@@ -271,7 +271,7 @@ class Neighbourhood:
     def _leaves_box(self, candidate: Candidate) -> bool:
         """Return whether a piece is outside the closed box of a key.
 
-        Digits in single boxes have only their own boxes, which are ignored.
+        Boxes of single digits are ignored.
         """
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT and is_boxed_row(self.pieces[candidate.piece].segment.text)
@@ -285,7 +285,7 @@ class Neighbourhood:
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the piece after the second copy of a line's number.
 
-        If rows overlap, the copy on the baseline of the key is used.
+        If several rows are near, the copy on the baseline of the key is used.
         """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
@@ -453,7 +453,7 @@ def _is_inside(rects: Rects, box: Rect | None) -> Bools:
 
 
 def _weigh(relation: str, is_ruled: bool | None) -> float:
-    """Return the factor for a ruled line between key and value, or for none."""
+    """Return a factor for a ruled line between key and value."""
     if is_ruled is None:
         return _UNKNOWN[relation]
     return _RULED[relation] if is_ruled else _UNRULED[relation]

@@ -40,7 +40,7 @@ _NOTHING = (0.0, False)
 
 
 def is_closed(text: str) -> bool:
-    """Return whether a line is exactly one number, date, amount, phone number or mail address."""
+    """Return whether a text is complete: one number, date, amount, phone number or address."""
     if len(text) > measures.ADDRESS_CHARACTERS:
         return False
     length = len(text.strip(" .;"))
@@ -78,7 +78,7 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
 
 
 class Continuation:
-    """Extends values by pieces that are not assigned yet."""
+    """Extends values by adjacent pieces that are not assigned to a key."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Continuation:
         return [piece for line in lines for piece in line]
 
     def text_around(self, number: int) -> dict[str, bool]:
-        """Return the members of `Surroundings` about the text behind and below a value."""
+        """Return the members of `Surroundings` for the text after and below a value."""
         behind, below = self._unused_around(number)
         return {
             "has_text_behind": behind,
@@ -212,13 +212,13 @@ class Continuation:
             yield label, False
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
-        """Return how far a value's box extends to the right, if the box has only one caption."""
+        """Return the right end of a value's box, if the box has only one caption."""
         box = self._rulings.box(key)
         inside = sum(_is_inside(label, box) for label in self._labels)
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
 
     def _is_open(self, line: Sequence[int]) -> bool:
-        """Return whether a value may continue below; amounts, dates and numbers never do."""
+        """Return whether a value may have more lines; amounts, dates and numbers never do."""
         return not is_closed(" ".join(self._segment(piece).text for piece in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
@@ -301,9 +301,9 @@ class Continuation:
         return isfinite(box.area) and labels == own and _is_inside(self._rect(number), box)
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
-        """Return whether a ruled line ends a value below a line.
+        """Return whether a ruled line below a line of text ends a value.
 
-        Lines for handwriting do not end a text whose line ends with a comma.
+        Lines for handwriting do not end a value whose text ends with a comma.
         """
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)
@@ -331,7 +331,7 @@ class Continuation:
         )
 
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
-        """Return whether a line ends near the right edge of the text.
+        """Return whether a line reaches nearly to the right edge of the text.
 
         A shorter line is the end of its text, unless the text is incomplete.
         """
@@ -343,7 +343,7 @@ class Continuation:
         ) and last.rect.max_x > measures.FULL_LINE_SHARE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
-        """Return whether a line and the next one are two of three closely spaced lines."""
+        """Return whether a line and the next one are in a block of three closely spaced lines."""
         begin = self._rect(line[0]).min_x
         upper, lower = self._segment(line[0]), self._segment(other)
         height = upper.height
@@ -354,7 +354,7 @@ class Continuation:
         ) or any(piece != other and _follows(lower, self._segment(piece), begin) for piece in below)
 
     def _between(self, low: float, high: float) -> list[int]:
-        """Return the pieces whose tops are between two heights of the page."""
+        """Return the pieces whose upper edges are between two heights of the page."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
 
     def _level_labels(self, rect: Rect) -> list[Rect]:
@@ -382,13 +382,13 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether a text consists of words of forms, and is separated like a caption."""
+    """Return whether a text has words of captions, and is at the distance of a caption."""
     blank = right.rect.min_x - left.rect.max_x
     return blank > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
-    """Return whether a text is one uncertain character: a tick or a stain."""
+    """Return whether a text is one uncertain character, which may be a tick or a stain."""
     return len(segment.text) == 1 and segment.line.probability < measures.CLEAR_CHARACTER
 
 
@@ -407,7 +407,7 @@ def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str
 
 
 def _is_comb(first: LineSegment, second: LineSegment) -> bool:
-    """Return whether two texts are characters in single boxes."""
+    """Return whether two texts are single characters in adjacent boxes."""
     return is_spaced(first.text) and is_spaced(second.text)
 
 

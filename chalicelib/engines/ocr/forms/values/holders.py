@@ -76,7 +76,7 @@ def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
 
 
 def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
-    """Return the block that ends with a town."""
+    """Return the lines of text that end with a given town."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
         if _is_next(segment, lines[0]):

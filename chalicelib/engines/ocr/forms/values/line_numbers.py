@@ -32,7 +32,7 @@ _LEADERS = " ._·…"
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """One of the two printed copies of a line's number."""
+    """A line's number at one of the two places where it is printed."""
 
     text: str
     """Digits and a letter, or only the letter."""
@@ -96,7 +96,7 @@ class NumberedLines:
         )
 
     def _is_again(self, first: LineNumber) -> bool:
-        """Return whether the number of a line occurs again further right."""
+        """Return whether a line's number occurs again further right."""
         return any(
             first.text == each.text and first.rect.max_x < each.rect.min_x
             for each in self._seconds.level(first.rect)
@@ -161,7 +161,7 @@ class _Rows:
         self._tallest = max((each.rect.height for each in self.every), default=0.0)
 
     def level(self, rect: Rect) -> list[LineNumber]:
-        """Return the numbers in one line with a rectangle."""
+        """Return the numbers at the height of a rectangle."""
         first = bisect_left(self._tops, rect.min_y - self._tallest)
         last = bisect_right(self._tops, rect.max_y)
         return [each for each in self.every[first:last] if is_level(rect, each.rect)]
@@ -182,7 +182,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether another digit is adjacent, so that both are part of a longer number."""
+    """Return whether a digit has an adjacent digit, so that both are part of a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -215,7 +215,7 @@ def _has_text_behind(number: Rect, rects: Doubles) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Return whether two copies are the same number; of one, only the letter may be printed."""
+    """Return whether two numbers are copies of the same one; one copy may have only its letter."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A cell with only a caption, and the cell next to it."""
+    """A cell with only a caption, and the adjacent cell with its value."""
 
     key: int
     """Index of the key."""
@@ -172,7 +172,7 @@ class _Cells:
 
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
-    """Return whether a cell is next to another one, below or to the right, with the same sides."""
+    """Return whether a cell is adjacent to another one, with equal sides."""
     slack = measures.IN_RULE_HEIGHTS * height
     sides = (
         ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))

@@ -47,7 +47,7 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A number that is identified by its row and its column."""
+    """A number of a table, named by its row and its column."""
 
     label: LineSegment
     """Label of the row."""
@@ -98,7 +98,7 @@ class StatementColumns:
         return bool(kinds), kinds.get(wanted)
 
     def below_header(self, header: Rect) -> int | None:
-        """Return the first number in the column of a header; None if it heads no column."""
+        """Return the first number below a column header; None if the text heads no column."""
         own = next((each for each in self._headers if each.rect.center == header.center), None)
         if own is None:
             return None
@@ -159,10 +159,10 @@ class StatementColumns:
 
 
 def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    """Return whether a header of another column is in the same row."""
+    """Return whether the same row has a header of another column."""
     return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 
 def _offset(rect: Rect, header: Rect) -> float:
-    """Return the horizontal distance in pixels of a number from a header; 0 below it."""
+    """Return the horizontal distance in pixels between a number and a header; 0 if they overlap."""
     return max(0.0, rect.min_x - header.max_x, header.min_x - rect.max_x)

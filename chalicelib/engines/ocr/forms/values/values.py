@@ -46,7 +46,7 @@ _SAME = {INLINE: RIGHT}
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Adjust candidates' scores by the direction in which the form usually puts values.
+    """Adjust scores of candidates by the direction in which the form usually puts values.
 
     A key with candidates in only one direction is a vote for this direction.
 
@@ -74,7 +74,7 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
 
 
 def _kinship(keys: Sequence[FoundKey]) -> Doubles:
-    """Return the weight of each key's vote for each key, float64, shape (keys, keys)."""
+    """Return how much each key's vote counts for each other key, float64, shape (keys, keys)."""
     has_colon = np.array([key.has_colon for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])
     heights = np.array([key.height for key in keys])
@@ -199,7 +199,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return how many of the nearest other values are in the same direction from their keys."""
+    """Return how many of the nearest values have the same direction from their keys."""
     numbers = list(chosen)
     count = min(measures.CONSENSUS_KEYS, len(numbers) - 1)
     if count < 1:
@@ -228,7 +228,7 @@ def _value(
 
 
 class _Rivals:
-    """The competing candidates of each key and each piece."""
+    """The candidates that compete for each key and each piece."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         """Sort candidates of a page by key and by piece."""
@@ -239,7 +239,7 @@ class _Rivals:
             self._of_piece.setdefault(each.piece, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best score of another piece for the key, or another key for the piece.
+        """Return the best competing score: another piece for the key, or another key for the piece.
 
         The score is relative to that of the candidate.
         """
@@ -271,7 +271,7 @@ def _is_comb(segments: Sequence[LineSegment]) -> bool:
 
 
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a character between others in single boxes is missing.
+    """Return whether a character is missing between characters in single boxes.
 
     Args:
         segments: segments of characters in single boxes.
@@ -314,7 +314,7 @@ def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequ
 
 
 def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
-    """Return only the part that has the key's type, if the rest is noise."""
+    """Return only the part of a value with the key's type, if the rest is noise."""
     if len(segments) == 1 and (span := span_of(types, segments[0].text)):
         return (segments[0].part(*span),)
     return tuple(segments)

@@ -65,7 +65,7 @@ def placed_grid(
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
-    """Return the intervals of the columns along x, which meet in the middle of gutters."""
+    """Return the horizontal intervals of the columns, which meet in the middle of gutters."""
     box = around(piece.box for row in rows for piece in row)
     left, width = box.min_x, int(box.width) + 2
     wide = [row for row in rows if len(row) > 1] or list(rows)

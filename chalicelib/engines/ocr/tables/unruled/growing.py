@@ -34,7 +34,7 @@ class Region:
 
 @dataclass(slots=True)
 class Growing:
-    """Rows that may become a region, added one after the other from the top."""
+    """Rows that may become the region of a table, added from top to bottom."""
 
     text_height: float
     """Usual text height, in pixels."""
@@ -116,7 +116,7 @@ class Growing:
         )
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
-        """Return the gutters that a row leaves free."""
+        """Return the gutters that remain free after adding a row."""
         return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
@@ -127,7 +127,7 @@ class Growing:
         self.gutters = rest
 
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Defer a row without columns; return False if it ends the region."""
+        """Defer a row without columns until the next row; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
@@ -143,7 +143,7 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
-    """Return whether a line is as wide as some text, and in it or directly above or below."""
+    """Return whether a line belongs to some text: as wide, and within or next to it."""
     slack = measures.RULE_BEYOND_EMS * text_height
     near = measures.RULE_TO_TEXT_EMS * text_height
     return (

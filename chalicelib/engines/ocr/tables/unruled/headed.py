@@ -185,7 +185,7 @@ class HeadedTable:
         }
 
     def _are_two(self) -> bool:
-        """Return whether two tables are side by side: names repeat after the widest gutter."""
+        """Return whether two tables are side by side, with header names that repeat."""
         part = widest_gutter(self._lanes, self.height)
         return part is not None and part in self._wordy_lanes()
 
@@ -252,7 +252,7 @@ class HeadedTable:
         return numbers
 
     def _goes_on(self, above: _Line, line: _Line, usual: float) -> bool:
-        """Return whether a line only continues cells of the line above."""
+        """Return whether a line only continues the cells of the line above."""
         if line.has_value:
             return False
         is_near = line.white < measures.WRAPPED_BELOW_HEADER_SHARE * usual
