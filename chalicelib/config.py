@@ -32,7 +32,7 @@ _LIMITS = {
 
 
 class SettingsError(ValueError):
-    """A variable of the environment is missing or cannot be read; names every one of them."""
+    """Raised if environment variables are missing or unreadable; the message names all of them."""
 
 
 def _list(text: str) -> tuple[str, ...]:

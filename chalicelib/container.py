@@ -147,7 +147,7 @@ class Container(TrainingContainer):
             log.error("start_unfinished", error)
 
     def _load(self, name: str) -> None:
-        """Load a part unless its files are missing."""
+        """Load an engine part unless its files are missing."""
         if name in parts.READERS:
             with suppress(OcrNotInstalled):
                 self.ocr.warm()

@@ -44,7 +44,7 @@ _FIXED = frozenset({"time", "level", "event"})
 
 
 class _Stream(logging.Handler):
-    """Writes lines to the current standard stream, which the host may replace at any time."""
+    """Writes lines to the current standard stream, which may be replaced at any time."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class _Stream(logging.Handler):
 
 
 class _Libraries(logging.Handler):
-    """Turns what libraries log into lines: their unfilled texts, which repeat nothing of a call."""
+    """Converts log records of libraries to lines with unfilled texts, without data of a call."""
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}

@@ -97,7 +97,7 @@ Recorder = Callable[[Metric, float, Mapping[str, str]], None]
 
 
 class Emission:
-    """Whether metrics are written, and under which service; one for the process."""
+    """Whether metrics are written, and for which service; one object per process."""
 
     service = ""
     is_on = False

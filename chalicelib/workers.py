@@ -97,7 +97,7 @@ def handle(
 
 @contextmanager
 def _tracked(context: Any, **ids: object) -> Iterator[None]:
-    """Put the ids of a run on every line of it."""
+    """Add the ids of a run to all of its log lines."""
     ids["invocation_id"] = getattr(context, "aws_request_id", "")
     with (
         log.bound(**{name: value for name, value in ids.items() if value}),
@@ -108,7 +108,7 @@ def _tracked(context: Any, **ids: object) -> Iterator[None]:
 
 @contextmanager
 def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
-    """Write the one line of a job: how it ended, how long it took and how long it had waited."""
+    """Write the log line of a job: its result, duration and waiting time."""
     waited = max(0.0, time.time() - float(attributes.get("SentTimestamp", "inf")) / 1000)
     delivery = int(attributes.get("ApproximateReceiveCount", 1))
     began, failure = time.perf_counter(), None

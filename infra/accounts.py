@@ -66,7 +66,7 @@ def create_account(
     plan: str = DEFAULT_PLAN,
     source: str = DEFAULT_SOURCE,
 ) -> Account:
-    """Create an account, and write its private key to a new file that only the owner can read.
+    """Create an account, and write its private key to a new file that only the user can read.
 
     Raises:
         CommandError: the file exists or cannot be written.
@@ -303,7 +303,7 @@ def _say(line: str) -> None:
 
 
 def _shown(public_pem: str) -> str:
-    """Return the fingerprint of a key, so that two people can compare it."""
+    """Return the fingerprint of a key, which two people can compare."""
     return f"the SHA-256 of its key is {fingerprint(public_pem)}"
 
 

@@ -109,7 +109,7 @@ _BY_NAME = {function.name: function for function in FUNCTIONS}
 
 @dataclass(frozen=True)
 class Use:
-    """The resources that one call uses."""
+    """The AWS resources that one call uses."""
 
     kind: str
     """Kind of call."""
@@ -211,7 +211,7 @@ def idle(size_name: str = STANDARD) -> dict[str, float]:
 
 
 def watching() -> float:
-    """Return the monthly cost of alarms and dashboard, a part of the idle cost, in dollars."""
+    """Return the monthly cost of alarms and dashboard, which the idle cost includes, in dollars."""
     alarms = len(all_alarms()) * PRICES["cloudwatch_alarm_month"]
     return alarms + PRICES["cloudwatch_dashboard_month"]
 

@@ -175,7 +175,7 @@ def _agreed(
     options: argparse.Namespace,
     ask: Ask,
 ) -> dict[str, str]:
-    """Show concerns before a deployment, and return parameters that result from them.
+    """Show concerns before a deployment; return the parameters that follow from them.
 
     Raises:
         DeployError: the user did not agree.

@@ -178,5 +178,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Return a service's dataclass of stores, whose fields have the names of the stores."""
+    """Fill a service's dataclass of stores; its field names are the names of the stores."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

@@ -167,7 +167,9 @@ class BackupFolder:
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:
-        """Write a piece unless it exists, and return its name; `settle` gives it that name.
+        """Write a piece under a temporary name, unless it exists; return its final name.
+
+        `settle` gives it this name.
 
         Raises:
             OSError: the piece cannot be written.
@@ -200,7 +202,7 @@ class BackupFolder:
         return name, size
 
     def settle(self) -> None:
-        """Sync the added pieces to the disk, and then give them their names.
+        """Write the added pieces to the disk, then rename them to their final names.
 
         Raises:
             OSError: a piece cannot be written.
@@ -254,7 +256,7 @@ class BackupFolder:
         return self._place(name).open("rb")
 
     def switch(self, manifest: Manifest) -> None:
-        """Make a manifest the valid one, and delete pieces that are not named any more.
+        """Replace the manifest, and delete pieces that no manifest names.
 
         Raises:
             OSError: the manifest or one of its pieces cannot be written.

@@ -129,7 +129,7 @@ class _Repair:
         made.rows[short] = sum(count for _, count in packed)
 
     def _take_table(self, made: Manifest, short: str) -> None:
-        """Take the undamaged rows, and older rows in place of lost ones."""
+        """Return the undamaged rows, with older rows in place of lost ones."""
         names, number = self._base.tables[short], self._base.rows[short]
         made.tables[short] = [name for name in names if name not in self.damaged]
         made.rows[short] = number
@@ -154,7 +154,7 @@ class _Repair:
         self._put(made, short, [*kept, *older])
 
     def _leave_out_torn(self, made: Manifest, gone: list[str]) -> None:
-        """Remove incomplete datasets and models, and report them."""
+        """Leave out datasets and models with missing parts, and report them."""
         datasets = {row["dataset_id"]["N"]: row for row in self._rows(made, DATASETS)}
         models = {row["model_id"]["S"]: row for row in self._rows(made, MODELS)}
         self._name_orphans(made, set(datasets), set(models))
@@ -189,7 +189,7 @@ class _Repair:
     def _torn_datasets(
         self, made: Manifest, datasets: dict[str, Item], gone: list[str]
     ) -> set[str]:
-        """Return the datasets that count missing examples or labels, or lack files."""
+        """Return the datasets with fewer examples or labels than they count, or without files."""
         labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
         missing = set(gone)
         sizes = {
@@ -216,7 +216,7 @@ class _Repair:
         return torn
 
     def _name_orphans(self, made: Manifest, datasets: set[str], models: set[str]) -> None:
-        """Report datasets and models whose rows are lost, so that they are not restored."""
+        """Report datasets and models whose rows are lost, and leave out their data."""
         names: dict[str, list[str]] = defaultdict(list)
         for row in self._rows(made, LABELS):
             names[row["dataset_id"]["N"]].append(row["name"]["S"])
@@ -273,7 +273,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Return whether all examples exist that the dataset's row counts."""
+    """Return whether all examples exist that the row of the dataset counts."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False
@@ -289,7 +289,7 @@ def _is_counted(
 
 
 def _raised(rows: Iterable[Item], highest: dict[str, int]) -> list[Item]:
-    """Return the counters, raised so that no id is used again."""
+    """Return the counters, increased so that no id is used a second time."""
     found = {row["name"]["S"]: row for row in rows}
     for kind, base in BASES.items():
         value = max(0, highest[kind] - base, int(found.get(kind, {}).get("value", {}).get("N", 0)))

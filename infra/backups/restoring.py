@@ -23,7 +23,7 @@ _LAST = ("models", "datasets", "deletions", "accounts")
 
 
 class Restored:
-    """The rows and objects that a restore writes; they differ from the saved ones in few things."""
+    """The rows and objects that a restore writes; a few differ from the saved ones."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Restored:
         saved_rows: Callable[[str], Iterable[Item]],
         kept: Mapping[str, list[Item]],
     ) -> None:
-        """Read the rows that decide what happens to others.
+        """Read the rows that decide how other rows are restored.
 
         Args:
             manifest: of the backup.

@@ -170,7 +170,7 @@ def _reason(refusal: ClientError) -> str:
 
 
 def is_there(call: Callable[[], object]) -> bool:
-    """Make a call, and return whether the resource that it names exists.
+    """Make an AWS call; return whether the resource in question exists.
 
     Raises:
         ClientError: the call failed for another reason.

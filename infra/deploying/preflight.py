@@ -121,7 +121,7 @@ def _no_service(service: str, target: Target) -> str:
 
 
 def denied_actions(target: Target) -> Collection[str] | None:
-    """Return the required rights that the caller lacks; None if this cannot be determined."""
+    """Return the required rights that the caller lacks; None if they cannot be checked."""
     arn = str(target.client("sts").get_caller_identity()["Arn"])
     if arn.endswith(":root"):
         return []
@@ -248,7 +248,7 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
 
 
 def check_unclaimed(target: Target) -> None:
-    """Refuse tables and a bucket that exist without the data's stack.
+    """Refuse tables and a bucket that exist although the data's stack does not.
 
     Raises:
         DeployError: some exist, so CloudFormation could not create them.

@@ -116,7 +116,7 @@ class Stack:
         return max(times, default=None)
 
     def is_stillborn(self) -> bool:
-        """Return whether the creation of the stack failed, so that it is empty."""
+        """Return whether the creation of the stack failed, so that the stack is empty."""
         return self.status() in _STILLBORN
 
     def outputs(self) -> dict[str, str]:
@@ -279,7 +279,7 @@ class Stack:
         return {"RollbackTriggers": [trigger], "MonitoringTimeInMinutes": minutes}
 
     def _is_made(self, name: str) -> bool:
-        """Wait for a change set; return False if it is empty.
+        """Wait for a change set to be created; return False if it is empty.
 
         Raises:
             DeployError: CloudFormation refused.
@@ -326,7 +326,7 @@ class Stack:
         raise DeployError(f"{self.name} is not ready after an hour; look into the console")
 
     def _tell(self, event: Mapping[str, Any]) -> str:
-        """Show an event; return its reason if it is a failure."""
+        """Print a stack event; return its reason if the event is a failure."""
         status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
         self._say(f"  {status:28} {event.get('LogicalResourceId', '')} {reason}".rstrip())
         is_cause = status.endswith("_FAILED") and "cancelled" not in reason.lower()

@@ -206,7 +206,7 @@ def _instructions(
 
 
 def _console(url: str, state: State) -> str:
-    """Return the link that signs a browser in."""
+    """Return the link that signs a user in to the console."""
     # Browsers do not send the part after #, so the token appears in no server's log.
     token = request_token(url, DEMO_EMAIL, state.demo_key, minutes=LINK_MINUTES)
     return f"  console   {url}/console#token={token}\n            (for {LINK_MINUTES} minutes)\n"
@@ -221,7 +221,7 @@ def _reading(base: str) -> str:
 
 
 def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
-    """Return the calls that upload, train and predict."""
+    """Return the shell commands that upload, train and predict."""
     curl = '  curl -H "Authorization: Bearer $TOKEN"'
     asks = {
         "language": f"-F 'document={QUESTION}' {base}/intent",

@@ -347,7 +347,7 @@ def load(place: str) -> Any:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """Return the children that have ended, with their wait status."""
+    """Return the children that have ended, with their exit status."""
     found: list[tuple[int, int]] = []
     while True:
         try:

@@ -60,7 +60,7 @@ def read_patterns(content: str) -> Iterator[tuple[str, str]]:
 
 
 def written_out(pattern: str) -> list[str]:
-    """Expand a pattern: one sentence for each option of its longest choice."""
+    """Expand a pattern into sentences, one for each option of its longest choice."""
     choices = [choice.split("|") for choice in _CHOICE.findall(pattern)]
     frame = _CHOICE.sub("{}", pattern)
     count = max((len(choice) for choice in choices), default=1)

@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move modules whose imports are done and whose names differ to a new group."""
+        """Move modules that import only finished modules and have distinct names to a new group."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:
@@ -153,7 +153,7 @@ class ReachableCode:
         return own | {name: self._target(module, name) for name in self._used_imports[module]}
 
     def _target(self, module: str, name: str) -> tuple[str, str]:
-        """Return module and name of the definition of an import; no name for a whole module."""
+        """Return module and name of the definition of an import; for a whole module, no name."""
         source, imported = self._modules[module].imports[name]
         whole = f"{source}.{imported}" if imported else source
         if not _is_own(source):
@@ -191,7 +191,7 @@ class ReachableCode:
         self._follow(module, list(_evaluated(statement)))
 
     def _follow(self, module: str, nodes: list[ast.AST]) -> None:
-        """Add what some evaluated nodes of a module refer to."""
+        """Add the names to which some evaluated nodes of a module refer."""
         own = self._module(module)
         local = {
             alias: target
@@ -210,7 +210,7 @@ class ReachableCode:
                     self._follow_import(*own.imports[node.id], node.id, nodes)
 
     def _follow_import(self, source: str, imported: str, alias: str, nodes: list[ast.AST]) -> None:
-        """Add an imported name; of an imported module, the attributes that the nodes use."""
+        """Add an imported name; for an imported module, add the attributes that are used."""
         if not _is_own(source):
             return
         whole = f"{source}.{imported}" if imported else source
@@ -262,7 +262,7 @@ class _Writer(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Remove the docstrings and the methods that nothing reaches."""
+        """Remove docstrings, and methods that no reached code uses."""
         node.body = [
             one
             for one in _without_docstring(node.body)
@@ -344,7 +344,7 @@ def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement that run; of classes, not the methods."""
+    """Yield the nodes of a statement that are executed; for classes, without methods."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
@@ -359,12 +359,12 @@ def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_class_member(annotation: object) -> bool:
-    """Return whether an annotation matters: dataclasses find members of the class by it."""
+    """Return whether an annotation is needed at run time, as for members of dataclasses."""
     return isinstance(annotation, ast.AST) and "ClassVar" in ast.unparse(annotation)
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without texts that stand alone."""
+    """Return statements without expressions that are only a text."""
     return [
         one
         for one in body

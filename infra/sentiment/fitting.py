@@ -32,12 +32,12 @@ class SoftLabelledTexts:
     """Source of each text."""
 
     def at(self, chosen: np.ndarray) -> SoftLabelledTexts:
-        """Return the texts that a mask, bool (texts,), chooses."""
+        """Return the texts that a mask selects; the mask is bool, (texts,)."""
         sources = [name for name, is_in in zip(self.sources, chosen, strict=True) if is_in]
         return SoftLabelledTexts(self.vectors[chosen], self.label_fractions[chosen], sources)
 
     def with_others(self, others: SoftLabelledTexts) -> SoftLabelledTexts:
-        """Return these texts and others."""
+        """Return these texts followed by others."""
         return SoftLabelledTexts(
             np.concatenate([self.vectors, others.vectors]),
             np.concatenate([self.label_fractions, others.label_fractions]),

@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield each pattern with several things, so that all things are used equally often."""
+    """Yield each pattern filled with several things, all of which are used equally often."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):

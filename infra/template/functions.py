@@ -64,7 +64,7 @@ class Function:
 
     @property
     def logical(self) -> str:
-        """Logical name in the template, as Chalice defines it."""
+        """Logical name of the function in the template, as Chalice defines it."""
         return "APIHandler" if self.name == API else camel(self.name)
 
     @property
@@ -79,12 +79,12 @@ class Function:
 
     @property
     def chains(self) -> bool:
-        """Whether runs send messages to the function's own queue; each chain ends by design."""
+        """Whether runs may send messages to the function's own queue; such chains always end."""
         return self.queue in _CHAINED
 
     @property
     def can_snap(self) -> bool:
-        """Whether Lambda can start the function from a memory image; not for queues."""
+        """Whether SnapStart can be used; not for functions of queues."""
         return self.name in ANSWERING and self.disk_mb <= SNAPSHOT_DISK_MB
 
     @property

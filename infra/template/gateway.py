@@ -143,7 +143,7 @@ def _paths() -> dict[str, Part]:
 
 
 def _called(function: str) -> Part:
-    """Return the integration that passes a call to a function."""
+    """Return the gateway's integration that invokes a function."""
     service = "arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions"
     return {
         "x-amazon-apigateway-integration": {

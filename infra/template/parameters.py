@@ -34,7 +34,7 @@ def loads_id(function: Function) -> str:
 
 
 def size(name: str) -> dict[str, str]:
-    """Return the parameters of a preset: `standard`, or `small` for a young account.
+    """Return the parameters of a preset: `standard`, or `small` for a new AWS account.
 
     Raises:
         KeyError: there is no such preset.

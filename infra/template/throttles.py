@@ -57,7 +57,7 @@ def throttle_conditions() -> Part:
 
 
 def throttled_methods() -> Iterator[tuple[str, str, str]]:
-    """Yield method, path and cost class of every route with a separate throttle."""
+    """Yield method, path and cost class of every route that has its own throttle."""
     for operation in OPERATIONS:
         cost = TOKENS if operation.name == _TOKEN_ENDPOINT else operation.cost
         if cost in THROTTLES:

@@ -106,5 +106,5 @@ def _is_provisioned(function: Function) -> str:
 
 
 def _snaps(function: Function) -> str:
-    """Return the name of the condition that a function uses SnapStart."""
+    """Return the name of the condition under which a function uses SnapStart."""
     return f"Has{snap_id(function)}"

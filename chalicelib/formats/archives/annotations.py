@@ -131,7 +131,7 @@ class Annotations:
             at = self._next[at]
 
     def is_spoilt(self, picture: int) -> bool:
-        """Return whether a box of an image was rejected while the file was read."""
+        """Return whether a box of this image was rejected."""
         return picture in self._spoilt
 
     @property
@@ -179,7 +179,7 @@ class Annotations:
         self._last[picture] = at
 
     def spoil(self, picture: int) -> None:
-        """Record that a box of an image was rejected."""
+        """Record that a box of this image was rejected."""
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:

@@ -21,7 +21,7 @@ _REMEDY = 'Write {"label": "…", "x": 0, "y": 0, "width": 1, "height": 1}.'
 
 
 class CellFault(ValueError):
-    """The cell does not contain a box; the text says why and what to do."""
+    """Raised if a cell does not contain a box; the text gives the reason and the remedy."""
 
 
 class RawBox(NamedTuple):

@@ -64,7 +64,7 @@ def without_suffix(path: str) -> str:
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Return a path in which the last folder named `found` is renamed to `wanted`."""
+    """Return a path with its last folder named `found` renamed to `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:
@@ -154,7 +154,7 @@ class BoxFiles:
         return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
-        """Yield the files with a suffix, and call the check before each."""
+        """Yield the files with a suffix; call the check before each file."""
         for member in self.archive.members():
             if suffix_of(member) == suffix:
                 self.check()

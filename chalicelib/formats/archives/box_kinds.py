@@ -72,7 +72,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Return a warning if an archive of folders contains annotation files, which are ignored."""
+    """Return a warning if a folder archive contains annotation files, which are not used."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []

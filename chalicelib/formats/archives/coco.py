@@ -39,7 +39,7 @@ _Buffer = mmap.mmap | bytes
 
 
 class _Document(msgspec.Struct):
-    """A document whose lists are not parsed yet."""
+    """A COCO document; its lists are not parsed yet."""
 
     images: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
     annotations: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any object of a list, decoded only to validate the list."""
+    """Any object in a list; decoding it only validates the list."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

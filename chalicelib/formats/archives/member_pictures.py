@@ -24,7 +24,7 @@ class MemberPicture:
     """Facts about the sent image if it was scaled down; None if it is stored as sent."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return the part of a box that is inside the stored image.
+        """Return the part of a box that is within the stored image.
 
         Args:
             box: In pixels of the sent image; may reach beyond the image.

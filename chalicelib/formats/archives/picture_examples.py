@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when cut; add all labels before calling `find_fault`."""
+    """Finds labels that become equal when shortened; add all labels before `find_fault`."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -52,7 +52,7 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return a fault if a cut label equals another label; empty if it does not.
+        """Return a fault if a shortened label equals another label; empty otherwise.
 
         Args:
             name: A label that was added, after cutting.

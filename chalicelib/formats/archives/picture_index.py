@@ -49,7 +49,7 @@ class PictureIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return the only image of a name whose folder has a word of the split, else `found`."""
+        """Return the only image of this name in a folder of the split; otherwise `found`."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_name is None:

@@ -71,7 +71,7 @@ _NO_BOX = "no box of this picture was found; a picture without objects is left o
 
 @dataclass(frozen=True)
 class PictureRules:
-    """The dataset that an archive is checked against."""
+    """The dataset for which an archive is checked."""
 
     type: str
     """Type of the dataset: image, image-multi-label or image-detection."""
@@ -107,7 +107,7 @@ class PictureRules:
 
 @dataclass(frozen=True)
 class Sink:
-    """Callbacks that receive what the scan finds."""
+    """Callbacks that receive the images and examples that a scan accepts."""
 
     keep: Callable[[bytes, bytes, PictureFacts], None]
     """Stores an image: digest, content, facts; called once for each distinct accepted image."""

@@ -199,7 +199,7 @@ class VisionLearner:
     def _pictures(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, TrainingPictures]:
-        """Read the images that existed when the run began, however often it was resumed."""
+        """Read the images as they were when the run began, even if the run was resumed since."""
         stores = self._stores
         datasets = stores.training_examples.datasets(model, dataset)
         beginning = stores.checkpoints.beginning(model)
@@ -242,7 +242,7 @@ class VisionLearner:
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:
-        """Continue from the last checkpoint, or start again if there is none to use."""
+        """Continue from the last checkpoint; without a usable one, start from the beginning."""
         fingerprint = fingerprint_of(data, options, self._extractor(model))
         stores = self._stores
         content = stores.checkpoints.get(model)
@@ -261,7 +261,7 @@ class VisionLearner:
     def _restored(
         self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
     ) -> VisionTraining | None:
-        """Open a checkpoint; None if the engine cannot continue from it."""
+        """Open a checkpoint; None if the engine cannot resume from it."""
         try:
             training = registry.open_training(
                 model.type, data, options, self._backbones, saved.state
@@ -289,7 +289,7 @@ class VisionLearner:
                 raise TimedOut("The training is not finished; the next function continues.")
 
     def _save(self, run: _OpenTraining, control: RunControl) -> None:
-        """Save a checkpoint that another function can continue from."""
+        """Save a checkpoint from which another function can resume."""
         saved = Checkpoint(run.training.save(), run.training.epochs_done, run.seconds)
         content = dump_checkpoint(saved, run.fingerprint)
         control.check()
@@ -334,7 +334,7 @@ def _options(model: Model, copies: int, threads: int) -> VisionOptions:
 
 
 def _copies(model: Model, pictures: int) -> int:
-    """Return the number of altered copies to train on; a large number if they are requested."""
+    """Return how many altered copies to train on; a large number if the caller requested copies."""
     request = model.request
     asked = request.param("augmentData")
     if asked is not None:

@@ -119,7 +119,7 @@ class Reader(Protocol):
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete data that was stored while a file was read whose upload then failed."""
+        """Delete data that the reading of a file stored before its upload failed."""
 
 
 class IngestService:
@@ -141,7 +141,7 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload whose turn it is, which may not be that of the message.
+        """Read the upload whose turn it is; the message may name another upload.
 
         Args:
             job: the job that `ingest_job` made.
@@ -242,7 +242,7 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _drop_raw(self, owned: OwnedDataset) -> None:
-        """Delete an archive whose images are stored; otherwise it is deleted with its dataset."""
+        """Delete an archive once its images are stored; other files stay with the dataset."""
         if owned.dataset.family != VISION:
             return
         key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
@@ -332,7 +332,7 @@ class _Attempt:
         self._added: Mapping[int, Sequence[tuple[bytes, int]]] = {}
 
     def fetch(self, file: BinaryIO) -> None:
-        """Copy the raw file here; a file from a URL is stored for later attempts."""
+        """Copy the raw file to this machine; store a file from a URL for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
         uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
         if upload.raw:

@@ -98,7 +98,7 @@ class PictureReader:
     def _rules(
         self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]
     ) -> PictureRules:
-        """Return the rules of a scan, including the digests of the dataset's examples."""
+        """Return the rules for scanning an archive, with the digests of the dataset's examples."""
         dataset, source = owned.dataset, owned.upload.source
         options = owned.upload.reading_options
         examples = self._examples
@@ -165,7 +165,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 
 
 def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
-    """Yield the accepted examples; each image needs its features once."""
+    """Yield the accepted examples, and request the features of each image once."""
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()

@@ -48,7 +48,7 @@ class TextReader:
         """Do nothing: reading a text file stores nothing."""
 
     def _rules(self, owned: OwnedDataset) -> ScanRules:
-        """Return the rules of a scan, including the digests of the dataset's examples."""
+        """Return the rules for scanning a file, with the digests of the dataset's examples."""
         dataset = owned.dataset
         names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}

@@ -257,7 +257,7 @@ class UploadService:
         return self._add(account, dataset, source, FEEDBACK)
 
     def find_accepted(self, dataset: Dataset, receipt_id: str) -> DatasetView | None:
-        """Return a dataset if the upload of a receipt was accepted, otherwise None."""
+        """Return the dataset of a receipt if its upload was accepted, otherwise None."""
         newest = self._stores.receipts.newest(dataset.dataset_id, LOOKED_THROUGH)
         known = {dataset.receipt_id, *(one.receipt_id for one in newest)}
         return self._stores.labels.view(dataset) if receipt_id in known else None
@@ -323,7 +323,7 @@ class UploadService:
         return dataset, ingest_job(dataset)
 
     def _described_labels(self, dataset: Dataset, fields: UploadFields) -> Dataset:
-        """Write the rows of described labels; return the dataset with these labels."""
+        """Write the rows of described labels; return the dataset including these labels."""
         described = fields.descriptions
         if not described:
             return dataset
@@ -339,7 +339,7 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against the limits of its account; undo that if the block fails."""
+        """Count an upload against its account's limits; undo this if the block fails."""
         capacity, key = (
             self._stores.capacity,
             (dataset.account_id, dataset.family, dataset.dataset_id),
@@ -355,7 +355,7 @@ class UploadService:
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
-        """Check that a URL can be read; return where the bytes of the file are."""
+        """Check that a URL can be read; return a description of the file behind it."""
         options, encoding = source.options.to_json(), source.options.encoding
         if source.uploaded is not None:
             found = source.uploaded
@@ -426,7 +426,7 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim an uploaded file for this use; raise DownloadFailed if it was used before."""
+        """Reserve an uploaded file for this use; raise DownloadFailed if it was used before."""
         try:
             self._stores.uploaded_files.claim(uploaded, user)
         except StorageUnavailable:
@@ -467,6 +467,6 @@ class UploadService:
 
 
 def _check(family: str, source: UploadSource) -> None:
-    """Refuse a file that was sent in the call and cannot be an upload of the family."""
+    """Refuse a file in the call that cannot be an upload of this family."""
     if source.content is not None:
         check_content(family, source.content, source.options.encoding)

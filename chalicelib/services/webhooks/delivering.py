@@ -60,7 +60,7 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Try a delivery; an account has at most two at once, and slow ones count twice as long.
+        """Try a delivery; an account may have two running deliveries, and slow ones count longer.
 
         So a slow receiver delays only deliveries of its own account.
         """

@@ -141,7 +141,7 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send an event of type `webhook.test` in the background, after a pause if there is one.
+        """Send an event of type `webhook.test` in the background; a paused webhook gets it later.
 
         Raises:
             InvalidParameter: the webhook is disabled.

@@ -98,7 +98,7 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Find an account, and what authenticates its call and its model, in one table call.
+        """Find an account, its credentials and the model that a call names, with one table call.
 
         Args:
             account_id: from the access token.
@@ -254,7 +254,7 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Point the email address to the account; False if it points to another one."""
+    """Make the row of an email address name the account; False if it names another account."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
@@ -297,7 +297,7 @@ def new_row(account: Account) -> AccountRow:
 
 
 def load_account(row: AccountRow) -> Account | None:
-    """Return the account of a row; None if the row holds something else, such as an address."""
+    """Return the account in a row; None if the row is of another kind, such as an address."""
     if row.license_id is None:
         return None
     return Account(

@@ -36,7 +36,7 @@ class ApiKeyStore:
         return load_api_keys(account_id, _ROWS.read(account_id))
 
     def find_account(self, digest: str) -> str | None:
-        """Return the id of the account that a key belongs to, even if it is revoked just now."""
+        """Return the account id of a key, even if the key has just been revoked."""
         row: ApiKeyRow | None = _ROWS.read(digest)
         return None if row is None else row.target
 

@@ -59,7 +59,9 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Keep `kept` of a batch's reserved predictions counted, and release the others once.
+        """Keep `kept` of a batch's reserved predictions counted, and release the others.
+
+        Idempotent.
 
         Returns:
             The number of predictions that were reserved; 0 if there were none or the batch is

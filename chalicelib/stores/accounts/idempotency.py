@@ -88,7 +88,7 @@ class IdempotencyStore:
         return self._take_over(row, now)
 
     def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
-        """Store an attempt's response; return the stored one if another attempt was faster."""
+        """Store the response of an attempt; if another attempt was faster, return its response."""
         text = zlib.compress(msgspec.json.encode(answer))
         row = KeyRow(_owner(call.account_id), _range(call.key))
         sealed = self._seal.close(text, _place(row))
@@ -138,7 +138,7 @@ class IdempotencyStore:
         raise KeyUnderWay(max(1, math.ceil(seconds)))
 
     def _opened(self, row: KeyRow) -> KeptAnswer | None:
-        """Decrypt the response of a row; None when the signing key was replaced since."""
+        """Decrypt the response in a row; None if the signing key was replaced meanwhile."""
         text = self._seal.open(row.sealed, _place(row))
         if text is None:
             return None

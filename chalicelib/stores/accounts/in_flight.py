@@ -91,7 +91,7 @@ class InFlight:
             _remove_entry(row, entry)
 
     def begin_delivery(self, account_id: str) -> str:
-        """Count a delivery; return its entry, or an empty text if the account must wait."""
+        """Count a running delivery; return its entry, or an empty text if the account must wait."""
         row, now = QuotaRow(account_id, f"running#{DELIVERIES}"), to_milliseconds(self._clock())
         entry = _entry(now + 1000 * _HELD_SECONDS)
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
@@ -117,7 +117,7 @@ def _entry(until: int) -> str:
 
 
 def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
-    """Add an entry; False when the limit is reached, not counting entries of dead processes."""
+    """Add an entry; False if the limit is reached. Entries of dead processes do not count."""
     running = QuotaRow.running
     count = size(running)  # type: ignore[no-untyped-call]
     has_place = running.does_not_exist() | (count < limit)
@@ -141,7 +141,7 @@ def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
 
 
 def _remove_entry(row: QuotaRow, entry: str) -> None:
-    """Remove an entry; one that cannot be removed expires."""
+    """Remove an entry; if that fails, the entry expires."""
     try:
         row.update(actions=[QuotaRow.running.delete({entry})])
     except PynamoDBException as error:

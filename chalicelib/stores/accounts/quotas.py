@@ -111,7 +111,7 @@ class QuotaStore:
         return int(row.used)
 
     def release(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Uncount one call in the month it was counted in. Idempotent.
+        """Subtract one call from the month in which it was counted. Idempotent.
 
         Returns:
             False when the outcome is unknown. An unknown outcome is logged and settled later.
@@ -136,7 +136,7 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Uncount a call that has no response, if it was counted; if unsure, try again later.
+        """Subtract a call that has no response, if it was counted; retry later if that is unknown.
 
         Args:
             job: names the call; may be delivered more than once.
@@ -157,7 +157,7 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count records of a day, all or none.
+        """Count records of one day, either all of them or none.
 
         Returns:
             False when the limit would be exceeded.
@@ -174,7 +174,7 @@ class QuotaStore:
         return count <= limit and _unthrottled(lambda: try_update(row, actions, is_below))
 
     def _remove_call(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Uncount a call; return whether it was counted."""
+        """Subtract a call; return whether it had been counted."""
         row = QuotaRow(account_id, period_of(kind, month))
         held, _ = _sets(token)
         actions: list[Action] = [QuotaRow.used.add(-1), held.delete({token})]

@@ -1,7 +1,7 @@
 """Token buckets that all processes share, one row per account and cost class.
 
-A row holds one number: when its bucket is full again. Drawing calls moves that moment into the
-future (generic cell rate algorithm, ITU-T I.371).
+A row holds one number: the time at which its bucket will be full again. Taking calls moves this
+time into the future (generic cell rate algorithm, ITU-T I.371).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEPT = timedelta(days=1)
 
 @translate_errors
 class RateStore:
-    """Draws calls from buckets that all processes share; a bucket never gives more than it has."""
+    """Takes calls from shared buckets; a bucket never gives more calls than it has."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -71,12 +71,12 @@ class RateStore:
 
 
 def _is_unchanged(seen: int | None) -> Condition:
-    """Require that no process has drawn since the row was read."""
+    """Require that no process has taken calls since the row was read."""
     return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
 
 
 def _full_at(row: QuotaRow) -> int | None:
-    """Read when a bucket is full again, in microseconds since 1970; None for a new bucket."""
+    """Return when a bucket will be full, in microseconds since 1970; None for a new bucket."""
     try:
         row.refresh(consistent_read=True)
     except QuotaRow.DoesNotExist:

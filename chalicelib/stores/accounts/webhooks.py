@@ -43,7 +43,7 @@ class WebhookStore:
         self._clock = clock
 
     def of_account(self, account_id: str) -> list[Webhook]:
-        """List the webhooks of an account in the order of their creation."""
+        """List the webhooks of an account from the oldest to the newest."""
         return _ROWS.load(account_id, _ROWS.read(_row_key(account_id)))
 
     def find(self, account_id: str, hook_id: str) -> Webhook | None:
@@ -73,7 +73,7 @@ class WebhookStore:
     def change(
         self, account_id: str, hook_id: str, change: Callable[[Webhook], Webhook]
     ) -> Webhook | None:
-        """Change a webhook; None when it is gone."""
+        """Change a webhook; None if it does not exist any more."""
 
         def change_one(hooks: dict[str, Webhook]) -> None:
             if hook_id in hooks:

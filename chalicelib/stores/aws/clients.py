@@ -125,7 +125,7 @@ class Clients:
 
 
 def _skip_endpoint_rules(client: Any) -> Any:
-    """Let a DynamoDB client send all calls to the endpoint that it was created with."""
+    """Make a DynamoDB client send all calls to the endpoint that it was created with."""
     # botocore evaluates its endpoint rules for each call, which is a twentieth of a read's work.
     # DynamoDB's depend on the region alone.
     client._ruleset_resolver = None

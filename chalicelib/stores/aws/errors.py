@@ -21,7 +21,7 @@ Store = TypeVar("Store")
 def translate_errors(cls: type[Store]) -> type[Store]:
     """Wrap every public method of a store, so that an unexpected AWS error becomes a 503.
 
-    Failed conditions are caught inside the methods, which know what they mean.
+    Methods handle refused conditions themselves, because only they know the meaning.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""Rows that list all members of a kind of an account, such as its webhooks.
+"""Rows that list everything of one kind that an account has, such as its webhooks.
 
 One read finds all members, and one condition enforces their maximum number.
 """
@@ -24,7 +24,7 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class MemberRows(Generic[Member]):
-    """Reads and changes the rows that list the members of a kind."""
+    """Reads and changes rows that list the members of one kind."""
 
     row_type: type[TableRow]
     """Class of the rows; they have an attribute `revision`."""

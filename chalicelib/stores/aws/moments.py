@@ -1,7 +1,7 @@
-"""Conditions on stored moments that hold after the machine's clock has been set back, too.
+"""Conditions on stored times that also hold after the machine's clock was set back.
 
-Before a wrong clock is corrected, rows may get moments that are hours ahead. The conditions have an
-upper limit, so that such a moment does not block a job for hours.
+While the clock was wrong, rows may have got times that are hours ahead. The conditions have an
+upper limit, so that such a time does not block a job for hours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chalicelib.domain.jobs.lease import LONGEST_LEASE_MILLISECONDS
 def lease_is_over(
     until: NumberAttribute, now: int, longest: int = LONGEST_LEASE_MILLISECONDS
 ) -> Condition:
-    """Require that a lease has ended, or ends later than any lease that is taken now.
+    """Require that a lease has ended; an end later than any valid lease counts as ended.
 
     Args:
         until: end of the lease, in milliseconds since 1970.
@@ -27,7 +27,7 @@ def lease_is_over(
 
 
 def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Condition:
-    """Require that a job was announced before a moment, or by a clock that was ahead.
+    """Require that a job was announced before a time, or by a machine with a fast clock.
 
     Args:
         nudged_at: when the job was announced, in milliseconds since 1970.

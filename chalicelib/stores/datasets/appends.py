@@ -118,7 +118,7 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add the example when the dataset is free; False if an equal one exists."""
+        """Add the example once the dataset has no other writer; False if an equal one exists."""
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),

@@ -145,7 +145,7 @@ class CorrectionStore:
         return replace(done, correction_id=fence, created_at=created_at)
 
     def _found(self, dataset: Dataset, plan: CorrectionPlan) -> Found:
-        """Find all examples that the plan names, and those of a removed label."""
+        """Find all examples that the plan names, and all examples of a removed label."""
         found = dict(self.find(dataset, [change.example_id for change in plan.changes]))
         for change in plan.changes:
             if change.example_id not in found:
@@ -173,7 +173,7 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return the job that deletes what corrections of a dataset replaced."""
+    """Return the job that deletes the data which corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
@@ -199,7 +199,7 @@ class _Work:
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """The edits to write; a removed label needs none."""
+        """The edits of sequences to write; a removed label needs no edits."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
@@ -247,13 +247,13 @@ class _Work:
         )
 
     def traces(self) -> Traces:
-        """Return the data to delete later; complete only after the edits are written."""
+        """Return the replaced data to delete later; complete only after the edits are written."""
         for edit in self._edits.values():
             self._traces.chunks += edit.dead
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Add one change; return the counter to which it belongs, or an empty string."""
+        """Apply one change; return the counter that it increases, or an empty string."""
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -286,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Of equal examples, keep the one with the lower id; return the number of others."""
+        """Merge equal examples under their lowest id; return the number of removed ones."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -341,7 +341,7 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """List the labels that may have an example."""
+    """List the labels that may contain an example."""
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()

@@ -120,7 +120,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
-        """Remove a new dataset whose upload has not started; True if it does not exist any more."""
+        """Delete a new dataset whose upload has not started; return True if it no longer exists."""
         row = row_of(dataset)
         # Every owner increases the fence, so with fence 0 no worker can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
@@ -129,7 +129,7 @@ class DatasetStore:
         return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Guard an available dataset against deletion; False when it is not available."""
+        """Protect an available dataset from deletion by a guard entry; False if not available."""
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)
@@ -221,7 +221,7 @@ class DatasetStore:
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Find an upload; None when it has ended. Its turn is 0 if an older version queued it."""
+        """Find an upload; None if it has ended. Its turn is 0 if an older version queued it."""
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         try:
             row.refresh(consistent_read=True)
@@ -274,7 +274,7 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Mark rows as announced now; rows that do not meet the condition are left out."""
+        """Mark rows as announced now; rows that no longer meet the condition are left out."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]

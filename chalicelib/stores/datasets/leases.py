@@ -88,7 +88,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def keep(self, dataset: Dataset, lease: Lease) -> None:
-        """Extend the lease that a writer holds while it changes an available dataset.
+        """Extend the lease of a writer that is changing an available dataset.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -237,7 +237,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Acquire the lease if it is free; a retried call recognises its own first write."""
+        """Acquire a free lease; a retried call recognises the write of its first attempt."""
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.
         now = to_milliseconds(self._clock())

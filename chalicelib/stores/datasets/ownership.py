@@ -35,7 +35,7 @@ class DatasetOwnership:
         check: Callable[[Dataset], None] = check_changeable,
         wait_seconds: float = WAIT_SECONDS,
     ) -> Done:
-        """Run `change` under the lease of a dataset, as soon as the lease is free.
+        """Run `change` under the lease of a dataset; wait until the lease is free.
 
         Args:
             dataset: the dataset.

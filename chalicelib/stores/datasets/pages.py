@@ -39,7 +39,7 @@ class _Places:
     """The id of the dataset before each noted position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last stored position up to an offset, and the id before it."""
+        """Return the last stored position before an offset, and the id before that position."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
@@ -113,7 +113,7 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Store one more position, unless a dataset was deleted since the positions were read."""
+    """Store one more position, unless a dataset was deleted after the positions were read."""
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:

@@ -42,7 +42,7 @@ class TraceStore:
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, traces: Traces) -> None:
-        """Save what a correction replaces before its commit."""
+        """Save a description of the data that a correction replaces, before the commit."""
         members = {
             "at": to_milliseconds(self._clock()),
             "previous": dataset.last_correction,

@@ -64,7 +64,7 @@ class TrainingExamples:
         return collected
 
     def unlabelled(self, model: Model) -> tuple[int, list[str]] | None:
-        """Return the id and the texts of the dataset whose texts a training uses without labels.
+        """Return the id and texts of the dataset that a training uses without labels.
 
         Returns:
             None if the request names no such dataset.

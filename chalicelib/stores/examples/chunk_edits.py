@@ -126,7 +126,7 @@ class ChunkEditor:
                 pass
 
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
-        """Return the changed ids of each sequence by the number of their chunk."""
+        """Return the changed ids of each sequence, grouped by chunk number."""
         sought = [
             SoughtExample(edit.sequence, edit.count, number)
             for edit in edits
@@ -172,7 +172,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the index stays valid, and the examples that it will lack."""
+        """Return whether the digest index stays valid, and the examples that it will lack."""
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)

@@ -98,7 +98,7 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index, if they follow its last one.
+        """Add committed examples to the index, if they directly follow its last example.
 
         Args:
             sequence: label and source.

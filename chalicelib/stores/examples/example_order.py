@@ -40,7 +40,7 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield the parts of ranges that hold some consecutive positions of the whole list.
+    """Yield the parts of label ranges that cover some consecutive positions of the whole list.
 
     Args:
         ranges: all ranges of the list, in order.

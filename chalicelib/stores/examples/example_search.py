@@ -43,7 +43,7 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Find the block in which each example is, or belongs by its id.
+        """Find the block that contains each example, or would contain it by the order of ids.
 
         Returns:
             The block and the position of its first example. It is the last block that does not

@@ -313,7 +313,7 @@ def _dump(examples: Sequence[Example]) -> bytes:
 
 
 def _row(example: Example) -> list[object]:
-    """Return the stored members of an example: four, and four more if it has a box."""
+    """Return the stored members of an example: four, or eight if it has a box."""
     row: list[object] = [
         example.example_id,
         to_milliseconds(example.created_at),

@@ -66,7 +66,7 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Add the place of a row in the bucket, and cache the row in the file if there is space.
+        """Store the location of a row in the bucket, and cache the row if the file has space.
 
         Args:
             key: key of the row.
@@ -109,7 +109,7 @@ class FeatureRows:
         return row
 
     def _write(self, slot: int, row: memoryview) -> bool:
-        """Write a row into the file; False when there is no space."""
+        """Write a row to the file; False if the file has no space."""
         if not self._free:
             return False
         try:

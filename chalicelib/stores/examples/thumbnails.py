@@ -80,7 +80,7 @@ def thumbnail_key(dataset_id: int, digest: str) -> str:
 
 
 class KnownThumbnails:
-    """Caches the image sizes of examples whose thumbnails this process has seen."""
+    """Caches image sizes of examples whose thumbnails exist."""
 
     def __init__(self) -> None:
         # By example id, which is never reused. An image may be deleted with its thumbnail and

@@ -41,7 +41,7 @@ Resolver = Callable[..., Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Name, size and first bytes of a file, from the start of a response."""
+    """Name, size and first bytes of a remote file, taken from the start of a response."""
 
     file_name: str
     """From Content-Disposition, else the URL's path after redirects; may be empty."""
@@ -63,7 +63,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A response with status 200 whose body has not been read."""
+    """A response with status 200; its body is not read yet."""
 
     location: Location
     response: http.client.HTTPResponse
@@ -217,7 +217,7 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Connect to the first checked address that accepts, and send the request."""
+        """Send a request to the first checked address that accepts the connection."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))

@@ -141,7 +141,7 @@ class ModelDownloads:
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
-        """Link a file that was downloaded for another folder, otherwise download it."""
+        """Link a file that another folder already has; otherwise download it."""
         with self._lock:
             fetching = self._fetching[file.sha256]
         with fetching:
@@ -198,7 +198,7 @@ class ModelDownloads:
 
 
 def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
-    """Return whether all files exist with the right size."""
+    """Return whether all files of a folder exist with the right size."""
     # Digests are not checked again, because a folder appears only after its check.
     try:
         return all((folder / name).stat().st_size == file.size for name, file in files.items())
@@ -207,7 +207,7 @@ def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
 
 
 def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
-    """Move a finished folder to its place, unless another process was faster."""
+    """Move a finished folder to its final path, unless another process did so first."""
     if target.exists() and not _is_whole(target, files):
         shutil.rmtree(target, ignore_errors=True)
     try:

@@ -49,7 +49,7 @@ class Deadline:
 
 
 class Pace:
-    """Ends a download whose server sends less than the least rate."""
+    """Ends a download if its server sends too few bytes per second."""
 
     # Only time spent waiting for the server counts, so that a busy machine does not make a server
     # look slow.

@@ -122,7 +122,7 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim a file for one use; of simultaneous calls one succeeds.
+        """Reserve a file for one use; of simultaneous calls, only one succeeds.
 
         Args:
             uploaded: the file.

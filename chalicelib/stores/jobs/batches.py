@@ -157,7 +157,7 @@ class BatchStore:
         self._own(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Record that the parts are written and the predictions reserved.
+        """Record that all parts are written and the predictions are reserved.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
@@ -191,7 +191,7 @@ class BatchStore:
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that parts were announced again; None when the batch has ended."""
+        """Count that parts were announced again; None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 

@@ -173,7 +173,7 @@ class CapacityStore:
             try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
 
     def _is_over(self, account_id: str, form: str) -> bool:
-        """Return whether a form has expired or its file was used."""
+        """Return whether a form has expired or its file has been used."""
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True
@@ -247,7 +247,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Change the bytes, and the version that a simultaneous recount must find unchanged."""
+    """Change the number of bytes, and the version that detects simultaneous recounts."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

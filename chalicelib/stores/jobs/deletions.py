@@ -50,7 +50,7 @@ class DeletionStore:
         return self.find(deletion.account_id, deletion.deletion_id) or deletion
 
     def reopen(self, deletion: Deletion) -> None:
-        """Set a record to QUEUED, even if it runs or has ended, because there is more to delete."""
+        """Set a record to QUEUED, even if its job is running or has ended, to delete more data."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         row.update(
@@ -153,7 +153,7 @@ class DeletionStore:
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
-        """Claim deletions that no worker runs and whose job was last sent before a time.
+        """Claim deletions without a worker whose job was last sent before a time.
 
         Args:
             older_than: milliseconds since 1970.

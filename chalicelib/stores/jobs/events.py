@@ -54,9 +54,9 @@ class Events:
             log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)
 
     def announce_later(self, job: DeliverJob) -> None:
-        """Send a job again later whose account has as many deliveries running as it may.
+        """Send the job of a delivery later, because its account runs as many deliveries as it may.
 
-        After its last wait, the sweep finds the delivery.
+        After the last delay, the sweep finds the delivery.
         """
         if again := postponed(job):
             self._queues.send(DELIVER, *again)

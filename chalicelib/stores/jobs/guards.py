@@ -83,7 +83,7 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the entries of a running run, which the caller removes after the run."""
+        """Return the guard entries of a running training, which the caller removes at its end."""
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)

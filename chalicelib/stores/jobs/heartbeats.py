@@ -48,7 +48,7 @@ class Heartbeat:
             self._try_to_renew()
 
     def _try_to_renew(self) -> bool:
-        """Renew once; return whether that succeeded."""
+        """Try to renew the lease once; return whether that succeeded."""
         try:
             # Taken before the call, because the lease counts from its write, not its response.
             started = time.monotonic()

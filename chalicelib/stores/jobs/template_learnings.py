@@ -108,7 +108,7 @@ class LearningStore:
         return None if content is None else dict(json.loads(content))
 
     def put_input(self, learning: TemplateLearning, content: bytes) -> None:
-        """Store the archive that was sent in the call."""
+        """Store the archive that the call contained."""
         self._artifacts.put(_input_key(learning), content)
 
     def read_input(self, learning: TemplateLearning, target: BinaryIO) -> bool:

@@ -89,9 +89,9 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._own(own)
 
     def announce_next(self, job: Queued, account_id: str) -> None:
-        """Announce the next job of an account that was at its limit until one of its jobs ended.
+        """Announce the next job of an account whose limit prevented it until a job ended.
 
-        Messages of its waiting jobs may come minutes later.
+        Messages of its waiting jobs may arrive only minutes later.
 
         Args:
             job: the job of the received message, which names the lanes.
@@ -117,7 +117,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def remind(self, job: Queued) -> None:
-        """Announce a job again if another job ran in its place and it still waits."""
+        """Announce a job again if another job ran in its place and this one still waits."""
         try:
             if self._waiting(job) is not None:
                 self.announce(job)

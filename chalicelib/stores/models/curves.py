@@ -65,7 +65,7 @@ class CurveWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the records of all previous epochs exist."""
+        """Whether the curve has the records of all previous epochs."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS

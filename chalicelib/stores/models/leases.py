@@ -28,7 +28,7 @@ from chalicelib.stores.models.serving import row_versions, unchanged_versions
 
 @dataclass(frozen=True)
 class RunEnding:
-    """What the end of a successful run stores besides its version."""
+    """Values that the end of a successful run stores in addition to the version."""
 
     stats: TrainStats
     in_use: frozenset[str] = frozenset()
@@ -95,7 +95,7 @@ class ModelLeases:
         self._write(model, actions)
 
     def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[str]:
-        """End the run as SUCCEEDED with a new version, and serve it unless it says why not.
+        """End the run as SUCCEEDED with a new version; serve it unless there is a reason not to.
 
         Returns:
             Folders of versions that are not kept any more.
@@ -189,7 +189,7 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Set how long a run waits for its parts; False when it does not wait any more.
+        """Set how long a run waits for its parts; False if it no longer waits.
 
         Args:
             model: the run, with the fence of the owner that paused it.
@@ -220,7 +220,7 @@ class ModelLeases:
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Write under the lease; `again` recognises what a first try has written."""
+        """Write under the lease; `again` recognises a write that a first attempt has made."""
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

@@ -126,14 +126,14 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of the trainings before a time when the lane was counted."""
+    """Return a lower bound of how many trainings were before a time at the last count."""
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Count the trainings of a lane before a time, or all, with the help of its marks."""
+    """Count the trainings of a lane before a time, or all of them, using its marks."""
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
     if until is None:
@@ -144,7 +144,7 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings of lanes before a time each, up to `most`."""
+    """Count the trainings in lanes before one time per lane, up to `most`."""
     count = 0
     for key, until in lanes:
         if count < most:

@@ -70,7 +70,7 @@ class RunParts:
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the run's progress while `left` parts are waiting in the same stage as a part."""
+        """Return the progress of a run in which `left` parts of a stage are waiting."""
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -92,7 +92,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part a given number of parts after another one."""
+    """Return the key of the part that follows another part at a given distance."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

@@ -28,7 +28,7 @@ def row_versions(row: ModelRow) -> KeptVersions:
 
 
 def unchanged_versions(row: ModelRow) -> Condition:
-    """Return the condition that the versions are still those of a row that was read."""
+    """Return the condition that the versions have not changed since the row was read."""
     same = (
         ModelRow.versions.does_not_exist()
         if row.versions is None

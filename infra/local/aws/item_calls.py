@@ -79,13 +79,13 @@ def _read_expressions_once() -> None:
 
 
 class _PlainType(ABCMeta):
-    """Checks instances by inheritance alone: the parser registers no virtual subclasses."""
+    """Checks instances by inheritance alone, because the parser has no virtual subclasses."""
 
     __instancecheck__ = type.__instancecheck__
 
 
 class _Call(DynamoHandler):
-    """One call with nothing read of its address and form, of which DynamoDB uses neither."""
+    """One DynamoDB call, without parsing its address and form, which DynamoDB does not use."""
 
     def __init__(self, headers: Mapping[str, str], body: bytes, region: str) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ def execute(result: DynamoResult, context: Any) -> Any:
 
 
 def wire(value: object) -> str:
-    """Return bytes as DynamoDB's JSON has them."""
+    """Return bytes in the form of DynamoDB's JSON."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be written to the wire")

@@ -28,5 +28,5 @@ def bound_memory() -> None:
 
 
 def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
-    """Create an instance without adding it to moto's list."""
+    """Create an instance that moto does not add to its list."""
     return super(BaseModel, model).__new__(model)

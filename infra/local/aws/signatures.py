@@ -120,7 +120,7 @@ def _check_time(timestamp: str, date: str) -> None:
 
 @lru_cache(1)
 def _window(now: int) -> tuple[str, str]:
-    """Return the first and the last timestamp that are accepted in one second since 1970."""
+    """Return the first and last accepted timestamp, in seconds since 1970."""
     ends = (time.gmtime(now - SKEW_SECONDS), time.gmtime(now + SKEW_SECONDS))
     return time.strftime(_TIME_FORM, ends[0]), time.strftime(_TIME_FORM, ends[1])
 
@@ -151,7 +151,7 @@ def _botocore(service: str) -> Any:
 
 
 def _payload(environ: dict[str, Any]) -> str:
-    """Return what the signature says of the body; a digest that is given must be the body's.
+    """Return the body's digest in the signature; if the request has one, it must match the body.
 
     Raises:
         WrongSignature: it is another body's.

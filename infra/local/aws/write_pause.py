@@ -38,7 +38,7 @@ def control_secret(secret_access_key: str) -> str:
 
 
 class WritePause:
-    """A gate that calls pass, and that one process may close; thread-safe."""
+    """A gate that all calls pass, and that one process can close; thread-safe."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -50,7 +50,7 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Pass the gate with one call; wait while it is closed, unless the token is its own.
+        """Pass the gate with one call; wait while it is closed, unless the call has its token.
 
         Args:
             token: of the process that copies, if the call is its own.

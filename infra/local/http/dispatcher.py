@@ -85,14 +85,14 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
 @dataclass(frozen=True)
 class ShortCall:
-    """A connection with a short call that is being answered."""
+    """A connection whose short call is being answered."""
 
     dispatcher: FairDispatcher
     caller: str
     channel: Any
 
     def service(self) -> None:
-        """Answer the request, then start the caller's next one."""
+        """Answer the request; then start the next request of the same caller."""
         begun = time.monotonic()
         try:
             self.channel.service()

@@ -24,7 +24,7 @@ _MAX_FORM_BYTES = MAX_ARCHIVE_BYTES_BY_PATH + FIELDS_BYTES
 
 
 class FormRefused(Error):  # type: ignore[misc]  # waitress has no types
-    """A form that is not signed, or not as it was sent."""
+    """Raised for a form without a valid signature, or with other fields than were signed."""
 
     code = 403
     reason = "Forbidden"

@@ -196,7 +196,7 @@ class Storage:
         return "&".join(pair for pair in pairs if pair.lower().startswith(_PASSED_PREFIX))
 
     def _slot(self, answer: HTTPResponse) -> Callable[[], None]:
-        """Return what releases the slot of a large download.
+        """Return the function that releases the slot of a large download.
 
         Raises:
             Refused: too many large downloads are running.
@@ -282,13 +282,13 @@ def _place(environ: dict[str, Any]) -> Place:
 
 
 def _shown(answer: HTTPResponse) -> Headers:
-    """Return the headers of the storage's answer that callers see."""
+    """Return the headers of the storage's answer that callers receive."""
     passed = [(name, value) for name, value in answer.getheaders() if name.lower() in _SHOWN]
     return [*passed, *safe_headers(answer.getheader("Content-Disposition", ""))]
 
 
 def _envelope(form: Form, boundary: str) -> tuple[bytes, bytes]:
-    """Return what comes before and after the file of a form."""
+    """Return the bytes before and after the file of a form."""
     disposition = f"--{boundary}\r\nContent-Disposition: form-data; name="
     fields = "".join(
         f'{disposition}"{name}"\r\n\r\n{value}\r\n'

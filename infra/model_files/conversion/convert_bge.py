@@ -33,7 +33,7 @@ _LAYER_PARTS = {
 
 
 class BgeWeights:
-    """Gives the package's weights in full precision, by their names in the authored graph."""
+    """Returns the package's weights in full precision, by their names in the new graph."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self._constants = {constant.name: constant for constant in graph.initializer}

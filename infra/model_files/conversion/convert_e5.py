@@ -61,7 +61,7 @@ _LAYER_PARTS = {
 
 
 class E5Weights:
-    """Gives the packed weights by their names in the authored graph."""
+    """Returns the unpacked weights by their names in the new graph."""
 
     def __init__(self, packed: FourBitWeights, kept: Ints) -> None:
         self._packed = packed

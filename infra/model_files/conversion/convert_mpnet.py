@@ -42,7 +42,7 @@ _LAYER_PARTS = {
 
 
 class MpnetWeights:
-    """Gives the published weights by their names in the authored graph, each once."""
+    """Returns the published weights by their names in the new graph, each only once."""
 
     def __init__(self, tensors: dict[str, Singles]) -> None:
         # Weights are removed when they are read: the graph and all of them would fill the memory.

@@ -105,7 +105,7 @@ class _GraphConversion:
         self._values[node.name] = self._converters[node.kind](node)
 
     def _require(self, node: Node, holds: bool) -> None:
-        """Refuse a node that is used in a way that is not converted here."""
+        """Raise an error for a node that is used in a way which is not converted here."""
         if not holds:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 
@@ -122,7 +122,7 @@ class _GraphConversion:
         return value
 
     def _emit(self, node: Node, kind: str, inputs: list[str], **attributes: Attribute) -> str:
-        """Add an ONNX node under the name of the published one and return its output."""
+        """Add an ONNX node under the name of the original node, and return its output."""
         return self.graph.add(kind, inputs, _short(node.name), **attributes)
 
     def _input(self, node: Node) -> _Value:

@@ -51,7 +51,7 @@ _LATIN = "latin"  # the second output
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The classes that are kept, and the matrices that add them up to columns."""
+    """The retained classes, and the matrices that sum them to output columns."""
 
     classes: Ints
     """Indexes of the kept classes in the published layer: groups 1, 2 and 3, in this order."""

@@ -59,7 +59,7 @@ def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
 
 
 def _leading_to(source: onnx.GraphProto, names: Sequence[str]) -> list[onnx.NodeProto]:
-    """Return the nodes that named outputs are computed by, in their order.
+    """Return the nodes that are needed to compute named outputs, in order.
 
     Raises:
         BrokenFile: an output is missing.
@@ -83,7 +83,7 @@ def _add_mean(cut: Graph, number: int) -> str:
 
 
 def _keep_outside(constant: onnx.TensorProto, content: bytes) -> None:
-    """Make a large constant refer to its place in the encoder's file instead of holding it."""
+    """Replace a large constant by a reference to its place in the encoder's file."""
     data = constant.raw_data
     if len(data) < _LARGE:
         return

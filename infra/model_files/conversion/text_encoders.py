@@ -25,7 +25,7 @@ TOKENIZER_FILE = "tokenizer.json"
 
 
 class GraphConverter(Protocol):
-    """The functions of a module that authors the graph of one encoder."""
+    """The interface of modules that build the graph of one encoder."""
 
     def build(self, source: Path) -> onnx.ModelProto:
         """Build the graph in full precision from the source files."""
@@ -120,5 +120,5 @@ def write_encoder_facts(model: ModelDescription, folder: Path) -> None:
 
 
 def load(folder: Path) -> Encoder:
-    """Load the encoder of a folder, whose name is the encoder's."""
+    """Load the encoder in a folder that has the encoder's name."""
     return load_encoder(folder.parent, folder.name)

@@ -42,7 +42,7 @@ _COCO = (
 
 @dataclass(frozen=True)
 class _Choice:
-    """The choices that make a prebuilt model of a network."""
+    """The labels of a network that a prebuilt model uses."""
 
     type: str
     """Dataset type whose predictions the model returns."""

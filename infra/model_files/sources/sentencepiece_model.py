@@ -25,7 +25,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 @dataclass(frozen=True)
 class VocabularyPiece:
-    """One vocabulary entry; its index is its id."""
+    """One entry of the vocabulary; its position is its id."""
 
     text: str
     score: float

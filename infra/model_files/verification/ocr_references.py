@@ -142,7 +142,7 @@ def check_cut(whole: Path, cut: Path) -> None:
 
 
 def _furthest(given: Array, wanted: Doubles) -> float:
-    """Return the greatest difference: infinite if shapes differ, NaN if a value is NaN."""
+    """Return the largest difference; infinite if shapes differ, NaN if a value is NaN."""
     if given.shape != wanted.shape:
         return np.inf
     return float(np.abs(given.astype(np.float64) - wanted).max())

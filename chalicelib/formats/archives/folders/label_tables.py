@@ -45,12 +45,12 @@ def is_label_table(member: ZipMember) -> bool:
 
 
 class _RowFault(ValueError):
-    """The row cannot be used; the text says why and what to do."""
+    """Raised if a row cannot be used; the text gives the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels of images as tables give them."""
+    """The labels of images as label tables define them."""
 
     names: list[str] = field(default_factory=list)
     """Labels in order of appearance."""
@@ -198,7 +198,7 @@ class _Table:
         return found
 
     def _find(self, cell: str) -> int | str:
-        """Return the image of a cell, or why there is none."""
+        """Return the image that a cell names, or the reason why there is none."""
         if not cell:
             return "the row names no picture; write its file name."
         path, folder = as_path(cell), self._folder

@@ -15,13 +15,13 @@ _SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": 
 
 
 def split_of(folder: str) -> str:
-    """Return the split that a folder's name stands for; empty if it is none."""
+    """Return the split that a folder's name means, such as `train`; otherwise an empty text."""
     name = folder.rpartition("/")[2].strip().casefold()
     return _SAME.get(name, name) if name in SPLITS else ""
 
 
 class SplitFolders:
-    """The split folders of an archive: those above class folders, and those in class folders."""
+    """The split folders of an archive, above or within its class folders."""
 
     def __init__(self, folders: Iterable[str]) -> None:
         """Find the splits.

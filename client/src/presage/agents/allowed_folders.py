@@ -58,7 +58,7 @@ class AllowedFolders:
             raise FileRefused(f"{name} cannot be read: {reason}.") from error
 
     def _place(self, name: str) -> tuple[Path, list[str]]:
-        """Return the allowed folder of a file, and the path below it."""
+        """Return the allowed folder that contains a file, and the path below this folder."""
         # Not resolved: that would follow links. A link to another folder is refused when opened.
         path = Path(os.path.normpath(self._roots[0] / name))
         for root in self._roots:
