@@ -137,7 +137,7 @@ class Container(TrainingContainer):
                 self._load(name)
 
     def start(self) -> None:
-        """Prepare what a deployed function needs, while Lambda initialises it."""
+        """Prepare everything that a deployed function needs, while Lambda initialises it."""
         try:
             self.stores.clients.bind_tables()
             self.stores.secrets.signing_key()
@@ -270,7 +270,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def version_1(self) -> VersionOneService:
-        """Return the service of what only clients of version 1.0 call."""
+        """Return the service for calls that only clients of version 1.0 make."""
         return VersionOneService(pick(VersionOneStores, self.stores), self.allowances)
 
     @cached_property
@@ -401,7 +401,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def traces(self) -> TraceService:
-        """Return the service that deletes what corrections replaced."""
+        """Return the service that deletes the data which corrections replaced."""
         return TraceService(pick(TraceServiceStores, self.stores), self.clock)
 
     @cached_property

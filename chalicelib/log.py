@@ -89,7 +89,7 @@ def configure(level: str, stream: str = "") -> None:
 
 
 def write_to(*handlers: logging.Handler) -> None:
-    """Send lines only to these handlers, in place of all others."""
+    """Send lines only to these handlers."""
     for handler in list(_LOGGER.handlers):
         _LOGGER.removeHandler(handler)
     for handler in handlers:

@@ -136,7 +136,7 @@ def put(values: Values, **dimensions: str) -> None:
 
 
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
-    """Record metrics, and return the members that add them to a log line; empty while it is off.
+    """Record metrics; return the members to add to a log line, none if metrics are off.
 
     Raises:
         ValueError: a metric has other dimensions.

@@ -63,7 +63,7 @@ class JobFailed(Exception):
 def handle(
     handler: Handler, container: Container, message: Mapping[str, Any], context: Any
 ) -> None:
-    """Run the job of one message, and log the result.
+    """Run the job of one queue message, and log the result.
 
     Args:
         handler: one of the functions below.

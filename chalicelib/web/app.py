@@ -80,7 +80,7 @@ class PresageApp(Chalice):
 
     @container.setter
     def container(self, container: Container | None) -> None:
-        """Replace the services; after None they are built again at the next use."""
+        """Set the container of services; after None, a new one is built at the next use."""
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Canvas:
 
 
 def muted(rng: Random) -> Colour:
-    """Return a random colour of landscapes or walls, which is not bright."""
+    """Return a random dull colour, as of landscapes or walls."""
     grey = rng.randint(70, 190)
     return near((grey, grey, grey), rng, 28)
 

@@ -23,7 +23,7 @@ SUFFIX = ".jsonl"
 
 
 class _File(logging.Handler):
-    """A log file that is rotated when it is full.
+    """A log file that is rotated when it has reached its maximum size.
 
     Python's rotating handler takes three times as long for a line.
     """

@@ -230,7 +230,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read how often data was written, and at first whether the folder has all of it."""
+        """Read the number of writes, and at the start whether the folder contains all of them."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:

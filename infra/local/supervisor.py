@@ -291,7 +291,7 @@ class Supervisor:
         self._is_stopping = True
 
     def _fail_start(self, text: str = "") -> None:
-        """End the start with a failure, unless it was stopped: a stopped step did not fail."""
+        """End the start with a failure, unless the start was interrupted by a stop."""
         if self._is_stopping:
             return
         if text:

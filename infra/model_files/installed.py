@@ -141,7 +141,7 @@ def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str
 
 
 def touch_record(directory: Path, model: ModelDescription) -> None:
-    """Update the recorded times of intact files, so that a copied folder is read only once."""
+    """Update the recorded times of intact files, so that copied files are read only once."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder

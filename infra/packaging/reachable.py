@@ -71,7 +71,7 @@ class ReachableCode:
                 return
 
     def add_users(self, sources: Iterable[Path]) -> None:
-        """Add what some Python files import from the package."""
+        """Add the names that some Python files import from the package."""
         for source in sources:
             for node in ast.walk(ast.parse(source.read_text("utf-8"))):
                 if isinstance(node, ast.Attribute):
@@ -138,7 +138,7 @@ class ReachableCode:
         return group
 
     def _imports_of(self, module: str) -> set[str]:
-        """Return the modules of the source that a module imports when it is loaded."""
+        """Return the modules of the source that are imported when a module is loaded."""
         targets = (self._target(module, name) for name in self._used_imports[module])
         return {source for source, _ in targets if source in self._modules and source != module}
 
@@ -335,7 +335,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[st
 
 
 def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements without those that only type checkers evaluate."""
+    """Yield statements, without the ones that only type checkers evaluate."""
     for one in statements:
         if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING":
             yield from one.orelse

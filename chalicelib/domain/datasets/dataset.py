@@ -74,7 +74,7 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the layout of the examples of one source."""
+        """Return the chunk layout of the examples of one source."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:

@@ -85,7 +85,7 @@ def cut_row(
 
 
 def cut_samples(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the sample values of a column, with long ones cut."""
+    """Return the sample values of a column; long values are shortened."""
     return tuple(_cut(value, _SAMPLE_CHARACTERS) for value in values)
 
 

@@ -77,7 +77,7 @@ class UploadScan:
             self.rejections.append(item)
 
     def fill_failed(self, receipt: Receipt) -> Receipt:
-        """Return the receipt of a failed upload, with the counts up to the failure."""
+        """Return the receipt of a failed upload, with the counts at the time of the failure."""
         return replace(
             receipt,
             seen=self.seen,

@@ -122,7 +122,7 @@ class UploadSource:
 
     @property
     def size_bytes(self) -> int:
-        """Return the size of the file; 0 until it is known."""
+        """Return the size of the file in bytes; 0 while the size is unknown."""
         return self.uploaded_bytes or len(self.content or b"")
 
     @property

@@ -54,7 +54,7 @@ class InputTable:
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row; if it has more cells than known columns, add columns without names.
+        """Count a row; if the row has more cells than known columns, add columns without names.
 
         Raises:
             InvalidUpload: the result would exceed a limit.

@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class PartWork:
-    """The work of one part."""
+    """The work of one part of a training."""
 
     dataset_id: int
     """Dataset of the items; the results are stored with it."""

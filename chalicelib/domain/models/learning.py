@@ -30,7 +30,7 @@ class RunControl(Protocol):
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Store the progress, 0 to 1, if it has increased and the last report is old.
+        """Store the progress, 0 to 1, if it has increased and some time has passed.
 
         Raises:
             LeaseLost: another worker owns the run.

@@ -38,7 +38,7 @@ class ModelVersion:
 
     @property
     def run(self) -> int:
-        """Return the run that made the version, which is the beginning of its folder's name."""
+        """Return the number of the training run that made the version, from its folder's name."""
         return int(self.folder.partition("-")[0].lstrip("r"))
 
 
@@ -93,7 +93,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
 
 
 def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
-    """Parse what `dump_versions` returned."""
+    """Parse versions from the JSON form of `dump_versions`."""
     kept = (
         ModelVersion(
             number=one["number"],

@@ -93,7 +93,7 @@ def locate_label(call: Call) -> tuple[DatasetView, Label]:
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
-    """Return the label of the query; None if the id is invalid and will be refused later."""
+    """Return the label of the query; None for an invalid id, which is refused later."""
     label_id = locate.sent_number_id(call.request.query, "labelId", LabelNotFound)
     if label_id is None:
         return None

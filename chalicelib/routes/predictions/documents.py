@@ -75,7 +75,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
 
 
 def find_model(call: Call) -> ServedModel | None:
-    """Return the model of the body; None if its id is invalid and will be refused later."""
+    """Return the model of the body; None for an invalid id, which is refused later."""
     model = served_in_body(call)
     if model is not None and model.type == OCR:
         call.container.ocr.require_networks(model)

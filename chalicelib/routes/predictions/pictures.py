@@ -83,7 +83,7 @@ def _predict(
 def _operation(
     name: str, path: str, view: Any, summary: str, form: type, answer: type
 ) -> Operation:
-    """Return the declaration of one of the two calls."""
+    """Return the declaration of `predict` or `detect`."""
     return Operation(
         name=name,
         method="POST",

@@ -192,7 +192,7 @@ class AccountService:
 
 
 def _existing(account: Account | None, email: str) -> Account:
-    """Return the account, or raise NotFound if it is None."""
+    """Return the account; raise NotFound if there is none."""
     if account is None:
         raise NotFound(
             f"There is no active account {email}. "

@@ -178,7 +178,7 @@ class TokenService:
         return caller
 
     def revoke(self, account: Account, refresh_token: str) -> None:
-        """Revoke a refresh token, and the access tokens that were issued for it.
+        """Revoke a refresh token, and the access tokens that were issued with it.
 
         Raises:
             TokenNotFound: the account has no such valid refresh token.

@@ -254,7 +254,7 @@ class PictureWork:
     def _contents(
         self, batch: Batch, number: int, lines: Sequence[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes | None]]:
-        """Read the files of lines, one after the other; None for a deleted one."""
+        """Read the files of lines one after the other; a deleted file is None."""
         if "dataset" not in batch.source:
             return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))

@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """A label's names, written before the dataset's row makes them visible.
+    """The names of a label; the dataset's row decides which of them are visible.
 
-    `names` has pairs of a fence and a name; the last name of each committed fence counts.
+    `names` has pairs of a fence and a name. For each committed fence, its last name counts.
     """
 
     Meta = _meta(table_name="labels")

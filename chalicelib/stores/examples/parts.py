@@ -52,9 +52,9 @@ class PartStore:
 
 
 class PartWriter:
-    """Collects texts or image digests, and writes each full part.
+    """Collects texts or image digests, and writes a part when it is full.
 
-    A long text counts as its windows, so that no part takes longer than one of short texts.
+    A long text counts as the number of its windows, so that all parts take about the same time.
     """
 
     def __init__(self, artifacts: ArtifactStore, prefix: str, size: int) -> None:

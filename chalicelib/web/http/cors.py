@@ -40,7 +40,7 @@ def cors_headers(allowed: Sequence[str], origin: str) -> dict[str, str]:
 
 
 def preflight(methods: Iterable[str]) -> Response:
-    """Return the answer to OPTIONS for a path with these methods."""
+    """Return the answer to an OPTIONS request for a path that has these methods."""
     allowed = ", ".join([*sorted(methods), "OPTIONS"])
     headers: dict[str, str | list[str]] = {
         "Allow": allowed,

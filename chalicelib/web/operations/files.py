@@ -70,7 +70,7 @@ def one_source(
 
 
 def reading_options(call: Call) -> ReadingOptions:
-    """Return the reading options of a call; forms declare only some of them."""
+    """Return the reading options of a call; some forms declare only a part of them."""
     form = call.form
     return ReadingOptions(
         format=checked_format(getattr(form, "format", None), FAMILY_KINDS[call.family]),

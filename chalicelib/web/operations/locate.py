@@ -43,14 +43,14 @@ def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
 def sent_number_id(
     values: Mapping[str, Any], name: str, unknown: Callable[[object], NotFound]
 ) -> int | None:
-    """Return an integer id of a body or query; None if it is invalid and will be refused later."""
+    """Return an integer id of a body or query; None for an invalid id, which is refused later."""
     value = values.get(name)
     # A text is a bad field and gets a 400; a negative number is an unknown id and gets a 404.
     return None if whole_number(value) is None else number_id(value, unknown)
 
 
 def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
-    """Return a string id of a body; None if it is invalid and will be refused later."""
+    """Return a string id of a body; None for an invalid id, which is refused later."""
     value = values.get(name)
     return value if isinstance(value, str) else None
 
@@ -111,7 +111,7 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:
-    """Return the dataset of the body; None if its id is invalid and will be refused later."""
+    """Return the dataset of the body; None for an invalid id, which is refused later."""
     dataset_id = sent_number_id(call.fields.values, "datasetId", DatasetNotFound)
     if dataset_id is None:
         return None
@@ -129,7 +129,7 @@ def model_in_path(call: Call) -> Model:
 
 
 def model_id_in_body(call: Call) -> str | None:
-    """Return the model id of the body; None if it is invalid and will be refused later."""
+    """Return the model id of the body; None for an invalid id, which is refused later."""
     sent = sent_text_id(call.fields.values, "modelId")
     return None if sent is None else text_id(sent, ModelNotFound)
 
@@ -145,7 +145,7 @@ def named_in_body(call: Call) -> str | None:
 
 
 def served_in_body(call: Call) -> ServedModel | None:
-    """Return the trained or prebuilt model of the body; None if its id will be refused later."""
+    """Return the trained or prebuilt model of the body; None for an id that is refused later."""
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
@@ -157,7 +157,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Return the trained model that the body names; None if validation will refuse the id."""
+    """Return the trained model of the body; None for an id that is refused later."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

@@ -89,7 +89,7 @@ def _is_final(error: ServiceError) -> bool:
 
 
 def _store(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
-    """Store an answer; return the stored one, which may be that of another attempt."""
+    """Store an answer; if another attempt has stored one, return that answer."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:
         first = answers.keep(keyed, made)

@@ -87,7 +87,7 @@ class MetricsRecord(msgspec.Struct, rename="camel"):
 
 
 class ModelVersionRecord(msgspec.Struct, rename="camel"):
-    """A version of a model: what one training made."""
+    """A version of a model, which one training made."""
 
     version: int
     created_at: str

@@ -345,7 +345,7 @@ class Metrics(Record, kw_only=True):
 
 
 class ModelVersion(Record, kw_only=True):
-    """A version of a model: what one training made."""
+    """A version of a model, which one training made."""
 
     version: int
     created_at: str

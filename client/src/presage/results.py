@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return a sort key for fields of one entity: a value first, then the probability."""
+    """Return a sort key for fields of one entity: first with a value, then by probability."""
     return bool(field.value), field.probability
 
 

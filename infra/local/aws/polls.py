@@ -44,7 +44,7 @@ class Polls:
         self._count = 0
 
     def wake(self) -> None:
-        """Make every waiting poll check its queues: a message may be available."""
+        """Wake every waiting poll to check its queues, because a message may be available."""
         with self._sent:
             self._count += 1
             self._sent.notify_all()

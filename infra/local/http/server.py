@@ -187,7 +187,7 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
 
     @property
     def has_body(self) -> bool:
-        """Whether the answer has a body, or the length of one."""
+        """Whether the answer has a body, or at least the length of a body."""
         # Without a length, waitress would send the end of a chunked body even to HEAD.
         is_unsized = self.request.command == "HEAD" and self.content_length is None
         return not is_unsized and bool(super().has_body)
@@ -204,7 +204,7 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
         return "\r\n".join(lines).encode("latin-1")
 
     def _delay_reads(self) -> None:
-        """Stop reading from a client that was throttled, for the time of Retry-After."""
+        """Stop reading from a throttled client for the time of Retry-After."""
         # Parsing the requests of a flood would cost other callers processor time.
         waits = dict(self.response_headers).get("Retry-After", "")
         if self.status.startswith("429") and waits.isdecimal() and int(waits) <= HELD_SECONDS:
@@ -265,7 +265,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         return time.monotonic() >= self.held_until and bool(super().readable())
 
     def handle_read(self) -> None:
-        """Read a request's bytes, or discard those after a refusal."""
+        """Read the bytes of a request; after a refusal, discard them."""
         if self.linger_until is None:
             super().handle_read()
         elif self.recv(self.adj.recv_bytes) and time.monotonic() > self.linger_until:
@@ -311,7 +311,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
-    """Accepts connections; refuses stalled ones earlier than it closes idle ones."""
+    """Accepts connections; closes stalled requests earlier than idle connections."""
 
     channel_class = Channel
     error_headers: Mapping[str, str] = {}

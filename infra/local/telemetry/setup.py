@@ -43,7 +43,7 @@ class Telemetry:
 
     @classmethod
     def read(cls, options: Options, environment: Mapping[str, str]) -> Telemetry:
-        """Read what the options and the environment of the command ask for."""
+        """Read the telemetry options of the command line and the environment."""
         has_metrics = options.metrics_port > 0 or bool(environment.get(PUBLIC_VARIABLE))
         has_traces = bool(environment.get(ENDPOINT_VARIABLE))
         return cls(has_metrics, has_traces, options.state_dir / METRICS_FOLDER)

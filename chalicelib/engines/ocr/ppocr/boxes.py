@@ -1,4 +1,4 @@
-"""Converts the detector's map to boxes of lines: groups of pixels, rectangles, corners."""
+"""Finds the boxes of text lines in the probability map that the detector returns."""
 
 from __future__ import annotations
 

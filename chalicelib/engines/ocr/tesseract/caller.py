@@ -77,7 +77,7 @@ class Caller:
         self._pytesseract = pytesseract
 
     def in_alphabet(self, alphabet: str) -> Caller:
-        """Return a caller whose words have the letters of an alphabet."""
+        """Return a caller of Tesseract that reads the letters of an alphabet."""
         return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:

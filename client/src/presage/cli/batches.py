@@ -146,7 +146,7 @@ def cancel(batch_id: BatchId, as_json: Json = False) -> None:
 
 
 def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
-    """Return the family of a model; for models of the service, that of the file."""
+    """Return the family of a model; for prebuilt models, the family of the file."""
     try:
         is_text = find_model(service, model_id).model_type.startswith("text")
     except NotFoundError:
@@ -157,7 +157,7 @@ def _family_of(service: Presage, model_id: str, file: str) -> Language | Vision:
 def _fields(
     family: Language | Vision, file: str, output: Path | None, options: list[str] | None
 ) -> dict[str, Any]:
-    """Return the options of a batch, some of them by the name of the output."""
+    """Return the options of a batch; some of them depend on the file name of the output."""
     kind = BatchTextOptions if isinstance(family, Language) else BatchOcrOptions
     fields = pairs(options, "--set", known_options(family.batches.create, kind))
     return {**fields, **_table_fields(file, output, fields)}
