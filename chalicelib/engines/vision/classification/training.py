@@ -28,7 +28,7 @@ from chalicelib.engines.vision.linear_head.report import (
     card_document,
     present_labels,
 )
-from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.targets import ImageTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 from chalicelib.engines.vision.similarity.vectors import unit_rows
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
-    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 # Length of every label's weights at the start; features have length 1.
@@ -50,7 +50,7 @@ _DECAY = 1e-3
 class SoftmaxHeadSpec:
     """Fits a softmax head of type image: transform, start, loss and decay."""
 
-    def __init__(self, targets: PictureTargets) -> None:
+    def __init__(self, targets: ImageTargets) -> None:
         self._labels = targets.single()
         self._size = targets.size
 
@@ -99,7 +99,7 @@ class SoftmaxHeadSpec:
 class ImageTraining(LinearHeadTraining):
     """A VisionTraining: embeddings, whitening, softmax head, temperature."""
 
-    def make_spec(self, targets: PictureTargets) -> SoftmaxHeadSpec:
+    def make_spec(self, targets: ImageTargets) -> SoftmaxHeadSpec:
         """Return the settings by which a softmax head is fitted."""
         return SoftmaxHeadSpec(targets)
 

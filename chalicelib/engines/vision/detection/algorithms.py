@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.vision.detection.views.views import PictureView, augmented_view, tiled_views
+from chalicelib.engines.vision.detection.views.views import ImageView, augmented_view, tiled_views
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,15 +40,15 @@ class Rules:
     has_mirror: bool
     """Whether answers can include the mirror image."""
 
-    def training_view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
+    def training_view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
         """Return the part of an image of this size that a numbered view shows."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )
 
-    def answered_views(self, width: int, height: int) -> Sequence[PictureView]:
+    def answered_views(self, width: int, height: int) -> Sequence[ImageView]:
         """Return the numbers of the views that a prediction uses, from 0."""
-        return tiled_views(width, height) if self.is_tiled else [PictureView()]
+        return tiled_views(width, height) if self.is_tiled else [ImageView()]
 
 
 # The algorithms by name.

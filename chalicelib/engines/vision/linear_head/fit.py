@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Floats, Ints, Singles
     from chalicelib.engines.arithmetic import Arithmetic
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
-    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 # First step length of Adam at the API's learning rate 0.001.
@@ -63,7 +63,7 @@ class LinearFit:
         plan: LinearFitOptions,
         table: FeatureTable,
         rows: Rows,
-        targets: PictureTargets,
+        targets: ImageTargets,
         loss: Loss,
         arithmetic: Arithmetic,
     ) -> None:

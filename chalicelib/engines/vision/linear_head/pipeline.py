@@ -17,7 +17,7 @@ from chalicelib.engines.vision.linear_head.fit import LinearFit, LinearFitOption
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Halves, Ints
     from chalicelib.engines.vision.linear_head.linear import Loss
-    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
     Arrays = dict[str, Array]
 
@@ -106,7 +106,7 @@ class PipelineInputs:
     spec: HeadSpec
     rows: Rows
     """Source of raw features."""
-    targets: PictureTargets
+    targets: ImageTargets
     ranks: Ints
     """A random order of the images, int, shape (images,)."""
 

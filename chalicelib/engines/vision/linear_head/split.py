@@ -15,11 +15,11 @@ from chalicelib.engines.split import ALWAYS_TRAINED, assign_folds, hold_out, shu
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints
-    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PictureSplit:
+class ImageSplit:
     """The parts and folds of a training's images."""
 
     held: Bools
@@ -30,14 +30,14 @@ class PictureSplit:
     """A random order of the images, int, shape (images,)."""
 
 
-def split_pictures(
-    targets: PictureTargets,
+def split_images(
+    targets: ImageTargets,
     groups: Ints,
     keys: Sequence[bytes],
     split_ratio: float,
     seed: int,
     folds: int,
-) -> PictureSplit:
+) -> ImageSplit:
     """Split images by label, group and a keyed order.
 
     A label with too few images to hold one out is trained but not tested.
@@ -60,10 +60,10 @@ def split_pictures(
     by_pair = assign_folds(_rarest_first(targets), groups[places], ranks[places], folds)
     by_picture = np.full(targets.pictures, ALWAYS_TRAINED, np.int64)
     by_picture[places] = by_pair
-    return PictureSplit(held, by_picture, ranks)
+    return ImageSplit(held, by_picture, ranks)
 
 
-def _held(targets: PictureTargets, groups: Ints, ranks: Ints, split_ratio: float) -> Bools:
+def _held(targets: ImageTargets, groups: Ints, ranks: Ints, split_ratio: float) -> Bools:
     held = np.zeros(targets.pictures, bool)
     if split_ratio < 1.0:
         # An image of several labels counts for each; as one group, it is never divided.
@@ -73,7 +73,7 @@ def _held(targets: PictureTargets, groups: Ints, ranks: Ints, split_ratio: float
     return held
 
 
-def _rarest_first(targets: PictureTargets) -> Ints:
+def _rarest_first(targets: ImageTargets) -> Ints:
     # By frequency, so that folds are balanced by an image's rarest label.
     counts = np.bincount(targets.labels, minlength=targets.size)
     numbers = np.empty(targets.size, np.int64)

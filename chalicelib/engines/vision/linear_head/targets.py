@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
 
 
-class PictureTargets:
+class ImageTargets:
     """The labels of each image, numbered without labels that no image has."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:

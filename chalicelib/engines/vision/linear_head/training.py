@@ -26,8 +26,8 @@ from chalicelib.engines.vision.linear_head.pipeline import (
     HeadTask,
     PipelineInputs,
 )
-from chalicelib.engines.vision.linear_head.split import PictureSplit, split_pictures
-from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.split import ImageSplit, split_images
+from chalicelib.engines.vision.linear_head.targets import ImageTargets
 from chalicelib.engines.vision.similarity.near_duplicates import DuplicateFinder, Pairs
 from chalicelib.errors import TrainingFailed
 
@@ -75,7 +75,7 @@ class LinearHeadTraining(ABC):
             ArtifactError: the checkpoint is damaged or belongs to another training.
         """
         pictures = data.pictures
-        targets = PictureTargets([one.labels for one in pictures.pictures], len(pictures.labels))
+        targets = ImageTargets([one.labels for one in pictures.pictures], len(pictures.labels))
         _check(targets)
         self.data = data
         self.backbones = backbones
@@ -86,7 +86,7 @@ class LinearHeadTraining(ABC):
         self._finder = DuplicateFinder(
             self.rows, _COMPARED_DIMS, [picture.digest for picture in data.pictures.pictures]
         )
-        self._split: PictureSplit | None = None
+        self._split: ImageSplit | None = None
         self._tasks: list[HeadTask] = []
         self._done = 0
         self._pipeline: HeadPipeline | None = None
@@ -141,7 +141,7 @@ class LinearHeadTraining(ABC):
         return artifact.dump(header, arrays)
 
     @abstractmethod
-    def make_spec(self, targets: PictureTargets) -> HeadSpec:
+    def make_spec(self, targets: ImageTargets) -> HeadSpec:
         """Return the settings by which the head is fitted for these labels."""
 
     @abstractmethod
@@ -152,7 +152,7 @@ class LinearHeadTraining(ABC):
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
         """Return the curve record of an epoch."""
 
-    def choices(self, split: PictureSplit) -> list[HeadTask]:
+    def choices(self, split: ImageSplit) -> list[HeadTask]:
         """Return the tasks whose results select the setting; empty if there is only one setting."""
         del split
         return []
@@ -173,11 +173,11 @@ class LinearHeadTraining(ABC):
         return ()
 
     @property
-    def split(self) -> PictureSplit:
+    def split(self) -> ImageSplit:
         """Return split and folds; near-duplicates must be known."""
         if self._split is None:
             groups = self._finder.groups()
-            self._split = split_pictures(
+            self._split = split_images(
                 self.targets,
                 groups,
                 self._keys(),
@@ -353,7 +353,7 @@ class LinearHeadTraining(ABC):
             pipeline.restore(strip_prefix("stage", saved.arrays))
 
 
-def _check(targets: PictureTargets) -> None:
+def _check(targets: ImageTargets) -> None:
     if targets.size < MIN_LABELS:
         raise TrainingFailed(
             f"{targets.size} of {targets.names} labels has pictures, and a model needs "

@@ -18,7 +18,7 @@ from chalicelib.engines.vision.linear_head.report import (
     card_document,
     present_labels,
 )
-from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.targets import ImageTargets
 from chalicelib.engines.vision.linear_head.training import LinearHeadTraining
 from chalicelib.engines.vision.multi_label import classifier
 from chalicelib.engines.vision.multi_label.calibration import SigmoidCalibration, fit_calibration
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
-    from chalicelib.engines.vision.linear_head.split import PictureSplit
-    from chalicelib.engines.vision.linear_head.targets import PictureTargets
+    from chalicelib.engines.vision.linear_head.split import ImageSplit
+    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 # Strengths of the penalty of the squared weights that cross-validation chooses from.
@@ -62,7 +62,7 @@ _HALF = 0.5
 class SigmoidHeadSpec:
     """Fits a sigmoid head of type image-multi-label: transform, start, loss and decay."""
 
-    def __init__(self, targets: PictureTargets) -> None:
+    def __init__(self, targets: ImageTargets) -> None:
         self._targets = targets
 
     def decay(self, choice: int, pictures: int) -> float:
@@ -120,7 +120,7 @@ _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 class MultiLabelTraining(LinearHeadTraining):
     """A VisionTraining: penalty chosen by cross-validation, sigmoids, calibration."""
 
-    def make_spec(self, targets: PictureTargets) -> SigmoidHeadSpec:
+    def make_spec(self, targets: ImageTargets) -> SigmoidHeadSpec:
         """Return the settings by which a sigmoid head is fitted."""
         self._own_spec = SigmoidHeadSpec(targets)
         return self._own_spec
@@ -130,7 +130,7 @@ class MultiLabelTraining(LinearHeadTraining):
         """Return the number of folds."""
         return _FOLDS
 
-    def choices(self, split: PictureSplit) -> list[HeadTask]:
+    def choices(self, split: ImageSplit) -> list[HeadTask]:
         """Return tasks that cross-validate each penalty on the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from chalicelib.engines.vision.linear_head.split import PictureSplit, split_pictures
-from chalicelib.engines.vision.linear_head.targets import PictureTargets
+from chalicelib.engines.vision.linear_head.split import ImageSplit, split_images
+from chalicelib.engines.vision.linear_head.targets import ImageTargets
 from tests.engines.vision.heads_data import digest_of
 
 
 def _divide(
-    targets: PictureTargets, groups: np.ndarray | None = None, ratio: float = 0.8
-) -> PictureSplit:
+    targets: ImageTargets, groups: np.ndarray | None = None, ratio: float = 0.8
+) -> ImageSplit:
     keys = [digest_of(place) for place in range(targets.pictures)]
     own = np.arange(targets.pictures) if groups is None else groups
-    return split_pictures(targets, own, keys, ratio, 0, 5)
+    return split_images(targets, own, keys, ratio, 0, 5)
 
 
 def test_a_group_is_never_torn() -> None:
     """Near-duplicates lie on one side and in one fold, also when their labels differ."""
-    targets = PictureTargets([[place % 2] for place in range(60)], 2)
+    targets = ImageTargets([[place % 2] for place in range(60)], 2)
     groups = np.arange(60) // 3
 
     split = _divide(targets, groups)
@@ -32,19 +32,19 @@ def test_a_group_is_never_torn() -> None:
 
 def test_a_label_with_two_pictures_is_trained_and_not_tested() -> None:
     """Holding one of two out would leave one to learn from."""
-    targets = PictureTargets([[0]] * 20 + [[1]] * 2, 2)
+    targets = ImageTargets([[0]] * 20 + [[1]] * 2, 2)
 
     assert not _divide(targets).held[20:].any()
 
 
 def test_a_ratio_of_1_holds_nothing_out() -> None:
     """Benchmarks learn from everything."""
-    assert not _divide(PictureTargets([[0]] * 9 + [[1]] * 9, 2), ratio=1.0).held.any()
+    assert not _divide(ImageTargets([[0]] * 9 + [[1]] * 9, 2), ratio=1.0).held.any()
 
 
 def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
     """If every label is a single group, pictures are held out one by one."""
-    targets = PictureTargets([[0]] * 10 + [[1]] * 10, 2)
+    targets = ImageTargets([[0]] * 10 + [[1]] * 10, 2)
 
     split = _divide(targets, np.repeat([0, 10], 10))
 
@@ -53,7 +53,7 @@ def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
 
 def test_every_fold_trains_on_every_label() -> None:
     """A label whose pictures share a fold is always trained on."""
-    targets = PictureTargets([[0]] * 30 + [[1]] + [[2]] * 4, 3)
+    targets = ImageTargets([[0]] * 30 + [[1]] + [[2]] * 4, 3)
     groups = np.concatenate([np.arange(31), np.repeat(31, 4)])
 
     split = _divide(targets, groups)
@@ -66,7 +66,7 @@ def test_pictures_of_several_labels_are_held_out_for_each() -> None:
     """No label loses more than its share, and rare ones are spread over the folds."""
     generator = np.random.default_rng(2)
     own = [[0, *([1] if generator.random() < 0.3 else []), *([2] * (n < 10))] for n in range(100)]
-    targets = PictureTargets(own, 3)
+    targets = ImageTargets(own, 3)
 
     split = _divide(targets)
 
@@ -80,7 +80,7 @@ def test_pictures_of_several_labels_are_held_out_for_each() -> None:
 
 def test_targets_ignore_labels_without_pictures() -> None:
     """Columns are the labels that occur; dense rows and counts follow them."""
-    targets = PictureTargets([[3, 1], [1], [3]], 5)
+    targets = ImageTargets([[3, 1], [1], [3]], 5)
 
     assert targets.present.tolist() == [1, 3]
     assert targets.dense(np.array([1, 0])).tolist() == [[1, 0], [1, 1]]

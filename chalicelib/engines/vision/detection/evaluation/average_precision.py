@@ -26,7 +26,7 @@ RIGHT_OVERLAP = 0.5
 
 
 @dataclass(frozen=True)
-class EvaluatedPicture:
+class EvaluatedImage:
     """Detections in one image, compared with the true boxes."""
 
     labels: Ints
@@ -66,7 +66,7 @@ class PrecisionRecall:
         return float(np.add.reduce(np.diff(self.recall, prepend=0.0) * best))
 
 
-def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedPicture:
+def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
     """Compare detections with true boxes; each true box counts for its best detection only.
 
     Args:
@@ -83,12 +83,12 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
         best = int(np.argmax(shared[answer]))
         if shared[answer, best] >= RIGHT_OVERLAP and not is_taken[best]:
             is_taken[best] = is_right[answer] = True
-    return EvaluatedPicture(
+    return EvaluatedImage(
         found.labels, found.scores, is_right, np.bincount(labels, minlength=count)
     )
 
 
-def precision_recall(evaluated: Sequence[EvaluatedPicture], count: int) -> list[PrecisionRecall]:
+def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[PrecisionRecall]:
     """Return precision and recall of every label over all images.
 
     Args:
@@ -135,7 +135,7 @@ _FEWEST = 2
 
 
 def bootstrap_interval(
-    evaluated: Sequence[EvaluatedPicture], labels: int, seed: int
+    evaluated: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
     """Return the interval of the mean average precision; None for fewer than two images.
 
@@ -152,7 +152,7 @@ def bootstrap_interval(
 
 
 def bootstrap_gain(
-    before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
+    before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
     """Return the interval of the gain in mean average precision, by resampling the images.
 
@@ -189,9 +189,9 @@ def _bootstrap(
     return Interval(value, float(low), float(high))
 
 
-def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[str, Array]:
+def evaluated_arrays(evaluated: Sequence[EvaluatedImage], count: int) -> dict[str, Array]:
     """Convert images to arrays, which `evaluated_of` reads."""
-    nothing = EvaluatedPicture(
+    nothing = EvaluatedImage(
         np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
     )
     return {
@@ -203,7 +203,7 @@ def evaluated_arrays(evaluated: Sequence[EvaluatedPicture], count: int) -> dict[
     }
 
 
-def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
+def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedImage]:
     """Read the arrays that `evaluated_arrays` returned."""
     ends = np.cumsum(arrays["answers"])[:-1]
     labels, scores, is_right = (
@@ -211,6 +211,6 @@ def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedPicture]:
     )
     truths = arrays["truths"]
     return [
-        EvaluatedPicture(labels[index], scores[index], is_right[index], truths[index])
+        EvaluatedImage(labels[index], scores[index], is_right[index], truths[index])
         for index in range(len(truths))
     ]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chalicelib.domain.common.arrays import Bools, Doubles
-    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
 
 # Right and wrong answers that a fit needs, each.
@@ -49,7 +49,7 @@ class Calibration:
         return probabilities
 
 
-def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
+def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
     """Fit the curve to held-out images; return the identity if there are too few detections."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
@@ -68,7 +68,7 @@ def fit_calibration(evaluated: Sequence[EvaluatedPicture]) -> Calibration:
     return Calibration(round(float(values[0]), 4), round(float(values[1]), 4))
 
 
-def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
+def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
     """Return the mean gap between probability and precision, 0 to 1; None without detections."""
     # Each half is judged with a curve fitted to the other, so that the fit does not flatter itself.
     halves = [evaluated[0::2], evaluated[1::2]]
@@ -89,7 +89,7 @@ def calibration_error(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     return sum(gaps) / len(scores)
 
 
-def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
+def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
     """Return a useful threshold for the probability; None if no detection was correct.
 
     Args:
@@ -109,7 +109,7 @@ def suggest_threshold(evaluated: Sequence[EvaluatedPicture]) -> float | None:
     return round(float(good[len(good) // 2]), 4)
 
 
-def _flat(evaluated: Sequence[EvaluatedPicture]) -> tuple[Doubles, Bools]:
+def _flat(evaluated: Sequence[EvaluatedImage]) -> tuple[Doubles, Bools]:
     scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])
     return scores, np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
 

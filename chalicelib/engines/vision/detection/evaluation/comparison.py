@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chalicelib.engines.interface import Interval
-    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
 
 # Least gain in mean AP that counts as likely.
@@ -53,7 +53,7 @@ class Compared:
 
 
 def compare(
-    before: Sequence[EvaluatedPicture], after: Sequence[EvaluatedPicture], labels: int, seed: int
+    before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
     """Compare the detections of both methods.
 

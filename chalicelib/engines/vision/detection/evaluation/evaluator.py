@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    EvaluatedPicture,
+    EvaluatedImage,
     evaluate,
 )
 from chalicelib.engines.vision.detection.head.dataset import DatasetItem, DetectionDataset, truth_of
@@ -60,12 +60,12 @@ class DetectionEvaluator:
             lambda decoder, place: select_objects(self._candidates(decoder, place), rules), places
         )
 
-    def evaluated(self, places: Sequence[int]) -> list[EvaluatedPicture]:
+    def evaluated(self, places: Sequence[int]) -> list[EvaluatedImage]:
         """Return the objects of each image, compared with the true boxes."""
         found = self.found(places)
         return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
 
-    def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedPicture:
+    def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedImage:
         """Compare the objects found in one image with the true boxes."""
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
         return evaluate(found, boxes, labels, self._dataset.labels)

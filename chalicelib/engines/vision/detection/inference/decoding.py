@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
-    from chalicelib.engines.vision.detection.views.views import PictureView
+    from chalicelib.engines.vision.detection.views.views import ImageView
 
 
 def iou(left: Doubles, right: Doubles) -> Doubles:
@@ -134,7 +134,7 @@ class HeadDecoder:
     def look(
         self,
         maps: Maps,
-        view: PictureView,
+        view: ImageView,
         width: int,
         height: int,
         mirrored: Maps | None = None,

@@ -25,7 +25,7 @@ from chalicelib.engines.vision.detection.proposals.network import propose
 from chalicelib.engines.vision.detection.views.crops import LEAST_SIDE
 from chalicelib.engines.vision.detection.views.extractor import compute_row, render
 from chalicelib.engines.vision.detection.views.maps import SIDE, Maps, maps_of
-from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureView
+from chalicelib.engines.vision.detection.views.views import TILED_SIDE, ImageView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,7 @@ class TrainedDetector:
             return []
         views = self._rules.answered_views(picture.width, picture.height)
 
-        def look(view: PictureView) -> Candidates:
+        def look(view: ImageView) -> Candidates:
             with self._decoder(vector) as decoder:
                 maps = self._maps(picture, view)
                 mirrored = None
@@ -119,7 +119,7 @@ class TrainedDetector:
         with ThreadPoolExecutor(min(len(views), os.cpu_count() or 1)) as pool:
             return list(pool.map(look, views))
 
-    def _maps(self, picture: Picture, view: PictureView) -> Maps:
+    def _maps(self, picture: Picture, view: ImageView) -> Maps:
         return maps_of(compute_row(self._pool, render(picture.pixels, view)))
 
     @contextmanager

@@ -12,7 +12,7 @@ from chalicelib.engines.vision.detection.head.dataset import centres
 from chalicelib.engines.vision.detection.inference.decoding import non_maximum_suppression
 from chalicelib.engines.vision.detection.views.extractor import render
 from chalicelib.engines.vision.detection.views.maps import CELLS, SIDE
-from chalicelib.engines.vision.detection.views.views import PictureView
+from chalicelib.engines.vision.detection.views.views import ImageView
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Singles
@@ -54,7 +54,7 @@ def propose(backbones: BackbonePool, picture: Picture) -> Proposals:
         backbones: the frozen networks.
         picture: image decoded with at least `SIDE` pixels on the shorter side.
     """
-    view = PictureView()
+    view = ImageView()
     outputs = backbones.get(NANODET).run(render(picture.pixels, view)[None], _OUTPUTS)
     levels = len(CELLS)
     scores = np.concatenate([part[0] for part in outputs[:levels]])

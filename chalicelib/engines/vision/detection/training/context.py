@@ -10,10 +10,10 @@ import numpy as np
 from chalicelib.engines.vision.detection.algorithms import rules_of
 from chalicelib.engines.vision.detection.head.dataset import LEAST_SIDE, DetectionDataset, truth_of
 from chalicelib.engines.vision.detection.head.fit import BATCH, BEST_RATE, DenseFitOptions
-from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
+from chalicelib.engines.vision.detection.training.holdout import hold_out_images
 from chalicelib.engines.vision.detection.views.extractor import compute_row, render
 from chalicelib.engines.vision.detection.views.maps import SIDE, maps_of
-from chalicelib.engines.vision.detection.views.views import TILED_SIDE, PictureView
+from chalicelib.engines.vision.detection.views.views import TILED_SIDE, ImageView
 from chalicelib.errors import TrainingFailed
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class DetectionContext:
         if features.views(place) > 1:
             return maps_of(features.row(place, 1))
         pixels = self.data.open_picture(place, SIDE).pixels
-        return maps_of(compute_row(self.backbones, render(pixels, PictureView().mirrored())))
+        return maps_of(compute_row(self.backbones, render(pixels, ImageView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
         """Return the options of a fit over a number of epochs."""
@@ -140,7 +140,7 @@ def make_context(
     chosen = [pictures[place] for place in usable]
     held = {
         usable[index]
-        for index in hold_out_pictures(chosen, labels, options.split_ratio, options.seed)
+        for index in hold_out_images(chosen, labels, options.split_ratio, options.seed)
     }
     trained = [place for place in usable if place not in held]
     return DetectionContext(data, options, backbones, trained, sorted(held))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chalicelib.engines.data_report import LabelNames
 from chalicelib.engines.vision.detection.algorithms import FLOOR
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    EvaluatedPicture,
+    EvaluatedImage,
     bootstrap_interval,
     precision_recall,
 )
@@ -62,7 +62,7 @@ class StageResults:
         return self.run.loss if self.trials.way.is_dense else self.trials.proposals.loss
 
     @property
-    def unseen(self) -> list[EvaluatedPicture]:
+    def unseen(self) -> list[EvaluatedImage]:
         """Return detections in images that were not used to train the head."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
@@ -126,7 +126,7 @@ def _model_of(outcome: StageResults, curve: Calibration) -> DetectionModel:
     )
 
 
-def _calibrated(evaluated: EvaluatedPicture, curve: Calibration) -> EvaluatedPicture:
+def _calibrated(evaluated: EvaluatedImage, curve: Calibration) -> EvaluatedImage:
     scores = curve.apply(evaluated.scores)
     stays = scores >= FLOOR
     return replace(

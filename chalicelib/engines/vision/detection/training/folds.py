@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
+from chalicelib.engines.vision.detection.training.holdout import hold_out_images
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ def trial_folds(context: DetectionContext) -> list[TrialFold]:
         pictures = [context.data.pictures.pictures[place] for place in rest]
         share = 1.0 - 1.0 / (FOLDS - number)
         seed = context.options.seed + 1 + number
-        held = {rest[index] for index in hold_out_pictures(pictures, labels, share, seed)}
+        held = {rest[index] for index in hold_out_images(pictures, labels, share, seed)}
         folds.append(_fold(context, held))
         rest = [place for place in rest if place not in held]
     folds.append(_fold(context, set(rest)))

@@ -19,7 +19,7 @@ _FEWEST_TO_SPLIT = 3
 _EXCESS = 1.5
 
 
-def hold_out_pictures(
+def hold_out_images(
     pictures: Sequence[LabelledPicture], labels: int, training_share: float, seed: int
 ) -> list[int]:
     """Return the ascending indexes of the held-out images, chosen label by label.

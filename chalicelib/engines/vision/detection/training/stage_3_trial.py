@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    EvaluatedPicture,
+    EvaluatedImage,
     evaluated_arrays,
     evaluated_of,
 )
@@ -77,7 +77,7 @@ class TrialStage:
         pictures = context.data.pictures.pictures
         labels = [known.label for place in fold.trained for known in pictures[place].boxes]
         self._is_trained = np.bincount(labels, minlength=len(context.labels)) > 0
-        self.answered: list[EvaluatedPicture] = []
+        self.answered: list[EvaluatedImage] = []
 
     @property
     def seconds(self) -> float:

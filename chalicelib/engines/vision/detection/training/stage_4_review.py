@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from chalicelib.domain.common.arrays import Array, Singles
-    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
     from chalicelib.engines.vision.detection.training.context import DetectionContext
     from chalicelib.engines.vision.detection.training.stage_3_trial import FoldHeads
 
@@ -61,7 +61,7 @@ class ReviewStage:
         self._way: AnswerWay | None = None
         self._tested = frozenset(context.tested)
         self.places = [*context.tested, *context.trained[:MOST_REVIEWED]]
-        self.evaluated: list[EvaluatedPicture] = []
+        self.evaluated: list[EvaluatedImage] = []
         self.suspicions: list[dict[str, Any]] = []
         self._pooled: list[Singles] = []
 

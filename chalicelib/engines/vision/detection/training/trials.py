@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chalicelib.domain.common.arrays import Ints
-    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+    from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
     from chalicelib.engines.vision.detection.proposals.head import ProposalHead
     from chalicelib.engines.vision.detection.training.context import DetectionContext, TrainingStage
 
@@ -137,7 +137,7 @@ class Trials:
         return AnswerWay(self._is_mirrored, head, proposals)
 
     @property
-    def evaluated(self) -> list[EvaluatedPicture]:
+    def evaluated(self) -> list[EvaluatedImage]:
         """Return detections for the calibration; empty if enough images are held out."""
         if not self._is_calibrating:
             return []
@@ -257,7 +257,7 @@ class Trials:
         return compare(_answers(before), _answers(after), count, seed)
 
 
-def _answers(trials: Sequence[TrialStage]) -> list[EvaluatedPicture]:
+def _answers(trials: Sequence[TrialStage]) -> list[EvaluatedImage]:
     return [part for trial in trials for part in trial.answered]
 
 

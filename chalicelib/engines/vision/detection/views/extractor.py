@@ -15,7 +15,7 @@ from chalicelib.engines.vision.detection.views.views import (
     AUGMENTED_VIEWS,
     TILE_STRIDE,
     TILED_SIDE,
-    PictureView,
+    ImageView,
     augmented_view,
     tiled_views,
 )
@@ -71,7 +71,7 @@ class DetectionExtractor:
         """Return the number of views that a training uses of an image of this size."""
         return AUGMENTED_VIEWS if augment else 1
 
-    def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
+    def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
         """Return the part of an image that a view shows."""
         return augmented_view(digest, number)
 
@@ -101,12 +101,12 @@ class RetailExtractor(DetectionExtractor):
         """Return the number of views that a training uses of an image of this size."""
         return len(tiled_views(width, height))
 
-    def view(self, width: int, height: int, digest: bytes, number: int) -> PictureView:
+    def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
         """Return the part of an image that a view shows."""
         return tiled_views(width, height)[number]
 
 
-def render(pixels: Pixels, view: PictureView) -> Pixels:
+def render(pixels: Pixels, view: ImageView) -> Pixels:
     """Draw a view as an image, RGB, uint8, shape (416, 416, 3).
 
     Args:
@@ -154,7 +154,7 @@ def _write(place: Halves, values: Singles, scale: float) -> None:
     place[...] = values.transpose(1, 2, 0)
 
 
-def _jittered(pixels: Pixels, view: PictureView) -> Pixels:
+def _jittered(pixels: Pixels, view: ImageView) -> Pixels:
     if view.brightness == 1.0 and view.contrast == 1.0:
         return pixels
     values = pixels.astype(np.float32) * view.brightness

@@ -29,7 +29,7 @@ _JITTER = (0.7, 1.3)
 
 
 @dataclass(frozen=True)
-class PictureView:
+class ImageView:
     """Shows a part of an image in a square of 416 pixels; the rest of the square is grey."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
@@ -55,7 +55,7 @@ class PictureView:
         moved = boxes * scale + offset
         return _mirrored(moved) if self.is_mirrored else moved
 
-    def mirrored(self) -> PictureView:
+    def mirrored(self) -> ImageView:
         """Return the mirror image of this view."""
         return replace(self, is_mirrored=not self.is_mirrored)
 
@@ -75,7 +75,7 @@ class PictureView:
         return scale, np.array([offset_x, offset_y, offset_x, offset_y])
 
 
-def augmented_view(digest: bytes, number: int) -> PictureView:
+def augmented_view(digest: bytes, number: int) -> ImageView:
     """Return a view: 0 is the image, 1 its mirror image, others are random parts.
 
     Args:
@@ -83,16 +83,16 @@ def augmented_view(digest: bytes, number: int) -> PictureView:
         number: number of the view, from 0.
     """
     if number < 2:
-        return PictureView(is_mirrored=number == 1)
+        return ImageView(is_mirrored=number == 1)
     # From the digest, so that all workers compute the same views.
     seed = [int.from_bytes(digest[:8], "big"), number]
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
-    source, target = PictureView().source, PictureView().target
+    source, target = ImageView().source, ImageView().target
     if generator.random() < 0.5:
         source = _random_crop(generator)
     else:
         target = _random_place(generator)
-    return PictureView(
+    return ImageView(
         source,
         target,
         is_mirrored=bool(generator.random() < 0.5),
@@ -101,17 +101,17 @@ def augmented_view(digest: bytes, number: int) -> PictureView:
     )
 
 
-def tiled_views(width: int, height: int) -> list[PictureView]:
+def tiled_views(width: int, height: int) -> list[ImageView]:
     """Return the whole image, then overlapping tiles at 1250 pixels; at most 17 views."""
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
     tiles = [
-        PictureView((left, top, right, bottom), (0, 0, across, down))
+        ImageView((left, top, right, bottom), (0, 0, across, down))
         for top, bottom, down in rows
         for left, right, across in columns
     ]
-    return [PictureView(), *tiles]
+    return [ImageView(), *tiles]
 
 
 def _tile_spans(length: float) -> list[tuple[float, float, int]]:

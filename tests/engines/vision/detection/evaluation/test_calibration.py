@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.vision.detection.evaluation.average_precision import (
-    EvaluatedPicture,
+    EvaluatedImage,
     bootstrap_gain,
     bootstrap_interval,
     evaluated_arrays,
@@ -18,7 +18,7 @@ from chalicelib.engines.vision.detection.evaluation.calibration import (
 )
 
 
-def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedPicture]:
+def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedImage]:
     """Answers that are right far more often than their scores say."""
     generator = np.random.default_rng(0)
     parts = []
@@ -26,7 +26,7 @@ def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedPicture]:
         scores = np.sort(generator.uniform(0.05, 0.8, answers))[::-1]
         is_right = generator.random(answers) < np.minimum(1.0, scores * 1.3)
         truths = np.array([int(is_right.sum()) + 1])
-        parts.append(EvaluatedPicture(np.zeros(answers, int), scores, is_right, truths))
+        parts.append(EvaluatedImage(np.zeros(answers, int), scores, is_right, truths))
     return parts
 
 
@@ -71,7 +71,7 @@ def test_a_gain_is_drawn_over_the_same_pictures():
     """What helps in every image is certain, what changes nothing has no gain."""
     pictures = judged_pictures(30)
     better = [
-        EvaluatedPicture(part.labels, part.scores, part.is_right | (part.scores > 0.3), part.truths)
+        EvaluatedImage(part.labels, part.scores, part.is_right | (part.scores > 0.3), part.truths)
         for part in pictures
     ]
 
@@ -85,7 +85,7 @@ def test_a_gain_is_drawn_over_the_same_pictures():
 def test_the_suggested_threshold_parts_right_from_wrong():
     """It lies where F1 is best over all answers, boxes that nothing found counted."""
     scores, is_right = np.array([0.9, 0.8, 0.6, 0.2, 0.1]), np.array([1, 1, 1, 0, 0], bool)
-    picture = EvaluatedPicture(np.zeros(5, int), scores, is_right, np.array([4]))
+    picture = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([4]))
 
     assert suggest_threshold([picture]) == 0.6
 
@@ -93,14 +93,14 @@ def test_the_suggested_threshold_parts_right_from_wrong():
 def test_equal_probabilities_have_one_threshold():
     """A right answer is not counted without the wrong ones of its probability."""
     scores, is_right = np.array([0.9, 0.5, 0.5, 0.5, 0.5]), np.array([1, 1, 0, 0, 0], bool)
-    picture = EvaluatedPicture(np.zeros(5, int), scores, is_right, np.array([2]))
+    picture = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([2]))
 
     assert suggest_threshold([picture]) == 0.9
 
 
 def test_without_a_right_answer_no_threshold_is_suggested():
     """Where nothing was found, or nothing answered, there is none."""
-    wrong = EvaluatedPicture(np.zeros(1, int), np.array([0.9]), np.zeros(1, bool), np.array([1]))
+    wrong = EvaluatedImage(np.zeros(1, int), np.array([0.9]), np.zeros(1, bool), np.array([1]))
 
     assert suggest_threshold([wrong]) is None
     assert suggest_threshold([]) is None
@@ -108,7 +108,7 @@ def test_without_a_right_answer_no_threshold_is_suggested():
 
 def test_judged_pictures_survive_their_process():
     """Written to arrays and read, pictures are the same, one without answers too."""
-    nothing = EvaluatedPicture(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
+    nothing = EvaluatedImage(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
     pictures = [nothing, *judged_pictures(2), nothing]
 
     read = evaluated_of(evaluated_arrays(pictures, 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chalicelib.engines.interface import Interval
-from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedPicture
+from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 from chalicelib.engines.vision.detection.evaluation.comparison import Compared, compare
 
 
@@ -26,10 +26,10 @@ def test_a_gain_is_certain_or_likely(gain: Interval | None, is_certain: bool, is
     assert (found.is_certain, found.is_likely) == (is_certain, is_likely)
 
 
-def picture(*right: bool) -> EvaluatedPicture:
+def picture(*right: bool) -> EvaluatedImage:
     """One box and answers in order of their scores."""
     scores = np.linspace(0.9, 0.5, len(right))
-    return EvaluatedPicture(np.zeros(len(right), int), scores, np.array(right), np.array([1]))
+    return EvaluatedImage(np.zeros(len(right), int), scores, np.array(right), np.array([1]))
 
 
 def test_a_comparison_is_paired_by_picture():

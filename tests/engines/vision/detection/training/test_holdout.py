@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.models.training_pictures import LabelledBox, LabelledPicture
-from chalicelib.engines.vision.detection.training.holdout import hold_out_pictures
+from chalicelib.engines.vision.detection.training.holdout import hold_out_images
 
 
 def pictures_of(labels: list[set[int]], digests: list[int] | None = None) -> list[LabelledPicture]:
@@ -25,15 +25,15 @@ def pictures_of(labels: list[set[int]], digests: list[int] | None = None) -> lis
 
 def test_a_tenth_is_held_out():
     """Of 160 pictures of one label 16 are tested."""
-    held = hold_out_pictures(pictures_of([{0}] * 160), 1, 0.9, 0)
+    held = hold_out_images(pictures_of([{0}] * 160), 1, 0.9, 0)
 
     assert len(held) == 16
-    assert held != hold_out_pictures(pictures_of([{0}] * 160), 1, 0.9, 1)
+    assert held != hold_out_images(pictures_of([{0}] * 160), 1, 0.9, 1)
 
 
 def test_a_share_of_one_holds_nothing_out():
     """Everything is trained on when that is asked for."""
-    assert hold_out_pictures(pictures_of([{0}] * 30), 1, 1.0, 0) == []
+    assert hold_out_images(pictures_of([{0}] * 30), 1, 1.0, 0) == []
 
 
 @given(
@@ -47,7 +47,7 @@ def test_every_label_stays_trained_and_equal_files_stay_together(
     """No label loses all its pictures, rare labels none, and equal files are on one side."""
     pictures = pictures_of([shown for shown, _ in drawn], [digest for _, digest in drawn])
 
-    held = set(hold_out_pictures(pictures, 5, share, 3))
+    held = set(hold_out_images(pictures, 5, share, 3))
 
     digests = {pictures[place].digest for place in held}
     assert held == {place for place, each in enumerate(pictures) if each.digest in digests}
@@ -67,7 +67,7 @@ def test_every_common_label_is_tested():
     generator = np.random.default_rng(0)
     shown = [set(generator.choice(6, 2, replace=False).tolist()) for _ in range(200)]
 
-    held = hold_out_pictures(pictures_of(shown), 6, 0.9, 0)
+    held = hold_out_images(pictures_of(shown), 6, 0.9, 0)
 
     counts = np.bincount([label for place in held for label in shown[place]], minlength=6)
     assert counts.min() >= 5

@@ -10,7 +10,7 @@ from PIL import Image
 
 from chalicelib.engines.vision.detection.views.extractor import render
 from chalicelib.engines.vision.detection.views.maps import SIDE
-from chalicelib.engines.vision.detection.views.views import PictureView, augmented_view, tiled_views
+from chalicelib.engines.vision.detection.views.views import ImageView, augmented_view, tiled_views
 
 DIGESTS = st.binary(min_size=16, max_size=16)
 
@@ -69,7 +69,7 @@ def test_tiles_cover_the_picture(width: int, height: int):
     whole, *tiles = tiled_views(width, height)
     scale = 1250 / max(width, height)
 
-    assert whole == PictureView()
+    assert whole == ImageView()
     assert len(tiles) <= 16
     for axis, length in ((0, width), (1, height)):
         spans = sorted({(tile.source[axis], tile.source[axis + 2]) for tile in tiles})
