@@ -196,7 +196,7 @@ def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
     """Read a key file.
 
     Raises:
-        CommandError: it cannot be read, or holds no key that an account may have.
+        CommandError: the file cannot be read, or holds no key that an account may have.
     """
     try:
         return read(key_file.read_text("ascii"))

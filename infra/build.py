@@ -119,7 +119,7 @@ def _prepare_packages(
     """Install the packages, collect licences, remove unneeded files, check compiled files.
 
     Raises:
-        PackageError: they cannot be had or would not run.
+        PackageError: the packages cannot be installed or would not run.
     """
     progress(f"packages: installing for {plan.target}")
     plan.install(plan.target, folder)

@@ -116,7 +116,7 @@ def _check_stage(name: str) -> None:
     """Refuse a name that cannot begin the names of tables, functions and bucket.
 
     Raises:
-        DeployError: it is none.
+        DeployError: the name cannot be used.
     """
     if not _STAGE.fullmatch(name):
         raise DeployError(
@@ -134,7 +134,7 @@ def _named(options: argparse.Namespace) -> dict[str, str]:
     """Return the parameters that `SET` names.
 
     Raises:
-        DeployError: one is not written so.
+        DeployError: a parameter is not written as NAME=VALUE.
     """
     pairs = {pair: pair.partition("=") for pair in options.set}
     if wrong := [pair for pair, (_, sign, _) in pairs.items() if not sign]:
@@ -146,7 +146,7 @@ def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[
     """Return the parameters that the command sets.
 
     Raises:
-        DeployError: they do not fit together.
+        DeployError: the parameters contradict each other.
     """
     known = artifacts.default_parameters(options.package)
     given = size(options.size) if options.size else {}

@@ -126,7 +126,7 @@ def check_names(manifest: Manifest, resources: Mapping[str, TableResource]) -> N
     """Check that this version knows all tables of a backup.
 
     Raises:
-        BackupError: it does not.
+        BackupError: this version does not know a table.
     """
     unknown = sorted(set(manifest.tables) - set(resources))
     if unknown:

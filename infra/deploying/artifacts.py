@@ -144,7 +144,7 @@ def _upload_template(target: Target, template: dict[str, Any]) -> StackTemplate:
     """Upload a template.
 
     Raises:
-        DeployError: it is too large.
+        DeployError: the template is too large.
     """
     content = json.dumps(template, separators=(",", ":")).encode()
     if len(content) > MAX_TEMPLATE_BYTES:

@@ -58,7 +58,7 @@ def _wait_until_gone(dynamodb: Any, table: str) -> None:
     """Wait until a table has been deleted.
 
     Raises:
-        DeployError: it is still there.
+        DeployError: the table is still there.
     """
     pauses = {"Delay": LOOK_SECONDS, "MaxAttempts": MOST_LOOKS}
     try:

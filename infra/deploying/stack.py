@@ -302,7 +302,7 @@ class Stack:
         """Wait until the stack does not change any more, and show its events.
 
         Raises:
-            DeployError: it does not rest in a good state.
+            DeployError: the stack ends in a failed state.
         """
         shown, cause = {began}, ""
         deadline = time.monotonic() + _MAX_SECONDS

@@ -77,7 +77,7 @@ class Service:
         """Read a record until it is final.
 
         Raises:
-            CallFailed: it was not final in time.
+            CallFailed: the record was not final in time.
         """
         deadline = time.monotonic() + seconds
         while not is_final(record := self.get(path)):

@@ -115,14 +115,14 @@ def digest_of(secret: str) -> str:
 
 
 def check_scope(scope: str, needed: str) -> None:
-    """Return if a scope includes a call.
+    """Raise an error unless a scope includes a call.
 
     Args:
         scope: ALL or PREDICT.
         needed: PREDICT, ALL or NO_KEY.
 
     Raises:
-        InsufficientScope: it does not.
+        InsufficientScope: the scope does not allow the call.
     """
     if needed == NO_KEY or (needed == ALL and scope != ALL):
         raise InsufficientScope(needed)

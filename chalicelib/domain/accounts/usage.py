@@ -358,7 +358,7 @@ class Allowances:
 
         Raises:
             BrowseQuotaExceeded: the day's limit would be passed.
-            StorageUnavailable: they could not be counted.
+            StorageUnavailable: the examples could not be counted.
         """
         if not records:
             return

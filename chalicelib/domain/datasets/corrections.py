@@ -85,7 +85,7 @@ def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
 
     Raises:
         LabelNotFound: the dataset has no label of this id.
-        InvalidParameter: it has no label of this name, or both id and name were sent.
+        InvalidParameter: the dataset has no label of this name, or both id and name were sent.
     """
     if change.label_id is not None and change.label is not None:
         raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")

@@ -23,7 +23,7 @@ def checked_name(value: str, parameter: str = "name") -> str:
     """Return the name of a dataset, model or label, trimmed.
 
     Raises:
-        InvalidParameter: it is blank, too long, or contains control characters.
+        InvalidParameter: the name is blank, too long, or contains control characters.
     """
     name = value.strip()
     if not name:

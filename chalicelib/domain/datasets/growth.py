@@ -46,7 +46,7 @@ def check_changeable(dataset: Dataset) -> None:
     """Refuse a change that the dataset's state forbids.
 
     Raises:
-        DatasetBeingDeleted: it is being deleted.
+        DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotYetAvailable: an upload is running, or the first one failed.
     """
     if dataset.status == DELETION_PENDING:
@@ -59,10 +59,10 @@ def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
     """Refuse an addition that the dataset's state or a limit forbids.
 
     Raises:
-        DatasetBeingDeleted: it is being deleted.
+        DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotYetAvailable: an upload is running, or the first one failed.
-        InvalidParameter: it already has the most labels allowed.
-        TooLarge: it already has the most examples or bytes allowed.
+        InvalidParameter: the dataset already has the most labels allowed.
+        TooLarge: the dataset already has the most examples or bytes allowed.
     """
     check_changeable(dataset)
     if has_new_label and len(dataset.counts) >= MAX_LABELS:
@@ -81,10 +81,10 @@ def check_takes_file(dataset: Dataset) -> None:
     """Refuse a file for a dataset that cannot take one.
 
     Raises:
-        DatasetBeingDeleted: it is being deleted.
+        DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotYetAvailable: an upload is running.
-        BadRequest: it was not created from a file, or its first upload failed.
-        TooLarge: it already has the most bytes allowed.
+        BadRequest: the dataset was not created from a file, or its first upload failed.
+        TooLarge: the dataset already has the most bytes allowed.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)

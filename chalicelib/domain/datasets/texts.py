@@ -15,8 +15,8 @@ def checked_text(document: str, parameter: str = "document") -> str:
     """Return a text unchanged if it is allowed.
 
     Raises:
-        MissingParameter: it is empty or only white space.
-        InvalidParameter: it is too long, or contains characters that cannot be stored.
+        MissingParameter: the text is empty or only white space.
+        InvalidParameter: the text is too long, or contains characters that cannot be stored.
     """
     if not document or document.isspace():
         raise MissingParameter(

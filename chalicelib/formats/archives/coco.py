@@ -247,7 +247,7 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
     """Parse the used members of an object.
 
     Raises:
-        ValidationError: it is not such an object, or too large to be one.
+        ValidationError: the value is not an object of this kind, or is too large.
     """
     if memoryview(raw).nbytes > _MAX_OBJECT_BYTES:
         raise msgspec.ValidationError(f"an object has more than {_MAX_OBJECT_BYTES:,} bytes")

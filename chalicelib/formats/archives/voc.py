@@ -85,8 +85,8 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
     """Parse a document.
 
     Raises:
-        DocumentFault: it is not a Pascal VOC document.
-        MemberProblem: it cannot be unpacked.
+        DocumentFault: the file is not a Pascal VOC document.
+        MemberProblem: the file cannot be unpacked.
     """
     # Imported late because no other upload needs it.
     from defusedxml import DefusedXmlException

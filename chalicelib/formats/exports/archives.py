@@ -60,7 +60,7 @@ class ExportedPicture:
 
 
 class _Spool:
-    """A list of JSON values to write later: first in memory, when large in a temporary file."""
+    """A list of JSON values to write later; it moves to a temporary file when it gets large."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - see close

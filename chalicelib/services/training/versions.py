@@ -96,7 +96,7 @@ class VersionService:
 
         Raises:
             NotFound: one of the versions is not kept.
-            Conflict: they have fewer than 20 held-out examples in common.
+            Conflict: the versions have fewer than 20 held-out examples in common.
         """
         # The newer version knows the current labels, whatever the order of the call.
         older, newer = (

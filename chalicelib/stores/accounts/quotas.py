@@ -264,7 +264,7 @@ def _ask(is_done: Callable[[], bool]) -> bool:
     """Read whether a write was made.
 
     Raises:
-        OutcomeUnknown: it cannot be read.
+        OutcomeUnknown: the row cannot be read.
     """
     try:
         return is_done()

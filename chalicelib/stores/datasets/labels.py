@@ -195,7 +195,7 @@ def _read_row(label_id: int) -> LabelRow:
     """Read a label's row.
 
     Raises:
-        LeaseLost: it was deleted with its dataset.
+        LeaseLost: the label was deleted with its dataset.
     """
     try:
         return LabelRow.get(label_id, consistent_read=True)

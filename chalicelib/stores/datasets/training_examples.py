@@ -70,7 +70,7 @@ class TrainingExamples:
             None if the request names no such dataset.
 
         Raises:
-            TrainingFailed: it was deleted.
+            TrainingFailed: the dataset was deleted.
         """
         asked = model.request.param("unlabelled")
         if asked is None:

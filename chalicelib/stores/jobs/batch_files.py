@@ -131,7 +131,7 @@ class BatchFiles:
         """Read the columns of the input.
 
         Raises:
-            StorageUnavailable: they were deleted, because the batch has ended.
+            StorageUnavailable: the columns were deleted, because the batch has ended.
         """
         content = self._artifacts.get(batch_prefix(batch.batch_id) + _COLUMNS)
         if content is None:
@@ -142,7 +142,7 @@ class BatchFiles:
         """Yield the cells of each line of a part; one row is in memory at a time.
 
         Raises:
-            StorageUnavailable: they were deleted, because the batch has ended.
+            StorageUnavailable: the cells were deleted, because the batch has ended.
         """
         with tempfile.TemporaryFile() as file:
             if not self._artifacts.get_file(_cells_key(batch, number), file):

@@ -55,7 +55,7 @@ def sent_descriptions(
     """Return the checked descriptions of a call; none if it has none.
 
     Raises:
-        InvalidParameter: they are not allowed.
+        InvalidParameter: the descriptions are not allowed.
     """
     if sent is None:
         return ()

@@ -154,7 +154,7 @@ def _payload(environ: dict[str, Any]) -> str:
     """Return the body's digest in the signature; if the request has one, it must match the body.
 
     Raises:
-        WrongSignature: it is another body's.
+        WrongSignature: the digest belongs to another body.
     """
     given = str(environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""))
     is_digest = not given or _DIGEST.fullmatch(given) is not None

@@ -126,7 +126,7 @@ class Storage:
         """Pass a presigned request.
 
         Raises:
-            Refused: it is another request, or its signature does not allow it.
+            Refused: the request is not presigned, or its signature does not allow it.
             OSError, HTTPException: the storage does not answer.
         """
         if place.method == "OPTIONS":
@@ -172,7 +172,7 @@ class Storage:
         """Check a presigned URL and return the parameters that the storage may see.
 
         Raises:
-            Refused: it is not a signed and current URL of an object.
+            Refused: the URL is not a signed, unexpired URL of an object.
         """
         query = parse_qs(place.query, keep_blank_values=True)
         key = place.path.removeprefix(f"{self._path}/")

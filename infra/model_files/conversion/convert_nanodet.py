@@ -87,7 +87,7 @@ class _GraphConversion:
         """Return the value of a node of the published graph.
 
         Raises:
-            BrokenFile: it has no such node.
+            BrokenFile: the graph has no such node.
         """
         try:
             return self._values[source]

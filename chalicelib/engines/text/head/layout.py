@@ -45,7 +45,7 @@ class Layout:
     """Runs that together cover all rows."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
-        """Return views of the accepted runs."""
+        """Return views of the row ranges that are used."""
         return [
             ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
             for part in self.ranges

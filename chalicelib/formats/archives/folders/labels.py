@@ -89,7 +89,7 @@ class FolderLabels:
         """Return the labels of an image, cut to the stored length.
 
         Raises:
-            MemberProblem: it has no label, or one that cannot be used.
+            MemberProblem: the image has no label, or an unusable one.
         """
         names = self._names_of(member)
         if not names:

@@ -90,7 +90,7 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a list.
 
     Raises:
-        ExportFault: it is not a list of objects.
+        ExportFault: the value is not a list of objects.
     """
     if not isinstance(value, list):
         raise ExportFault("a list of objects is missing")
@@ -104,7 +104,7 @@ def text_of(item: Mapping[str, Any], key: str) -> str:
     """Return a member that is a text; empty if it is missing or null.
 
     Raises:
-        ExportFault: it is something else.
+        ExportFault: the member is not a text.
     """
     value = item.get(key)
     if value is None:

@@ -54,7 +54,7 @@ def parse_json(text: str) -> Any:
     """Return the first JSON value of a text; None if more follows, as in JSON lines.
 
     Raises:
-        ExportFault: it is not JSON, or exceeds a limit.
+        ExportFault: the text is not JSON, or exceeds a limit.
     """
     text = text.removeprefix("\ufeff").strip()
     # Lines of objects are no export, and only the first one is parsed to see that.

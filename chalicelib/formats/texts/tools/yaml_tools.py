@@ -59,7 +59,7 @@ def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
     """Return the documents of a YAML text, of lists, dicts and texts only.
 
     Raises:
-        ExportFault: it is not YAML, has aliases, or exceeds a limit.
+        ExportFault: the text is not YAML, has aliases, or exceeds a limit.
     """
     # Imported late because no other upload of texts needs it.
     import yaml

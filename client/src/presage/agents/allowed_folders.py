@@ -27,7 +27,7 @@ class AllowedFolders:
         folders: existing folders; without any, every file is refused.
 
     Raises:
-        FileRefused: one is not a folder.
+        FileRefused: a root is not a folder.
     """
 
     def __init__(self, folders: Sequence[Path]) -> None:

@@ -243,7 +243,7 @@ def _grows(column: Iterable[LineNumber]) -> bool:
 
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
-    """Return whether a number is alone in the column of numbers that are printed twice."""
+    """Return whether a number is the only one at its height in a column of repeated numbers."""
     reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
     return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_LINE_NUMBERS
