@@ -100,7 +100,7 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a file, or all files of a folder, as they are at one moment.
+    """Open a file, or all files of a folder, in the state that they have at one moment.
 
     Raises:
         CommandError: there is no file, or a file cannot be read.

@@ -29,7 +29,7 @@ _PLACES = {
 
 
 def _read(name: str) -> Mapping[int, str]:
-    """Read a list of labels, each after its place in a network's output; `#` begins a comment."""
+    """Read a list of labels, each preceded by its index in a network's output; `#` is a comment."""
     lines = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
     return MappingProxyType({int(place): label for place, label in pairs})

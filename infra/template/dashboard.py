@@ -90,7 +90,7 @@ def _own_widgets() -> list[Part]:
 
 
 def _search(title: str, statistic: str, *found: OwnMetric) -> Part:
-    """Return a graph of some of the service's own metrics, in all their dimensions."""
+    """Return a graph of some of the service's metrics, in all their dimensions."""
     expressions = [
         {"expression": _expression(metric, statistic), "id": f"e{number}", "label": ""}
         for number, metric in enumerate(found)

@@ -136,7 +136,7 @@ def _read_table(files: BoxFiles) -> Annotations:
     """-
 
     Raises:
-        InvalidUpload: there are several, or it cannot be read.
+        InvalidUpload: there are several such files, or the file cannot be read.
     """
     tables = files.signs.tables
     if len(tables) > 1:

@@ -127,7 +127,7 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int, most_widgets: int, widgets: list[Any]) -> Any:
-        """Load a page with its fields drawn, and add at most some of them to a list."""
+        """Load a page with its form fields drawn; add its fields to a list, up to a maximum."""
         # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:

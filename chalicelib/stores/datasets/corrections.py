@@ -194,7 +194,7 @@ class _Work:
 
     @property
     def is_needed(self) -> bool:
-        """Whether anything changes."""
+        """Whether the correction changes anything."""
         return bool(self._edits)
 
     @property

@@ -173,7 +173,7 @@ class Content:
     """Names and values in ASCII."""
 
     def sent(self) -> bytes:
-        """Return the body and its headers as they follow the usual headers of the request."""
+        """Return the bytes that follow the usual headers: headers of the body, then the body."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body

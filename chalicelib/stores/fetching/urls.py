@@ -196,7 +196,7 @@ def is_public(address: Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One item of the allow-list: a network or a host name, optionally with a port."""
+    """One entry of the allow-list: a network or a host name, which may have a port."""
 
     network: Network | None
     host: str

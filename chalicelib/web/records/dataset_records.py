@@ -20,7 +20,7 @@ ALL_FORMATS = tuple(dict.fromkeys(name for names in FORMATS.values() for name in
 
 
 class LabelRecord(msgspec.Struct, rename="camel"):
-    """The ids and names in an answer by which its key-value pairs and tables are referenced."""
+    """A label of a dataset."""
 
     id: int
     dataset_id: int
@@ -119,7 +119,7 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class CorrectedExampleRecord(ExampleRecord, rename="camel"):
-    """An example after a correction; a box also has its place."""
+    """An example after a correction; an example with a box also has the position of the box."""
 
     box: BoxRecord | UnsetType = UNSET
 
@@ -236,7 +236,7 @@ class SheetRecord(msgspec.Struct):
 
 
 class RankRecord(msgspec.Struct):
-    """How well a column fits each role, from 1, among all columns."""
+    """The rank, from 1, of a column for each role among all columns."""
 
     text: int
     label: int

@@ -64,7 +64,7 @@ _RECORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Ids and names that the response gives to key-value pairs and tables."""
+    """The ids and names by which an answer refers to its key-value pairs and tables."""
 
     block_id: int
     """Unique in the answer: first pairs, then tables, from 1."""

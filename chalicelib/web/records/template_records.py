@@ -31,7 +31,7 @@ class FieldScoreRecord(msgspec.Struct, rename="camel"):
 
 
 class LearnedTemplateRecord(msgspec.Struct, rename="camel"):
-    """A template that is learned from examples; its result is there once it SUCCEEDED."""
+    """A template that is learned from examples; it has a result once it has SUCCEEDED."""
 
     id: str
     status: Annotated[str, Meta(extra_json_schema={"enum": [*STATUSES]})]

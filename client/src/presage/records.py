@@ -8,7 +8,7 @@ from presage._records import Record
 
 
 class Label(Record, kw_only=True):
-    """The ids and names in an answer by which its key-value pairs and tables are referenced."""
+    """A label of a dataset."""
 
     id: int
     dataset_id: int
@@ -93,7 +93,7 @@ class BrowsedExample(Record, kw_only=True):
 
 
 class CorrectedExample(Record, kw_only=True):
-    """An example after a correction; a box also has its place."""
+    """An example after a correction; an example with a box also has the position of the box."""
 
     id: int
     name: str
@@ -214,7 +214,7 @@ class Sheet(Record, kw_only=True):
 
 
 class Rank(Record, kw_only=True):
-    """How well a column fits each role, from 1, among all columns."""
+    """The rank, from 1, of a column for each role among all columns."""
 
     text: int
     label: int
@@ -889,7 +889,7 @@ class FieldScore(Record, kw_only=True):
 
 
 class LearnedTemplate(Record, kw_only=True):
-    """A template that is learned from examples; its result is there once it SUCCEEDED."""
+    """A template that is learned from examples; it has a result once it has SUCCEEDED."""
 
     id: str
     status: str

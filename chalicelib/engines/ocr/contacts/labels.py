@@ -122,7 +122,7 @@ def _is_free(text: str, token: re.Match[str]) -> bool:
 
 
 def _strongest(names: list[str]) -> str:
-    """Return the tag of several label words: `Office Fax` is a FAX, `Tel/Fax` a PHONE."""
+    """Return one tag for several label words: `Office Fax` is a FAX, `Tel/Fax` a PHONE."""
     tags = {_TAGS[name] for name in names}
     if OTHER in tags:
         return OTHER

@@ -59,7 +59,7 @@ def _is_whole(find: Callable[[str], tuple[Span, ...]], text: str) -> bool:
 
 
 def layout_hints(examples: Sequence[LearningExample], captions: Sequence[str]) -> tuple[str, ...]:
-    """Return hints on the layout of the learned form, some of LAYOUTS.
+    """Return hints on the layout of the learned form, which are members of LAYOUTS.
 
     Args:
         examples: the documents.

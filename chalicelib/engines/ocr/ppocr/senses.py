@@ -30,7 +30,7 @@ _UPRIGHT_BONUS = 0.1
 
 
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
-    """Recognise areas in the direction that gives the best text.
+    """Recognise areas in several directions, and use the direction with the best text.
 
     Args:
         found: rectangles whose direction is within 45 degrees of the right.

@@ -150,7 +150,7 @@ def _middles(filled: FilledGrid) -> dict[int, float]:
 
 
 def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Return whether each of several rows has one row of text at its height."""
+    """Return whether the text in each of several rows is one line at the row's height."""
     if len(rows) != len(middles):
         return False
     boxes = [around(line.box for line in row) for row in rows]

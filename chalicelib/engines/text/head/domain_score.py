@@ -65,7 +65,7 @@ class DomainScale:
         return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
 
     def certainty(self, signals: Doubles) -> Singles:
-        """Return the probability that texts are in the domain, from (texts, 3), float32."""
+        """Return the probability that texts are in the domain, (texts, 3) to float32, (texts,)."""
         odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
         return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
 

@@ -164,7 +164,7 @@ def _fields(
 
 
 def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the format of the result by the name of the output, and its columns.
+    """Return the format and the columns of the result; the output's file name sets the format.
 
     Raises:
         PresageError: the name ends in no format, or in another one than was asked for.

@@ -62,7 +62,7 @@ def family_of(service: Presage, model_type: str) -> Family:
 
 
 def pairs(given: list[str] | None, option: str, known: Collection[str]) -> dict[str, Any]:
-    """Parse NAME=VALUE options with known names; convert numbers and booleans."""
+    """Parse NAME=VALUE options whose names are known; convert numbers and booleans."""
     found: dict[str, Any] = {}
     for item in given or []:
         name, equals, text = item.partition("=")

@@ -179,7 +179,7 @@ def _warning_line(warning: records.Warning) -> str:
 
 
 def _show_refused(refusal: BadRequestError, *, as_json: bool) -> None:
-    """Print the columns of a refused file, one of which the caller can name."""
+    """Print the columns of a refused file, so that the user can name one of them."""
     detail = refusal.raw.get("detail")
     if isinstance(detail, dict):
         show(detail, _preview_lines(decode(detail, records.Preview)), as_json=as_json)

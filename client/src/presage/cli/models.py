@@ -115,7 +115,7 @@ def wait(model_id: ModelId, quiet: Quiet = False, as_json: Json = False) -> None
 
 
 def follow(model: Model, *, wait: bool, quiet: bool, as_json: bool) -> None:
-    """Wait for a training if asked to, and show the model."""
+    """Wait for a training if the options say so, then show the model."""
     ended = model.wait(progress=shows_progress(quiet)) if wait else model
     show(ended, [f"{ended.model_id}  {ended.name}  {ended.status}"], as_json=as_json)
 
@@ -156,7 +156,7 @@ def check(
     ],
     as_json: Json = False,
 ) -> None:
-    """Check that a model answers enough at a target precision; if not, end with exit status 1."""
+    """Check that a model answers often enough at a target precision; otherwise exit with 1."""
     with client() as service:
         found = service.language.models.card(model_id)
     lines, passes = check_coverage(found, precision, coverage)

@@ -75,7 +75,7 @@ def delete_version(model_id: ModelId, version: Version, as_json: Json = False) -
 def compare_versions(
     model_id: ModelId, first: Version, second: Version, as_json: Json = False
 ) -> None:
-    """Compare two versions of a model by the same held-out examples."""
+    """Compare two versions of a model on the same held-out examples."""
     with client() as service:
         found = find_model(service, model_id).compare_versions(first, second)
     one, two = (percent(float(share)) for share in found.accuracies)

@@ -225,7 +225,7 @@ def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
 
 
 def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    """Return numbers by columns, in which their centers are one below the other."""
+    """Return numbers grouped into columns; in a column, centres are below each other."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
