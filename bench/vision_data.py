@@ -24,7 +24,7 @@ from chalicelib.domain.models.training_pictures import (
     fitting_views,
 )
 from chalicelib.engines.vision.interface import Extractor
-from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import ImageRules, Sink, scan_images
 from chalicelib.formats.pictures.reading import read_picture
 
 ROOT = Path(__file__).parents[1]
@@ -73,7 +73,7 @@ def read_set(data: Path, name: str, dataset_type: str) -> PictureSet:
         files[digest] = content
 
     with (data / "vision" / f"{name}.zip").open("rb") as file:
-        found = scan_pictures(file, PictureRules(dataset_type), Sink(keep, lambda: None))
+        found = scan_images(file, ImageRules(dataset_type), Sink(keep, lambda: None))
     examples = [Example(item.label, item.name, item.digest, item.box) for item in found.items]
     return PictureSet(name, examples, files)
 

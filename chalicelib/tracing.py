@@ -60,7 +60,7 @@ def span(name: str, sent: str = "") -> Iterator[TraceSpan]:
     """Run a block as part of a trace, whose id all log lines in the block have.
 
     Args:
-        name: of the span: an operation or a function.
+        name: name of the span: an operation or a function.
         sent: value of the caller's header; a malformed one counts as absent.
     """
     caller = sent if _FORMAT.fullmatch(sent) else ""

@@ -242,7 +242,7 @@ def _show_and_ask(
         stack: the stack.
         change_set: name of the change set.
         runtimes: runtimes that change, by function name in the template.
-        options: of the command.
+        options: options of the command.
         ask: asks the user.
 
     Raises:

@@ -12,7 +12,7 @@ from chalicelib.domain.datasets.preview import Preview
 from chalicelib.domain.datasets.receipt import UploadScan
 from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import ImageRules, Sink, scan_images
 from chalicelib.formats.archives.zip_directory import InvalidZip
 from chalicelib.formats.texts.language_scan import ScanRules, TextScan, preview_scan, scan
 
@@ -58,9 +58,9 @@ def scan_upload(
     """
     if kind.type in FAMILY_TYPES[LANGUAGE]:
         return _scan_texts(file, kind, begin, check, shows_rows=shows_rows)
-    pictures = PictureRules(kind.type, options=kind.options)
+    pictures = ImageRules(kind.type, options=kind.options)
     try:
-        scanned = scan_pictures(file, pictures, Sink(lambda *_: None, check, begin))
+        scanned = scan_images(file, pictures, Sink(lambda *_: None, check, begin))
         return ScannedUpload(scanned, Preview(tuple(scanned.first_rows)) if shows_rows else None)
     except InvalidZip as problem:
         raise InvalidUpload(f"The file is not a usable zip archive: {problem.cause}") from problem

@@ -34,7 +34,7 @@ class Restored:
         """Read the rows that decide how other rows are restored.
 
         Args:
-            manifest: of the backup.
+            manifest: manifest of the backup.
             saved_rows: reads the saved rows of a table by its short name.
             kept: rows of the stack that stay, by the short names in `replay.KEPT`.
         """

@@ -29,7 +29,7 @@ class WarmModels(Generic[Kept]):
             limit: most models.
             most_bytes: most memory, in bytes; the model that was loaded last always stays.
             bytes_of: returns the memory of a model.
-            family: of the models, for metrics.
+            family: family of the models, for metrics.
         """
         self._limit = limit
         self._most_bytes = most_bytes

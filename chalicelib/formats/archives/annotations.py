@@ -17,7 +17,7 @@ from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.box_cells import CellFault
 from chalicelib.formats.archives.picture_examples import LabelBook, cut_label
-from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.picture_index import ImageIndex
 from chalicelib.formats.archives.zip_directory import show_path
 
 _NOTHING = -1
@@ -72,7 +72,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 class BoxSource:
     """The archive to which an annotation file belongs."""
 
-    index: PictureIndex
+    index: ImageIndex
     """Files of the archive."""
     folder: str
     """Folder of the annotation file with a "/" at its end, or empty."""

@@ -58,7 +58,7 @@ def parse_cell(cell: str) -> RawBox:
     return RawBox(name, box)
 
 
-def found_picture(found: int | str) -> int:
+def found_image(found: int | str) -> int:
     """Return the index of an image, or raise CellFault with the reason why it was not found.
 
     Raises:

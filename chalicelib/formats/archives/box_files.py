@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations_csv import ANNOTATIONS_NAME
-from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.picture_index import ImageIndex
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 
@@ -135,7 +135,7 @@ class BoxFiles:
             check: Called regularly; raises to stop.
         """
         self.archive, self.reject, self.check = archive, reject, check
-        self.pictures = PictureIndex()
+        self.pictures = ImageIndex()
         self.signs = SignsOfBoxes()
         self._left, self._counted = MAX_BOX_FILE_BYTES, set[int]()
         for member in archive.members():
@@ -145,9 +145,9 @@ class BoxFiles:
             self.pictures.add(member.index, member.path)
 
     @cached_property
-    def stems(self) -> PictureIndex:
+    def stems(self) -> ImageIndex:
         """Return the images by their paths without suffix."""
-        index = PictureIndex()
+        index = ImageIndex()
         for member in self.archive.members():
             if not member.entry.path_problem and not is_companion(member):
                 index.add(member.index, without_suffix(member.path))

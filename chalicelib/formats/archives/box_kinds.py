@@ -133,7 +133,7 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
 
 
 def _read_table(files: BoxFiles) -> Annotations:
-    """-
+    """Read the boxes of annotations.csv.
 
     Raises:
         InvalidUpload: there are several such files, or the file cannot be read.

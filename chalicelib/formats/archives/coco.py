@@ -19,7 +19,7 @@ from chalicelib.formats.archives.box_cells import (
     CellFault,
     checked_label,
     checked_sides,
-    found_picture,
+    found_image,
     turned_box,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, shown_name
@@ -224,7 +224,7 @@ class _CocoReader:
         try:
             found = _parsed(raw, _Annotation)
             picture = pictures.get(_as_id(found.image_id) or "", picture)
-            index = found_picture(picture.found)
+            index = found_image(picture.found)
             label, box = _read_box(found, labels)
         except (CellFault, msgspec.DecodeError, RecursionError) as fault:
             if isinstance(picture.found, int):

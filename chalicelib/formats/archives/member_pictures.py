@@ -15,7 +15,7 @@ from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_pictu
 
 
 @dataclass(frozen=True, slots=True)
-class MemberPicture:
+class MemberImage:
     """An image file of an archive, as it is stored."""
 
     content: bytes
@@ -43,7 +43,7 @@ class MemberPicture:
         return clip_box(scaled, facts.width, facts.height)
 
 
-class MemberPictures:
+class MemberImages:
     """Reads the images of one archive.
 
     Args:
@@ -57,7 +57,7 @@ class MemberPictures:
         self._max_bytes = max_bytes
         self._shrinks = shrinks
 
-    def read(self, member: ZipMember) -> MemberPicture:
+    def read(self, member: ZipMember) -> MemberImage:
         """Unpack an image, and scale it down if it exceeds the limits and scaling is on.
 
         Raises:
@@ -66,14 +66,14 @@ class MemberPictures:
         if not self._shrinks:
             remedy = "make it smaller, or send shrink=true."
             content = self._archive.read(member, self._max_bytes, remedy)
-            return MemberPicture(standardize_orientation(content), None)
+            return MemberImage(standardize_orientation(content), None)
         content = standardize_orientation(self._archive.read(member, MAX_SHRUNK_BYTES))
         try:
-            return MemberPicture(*shrink_picture(content, self._max_bytes))
+            return MemberImage(*shrink_picture(content, self._max_bytes))
         except ServiceError as problem:
             raise MemberProblem(str(problem)) from None
 
-    def check(self, picture: MemberPicture) -> PictureFacts:
+    def check(self, picture: MemberImage) -> PictureFacts:
         """Verify that an image is complete, and return its facts.
 
         Raises:

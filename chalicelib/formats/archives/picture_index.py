@@ -13,7 +13,7 @@ SPLITS = frozenset({"train", "training", "val", "valid", "validation", "test", "
 _BETWEEN = re.compile(r"[\W_\d]+")
 
 
-class PictureIndex:
+class ImageIndex:
     """Files of an archive by path and by name; about 60 MB for 100,000 files."""
 
     def __init__(self) -> None:

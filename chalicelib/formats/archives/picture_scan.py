@@ -54,7 +54,7 @@ from chalicelib.formats.archives.box_files import (
 )
 from chalicelib.formats.archives.box_kinds import find_boxes, warn_of_unused
 from chalicelib.formats.archives.folders.labels import FolderLabels
-from chalicelib.formats.archives.member_pictures import MemberPicture, MemberPictures
+from chalicelib.formats.archives.member_pictures import MemberImage, MemberImages
 from chalicelib.formats.archives.picture_examples import PictureItems
 from chalicelib.formats.archives.zip_archive import (
     MemberProblem,
@@ -70,7 +70,7 @@ _NO_BOX = "no box of this picture was found; a picture without objects is left o
 
 
 @dataclass(frozen=True)
-class PictureRules:
+class ImageRules:
     """The dataset for which an archive is checked."""
 
     type: str
@@ -118,7 +118,7 @@ class Sink:
 
 
 @dataclass
-class PictureScan(UploadScan):
+class ImageScan(UploadScan):
     """The decisions about the examples of an archive: images, or boxes of images."""
 
     items: PictureItems = field(default_factory=PictureItems)
@@ -134,7 +134,7 @@ class PictureScan(UploadScan):
             self.first_rows.append(replace(row, label=row.label or None))
 
 
-def scan_pictures(file: BinaryIO, rules: PictureRules, sink: Sink) -> PictureScan:
+def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
     """Read an archive, decide which examples to accept, and pass on the accepted images.
 
     Memory: one image file, about 300 bytes per file of the archive, and 150 bytes per box.
@@ -177,7 +177,7 @@ def _warning_of_names(encoding: str) -> UploadWarning:
 class _Scan:
     """The state of one scan."""
 
-    def __init__(self, archive: ZipArchive, rules: PictureRules, sink: Sink) -> None:
+    def __init__(self, archive: ZipArchive, rules: ImageRules, sink: Sink) -> None:
         self._archive = archive
         self._rules = rules
         self._sink = sink
@@ -185,11 +185,9 @@ class _Scan:
         self._kept_pictures: set[bytes] = set()
         kind = ANNOTATIONS if rules.is_detection else ZIP_FOLDERS
         self._annotations = Annotations()
-        self._pictures = MemberPictures(
-            archive, rules.max_image_bytes, shrinks=rules.options.shrink
-        )
+        self._pictures = MemberImages(archive, rules.max_image_bytes, shrinks=rules.options.shrink)
         self._tiny, self._cut, self._rotated = OddBoxes(), OddBoxes(), OddBoxes()
-        self.result = PictureScan(format=FileFormat(kind))
+        self.result = ImageScan(format=FileFormat(kind))
         sink.begin(self.result)
 
     def read_folders(self) -> None:
@@ -261,7 +259,7 @@ class _Scan:
             self._reject_without_box(member)
 
     def _read_annotated(
-        self, member: ZipMember, picture: MemberPicture, facts: PictureFacts, boxes: list[BoxRow]
+        self, member: ZipMember, picture: MemberImage, facts: PictureFacts, boxes: list[BoxRow]
     ) -> None:
         name = picture_digest(picture.content)
         is_kept = False
@@ -288,7 +286,7 @@ class _Scan:
                 self._tiny.add(f"{show_path(member.path)}: {row.label}")
 
     def _placed_box(
-        self, row: BoxRow, member: ZipMember, picture: MemberPicture, facts: PictureFacts
+        self, row: BoxRow, member: ZipMember, picture: MemberImage, facts: PictureFacts
     ) -> Box:
         if row.label_fault:
             raise CellFault(row.label_fault)
@@ -350,7 +348,7 @@ class _Scan:
         result.items.add(label, box)
 
 
-def _is_held(rules: PictureRules, digest: bytes) -> bool:
+def _is_held(rules: ImageRules, digest: bytes) -> bool:
     return digest in rules.pictures or (
         not rules.is_detection and any(digest in found for found in rules.known.values())
     )
@@ -364,7 +362,7 @@ def _list_labels(boxes: list[BoxRow]) -> str:
     return ", ".join(dict.fromkeys(row.label for row in boxes))
 
 
-def _check_useful(result: PictureScan, rules: PictureRules) -> None:
+def _check_useful(result: ImageScan, rules: ImageRules) -> None:
     if result.kept + result.duplicates:
         return
     if not result.rejected:
@@ -381,7 +379,7 @@ def _check_useful(result: PictureScan, rules: PictureRules) -> None:
     )
 
 
-def _warn(result: PictureScan, rules: PictureRules) -> None:
+def _warn(result: ImageScan, rules: ImageRules) -> None:
     counts = {label: len(digests) for label, digests in rules.known.items()}
     for label, kept in result.kept_by_label.items():
         counts[label] = counts.get(label, 0) + kept

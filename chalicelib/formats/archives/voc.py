@@ -14,7 +14,7 @@ from chalicelib.formats.archives.box_cells import (
     CellFault,
     checked_label,
     checked_sides,
-    found_picture,
+    found_image,
     turned_box,
 )
 from chalicelib.formats.archives.box_files import (
@@ -145,7 +145,7 @@ def _read_objects(
         result.note_size(picture, _size(root, "width"), _size(root, "height"))
     for number, found in enumerate(root.iterfind("object"), 1):
         try:
-            index = found_picture(picture)
+            index = found_image(picture)
             label = checked_label(found.findtext("name") or "")
             result.add(index, (number, part), label, _read_box(found))
         except CellFault as fault:

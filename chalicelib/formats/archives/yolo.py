@@ -15,7 +15,7 @@ from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
-from chalicelib.formats.archives.box_cells import CellFault, checked_label, found_picture
+from chalicelib.formats.archives.box_cells import CellFault, checked_label, found_image
 from chalicelib.formats.archives.box_files import (
     CLASS_LISTS,
     BoxFiles,
@@ -218,7 +218,7 @@ def _read_lines(
         if not words:
             continue
         try:
-            index = found_picture(picture)
+            index = found_image(picture)
             numbers = words[1:]
             if not classes.has_keypoints and _has_confidence(numbers):
                 numbers = numbers[:_BOX_NUMBERS]

@@ -72,7 +72,7 @@ class TraceService:
 
         Args:
             account_id: owner of the dataset.
-            family: of the dataset.
+            family: family of the dataset.
             dataset_id: the dataset. Nothing is done for a deleted dataset, whose files are deleted
                 with it.
         """

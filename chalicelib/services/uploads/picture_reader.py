@@ -18,10 +18,10 @@ from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, Upload
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.picture_scan import (
     FeedbackRules,
-    PictureRules,
-    PictureScan,
+    ImageRules,
+    ImageScan,
     Sink,
-    scan_pictures,
+    scan_images,
 )
 from chalicelib.formats.archives.zip_archive import ZipArchive, open_archive
 from chalicelib.formats.archives.zip_directory import InvalidZip
@@ -71,7 +71,7 @@ class PictureReader:
         try:
             rules = self._rules(owned, file, check)
             with PictureWriter(self._pictures, dataset.dataset_id, stored) as writer:
-                decision = scan_pictures(file, rules, Sink(_storing_function(writer), check, begin))
+                decision = scan_images(file, rules, Sink(_storing_function(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
         return IngestPlan(decision, lambda: _examples(decision))
@@ -95,9 +95,7 @@ class PictureReader:
             check()
             pictures.delete(dataset.dataset_id, digests[first : first + _DELETED_AT_ONCE])
 
-    def _rules(
-        self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]
-    ) -> PictureRules:
+    def _rules(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> ImageRules:
         """Return the rules for scanning an archive, with the digests of the dataset's examples."""
         dataset, source = owned.dataset, owned.upload.source
         options = owned.upload.reading_options
@@ -110,7 +108,7 @@ class PictureReader:
             for name, label_id in ids_by_name(names).items()
             if name not in former
         }
-        rules = PictureRules(
+        rules = ImageRules(
             type=dataset.type,
             known=known,
             former=former,
@@ -164,7 +162,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
     return keep
 
 
-def _examples(decision: PictureScan) -> Iterator[ParsedExample]:
+def _examples(decision: ImageScan) -> Iterator[ParsedExample]:
     """Yield the accepted examples, and request the features of each image once."""
     waiting: set[bytes] = set()
     for item in decision.items:

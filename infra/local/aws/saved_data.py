@@ -62,7 +62,7 @@ class SavedData:
         """Set where the data is, which `load` reads.
 
         Args:
-            settings: of the stack.
+            settings: settings of the stack.
             folder: the backup folder.
         """
         self._settings = settings

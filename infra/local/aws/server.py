@@ -151,8 +151,8 @@ def run(
 
     Args:
         listener: bound socket.
-        front_port: of the service, whose pages may read presigned objects.
-        settings: of the stack; the keys that must sign requests are in the environment.
+        front_port: port of the service, whose pages may read presigned objects.
+        settings: settings of the stack; the keys that must sign requests are in the environment.
         data: folder of the saved data, which is loaded when the stack asks for it.
         find_unsaved: returns what could not be saved; uploads are refused meanwhile.
     """

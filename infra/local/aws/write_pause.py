@@ -53,7 +53,7 @@ class WritePause:
         """Pass the gate with one call; wait while it is closed, unless the call has its token.
 
         Args:
-            token: of the process that copies, if the call is its own.
+            token: token of the process that copies, if the call is its own.
             written: names of the tables, or BUCKET, that the call may change.
         """
         with self._changed:

@@ -65,7 +65,7 @@ def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], 
     """Return a function that answers scrapes of the public port.
 
     Args:
-        registry: of the metrics.
+        registry: registry of the metrics.
         token: that a request must have.
     """
     expected = f"Bearer {token}".encode()

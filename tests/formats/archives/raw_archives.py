@@ -17,7 +17,7 @@ PNG_START = b"\x89PNG\r\n\x1a\n"
 _PROGRAM = """
 import json, os, sys, time
 from chalicelib.formats.pictures.reading import check_picture
-from chalicelib.formats.archives.picture_scan import PictureRules, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import ImageRules, Sink, scan_images
 from chalicelib.errors import ServiceError
 from tests.pictures import draw
 
@@ -29,7 +29,7 @@ def scanned(path, kind):
     idle, start, text, scan = peak(), time.process_time(), "", None
     with open(path, "rb") as file:
         try:
-            scan = scan_pictures(file, PictureRules(kind), Sink(lambda *_: None, lambda: None))
+            scan = scan_images(file, ImageRules(kind), Sink(lambda *_: None, lambda: None))
         except ServiceError as refusal:
             text = str(refusal)
     numbers = [scan.kept, scan.duplicates, scan.rejected] if scan else []

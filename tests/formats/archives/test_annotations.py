@@ -14,7 +14,7 @@ from chalicelib.domain.datasets.receipt import RejectedItem
 from chalicelib.errors import InvalidUpload, ServiceError
 from chalicelib.formats.archives.annotations import Annotations, BoxSource
 from chalicelib.formats.archives.annotations_csv import read_annotations
-from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.picture_index import ImageIndex
 from tests.pictures import a_box, annotations
 
 PATHS = ["a.jpg", "b.jpg", "café.jpg"]
@@ -23,7 +23,7 @@ CAT, DOG = a_box("cat", 1, 2, 3, 4), a_box("dog", 5.5, 6, 7, 8)
 
 def _read(content: bytes) -> tuple[Annotations, list[RejectedItem]]:
     """Read a file against three pictures."""
-    index = PictureIndex()
+    index = ImageIndex()
     for number, path in enumerate(PATHS):
         index.add(number, path)
     rejected: list[RejectedItem] = []

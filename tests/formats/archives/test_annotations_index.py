@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.formats.archives.picture_index import PictureIndex
+from chalicelib.formats.archives.picture_index import ImageIndex
 
 PATHS = ["set/a.jpg", "set/b.JPG", "x/c.jpg", "y/c.jpg", "z/D.jpg", "Z/d.jpg", "set/e\u0301.jpg"]
 
 
 @pytest.fixture
-def index() -> PictureIndex:
+def index() -> ImageIndex:
     """The files of an archive whose annotations.csv is in `set/`."""
-    index = PictureIndex()
+    index = ImageIndex()
     for number, path in enumerate(PATHS):
         index.add(number, path)
     return index
@@ -34,7 +34,7 @@ def index() -> PictureIndex:
         ("\xe9.jpg", "set/e\u0301.jpg"),
     ],
 )
-def test_found(index: PictureIndex, cell: str, path: str) -> None:
+def test_found(index: ImageIndex, cell: str, path: str) -> None:
     """By path, next to the CSV, by name; in the case written first, then in any when unique."""
     assert index.find(cell, "set/") == PATHS.index(path)
 
@@ -49,6 +49,6 @@ def test_found(index: PictureIndex, cell: str, path: str) -> None:
         ("set/", "no picture of this name"),
     ],
 )
-def test_not_found(index: PictureIndex, cell: str, words: str) -> None:
+def test_not_found(index: ImageIndex, cell: str, words: str) -> None:
     """A name that several pictures have, or none, says so."""
     assert words in str(index.find(cell, "set/"))

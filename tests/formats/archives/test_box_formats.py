@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives import box_files
-from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import ImageRules, ImageScan, Sink, scan_images
 from chalicelib.formats.pictures.rules import PictureFacts
 from tests.boxes import (
     BOXES,
@@ -50,11 +50,11 @@ TRUTH = {
 }
 
 
-def _scan(files: dict[str, bytes], **options: Any) -> PictureScan:
+def _scan(files: dict[str, bytes], **options: Any) -> ImageScan:
     """Scan a detection archive; every result must add up."""
-    rules = PictureRules("image-detection", options=ReadingOptions(**options))
+    rules = ImageRules("image-detection", options=ReadingOptions(**options))
     sink = Sink(lambda *_: None, lambda: None)
-    scan = scan_pictures(io.BytesIO(make_zip(files)), rules, sink)
+    scan = scan_images(io.BytesIO(make_zip(files)), rules, sink)
     assert scan.seen == scan.kept + scan.duplicates + scan.rejected
     assert scan.kept == len(scan.items)
     return scan
@@ -70,7 +70,7 @@ def _rejections(files: dict[str, bytes]) -> list[RejectedItem]:
 def test_boxes_of_tools_are_read_to_the_pixel(case: UploadCase) -> None:
     """Each box of a tool's export has its picture, label and sides in pixels."""
     sink = Sink(lambda *_: None, lambda: None)
-    scan = scan_pictures(io.BytesIO(case.content), PictureRules("image-detection"), sink)
+    scan = scan_images(io.BytesIO(case.content), ImageRules("image-detection"), sink)
 
     assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
 
@@ -245,10 +245,10 @@ def test_boxes_are_scaled_with_their_picture(kind: str) -> None:
     }[kind]  # fmt: skip
     files = {"a.png": _large(width, height), **boxes}
     kept: list[tuple[bytes, PictureFacts]] = []
-    rules = PictureRules("image-detection", options=ReadingOptions(shrink=True))
+    rules = ImageRules("image-detection", options=ReadingOptions(shrink=True))
     sink = Sink(lambda _, content, facts: kept.append((content, facts)), lambda: None)
 
-    [item] = scan_pictures(io.BytesIO(make_zip(files)), rules, sink).items
+    [item] = scan_images(io.BytesIO(make_zip(files)), rules, sink).items
     [(content, facts)] = kept
     assert len(content) <= 5 << 20 < len(files["a.png"])
     assert item.box is not None

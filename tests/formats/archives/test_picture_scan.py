@@ -20,7 +20,7 @@ from chalicelib.domain.common.limits import MAX_DATASET_BYTES, MAX_DATASET_EXAMP
 from chalicelib.domain.datasets.example import box_digest, picture_digest
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload, ServiceError, TimedOut
-from chalicelib.formats.archives.picture_scan import PictureRules, PictureScan, Sink, scan_pictures
+from chalicelib.formats.archives.picture_scan import ImageRules, ImageScan, Sink, scan_images
 from chalicelib.formats.archives.zip_directory import InvalidZip
 from chalicelib.formats.pictures.rules import PictureFacts
 from tests.formats.archives.raw_archives import Raw, raw_zip
@@ -52,12 +52,12 @@ class Shelf:
 
 def _scan(
     files: Mapping[str, bytes] | bytes, type_: str = "image", **more: Any
-) -> tuple[PictureScan, Shelf]:
+) -> tuple[ImageScan, Shelf]:
     """Scan an archive; every result must add up."""
     shelf = Shelf()
     content = files if isinstance(files, bytes) else make_zip(files)
-    rules = PictureRules(type_, **more)
-    scan = scan_pictures(io.BytesIO(content), rules, Sink(shelf.keep, shelf.check))
+    rules = ImageRules(type_, **more)
+    scan = scan_images(io.BytesIO(content), rules, Sink(shelf.keep, shelf.check))
     assert scan.seen == scan.kept + scan.duplicates + scan.rejected
     assert scan.kept == len(scan.items) == sum(scan.kept_by_label.values())
     assert len(scan.rejections) == min(scan.rejected, MAX_REJECTIONS)
@@ -381,9 +381,9 @@ def test_sink_stops_the_scan() -> None:
         raise TimedOut("now")
 
     with pytest.raises(TimedOut):
-        scan_pictures(content, PictureRules("image"), Sink(stop, lambda: None))
+        scan_images(content, ImageRules("image"), Sink(stop, lambda: None))
     with pytest.raises(TimedOut):
-        scan_pictures(content, PictureRules("image"), Sink(lambda *_: None, stop))
+        scan_images(content, ImageRules("image"), Sink(lambda *_: None, stop))
 
 
 def test_scan_is_repeatable() -> None:

@@ -45,7 +45,7 @@ def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
 def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """After 25 seconds the error says how far it came, and the path can be used again."""
     path = sent(world, make_zip(FILES), "scenes.zip")
-    check_picture = picture_scan.MemberPictures.check
+    check_picture = picture_scan.MemberImages.check
 
     def slow(*arguments: object) -> object:
         """Let a picture take ten seconds."""
@@ -53,7 +53,7 @@ def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPat
         return check_picture(*arguments)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(picture_scan.MemberPictures, "check", slow)
+        patch.setattr(picture_scan.MemberImages, "check", slow)
         with pytest.raises(TimedOut, match=r"in 25 seconds; 6 examples were read"):
             _validate(world, path)
 

@@ -16,7 +16,7 @@ from chalicelib.formats.archives.box_cells import (
     CellFault,
     checked_label,
     checked_sides,
-    found_picture,
+    found_image,
     turned_box,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, shown_name
@@ -119,7 +119,7 @@ def _add(
     places = (folder + name, name, folder + name.rpartition("/")[2])
     found = files.pictures.find_first(places)
     try:
-        picture = found_picture(found)
+        picture = found_image(found)
         label = _label(row.label)
         left, top, width, height = map(_number, row.sides)
         box = checked_sides(

@@ -194,10 +194,10 @@ class ColumnFinder:
             names: cells of the first row.
             named: columns that fit by their names.
             text_at: position of the texts if the caller names it.
-            label_at: the same of the labels.
+            label_at: position of the labels if the caller names it.
 
         Raises:
-            InvalidUpload: several fit equally.
+            InvalidUpload: several columns fit equally well.
         """
         profiles = self._table.profiles(names)
         rows = max(profile.rows for profile in profiles)

@@ -379,7 +379,7 @@ class Neighbourhood:
         return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece right of a key; after a colon it counts as in the key's line."""
+        """Yield the piece to the right of a key; directly after a colon it is INLINE."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
