@@ -58,7 +58,7 @@ def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView)
 
 
 def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool) -> str:
-    """Return the value of a field: for ticked boxes the export value, for lists the choice."""
+    """Return the value of a field: a ticked box's export value, or the choice in a list."""
     if kind in (_CHECKBOX, _RADIO):
         export = pdfium.FPDFAnnot_GetFormFieldExportValue
         return _text(lambda *to: export(forms, annotation, *to)) if is_ticked else ""

@@ -169,7 +169,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
         return [value for sent, value in self.raw_headers if sent.lower() == name]
 
     def _check_control_line(self) -> None:
-        """Refuse a line before a chunk, or a trailer, that is too long."""
+        """Refuse chunk sizes and trailers that are too long."""
         receiver = self.body_rcv
         if max(len(receiver.control_line), len(receiver.trailer)) > MAX_CONTROL_BYTES:
             self.error = BadRequest("The line before a chunk is too long.")

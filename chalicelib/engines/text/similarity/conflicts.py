@@ -29,7 +29,7 @@ class ConflictingRows(NamedTuple):
 def conflicting_pairs(
     digests: Sequence[bytes], labels: Ints, features: Floats, limit: int
 ) -> list[ConflictingRows]:
-    """Return texts with a near-duplicate of another label, the most similar first.
+    """Return pairs of nearly equal texts with different labels, the most similar first.
 
     All equal texts are found, and most other near-duplicates.
 

@@ -75,7 +75,7 @@ class AsyncModelExport(records.ModelExport):
     async def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> AsyncModelExport:
-        """Wait until the file is written; errors as of exports of datasets."""
+        """Wait until the file is written; raises the same errors as an export of a dataset."""
         return await _wait(self, timeout, progress)
 
     async def save(

@@ -76,7 +76,7 @@ class ModelExport(records.ModelExport):
     def wait(
         self, *, timeout: float | None = None, progress: bool | None = None
     ) -> ModelExport:
-        """Wait until the file is written; errors as of exports of datasets."""
+        """Wait until the file is written; raises the same errors as an export of a dataset."""
         return _wait(self, timeout, progress)
 
     def save(

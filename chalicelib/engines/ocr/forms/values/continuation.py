@@ -204,7 +204,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield unassigned texts and labels at a height of the page, and whether each is text."""
+        """Yield unassigned texts and labels at a given height; a flag distinguishes the two."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
