@@ -63,10 +63,10 @@ def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extracto
     facts = {**asdict(options), "threads": 0}
     head = (__version__, extractor.name, extractor.version, data.pictures.labels, facts)
     digest.update(json.dumps(head, sort_keys=True).encode())
-    for place, picture in enumerate(data.pictures.pictures):
-        ids = _text(picture.example_ids or (box.example_id for box in picture.boxes))
+    for place, image in enumerate(data.pictures.pictures):
+        ids = _text(image.example_ids or (box.example_id for box in image.boxes))
         size = _text(data.features.size(place))
-        line = f"{picture.dataset_id} {picture.digest.hex()} {ids} {size}"
+        line = f"{image.dataset_id} {image.digest.hex()} {ids} {size}"
         digest.update(f"{line} {data.features.views(place)}\n".encode())
     return digest.hexdigest()
 

@@ -16,43 +16,43 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import TrainedVision
 
 
-def explain(trained: TrainedVision, picture: Picture, label: str) -> list[ExplainedRegion]:
+def explain(trained: TrainedVision, image: Picture, label: str) -> list[ExplainedRegion]:
     """Return the contribution of each region of an image to a label, row by row.
 
     Args:
         trained: a model of type image or image-multi-label.
-        picture: image decoded with the model's `least_side`.
+        image: image decoded with the model's `least_side`.
         label: one of the model's labels.
     """
-    boxes = list(_cells(picture))
-    whole = _probability(trained, picture, label)
-    variants = [_probability(trained, _covered(picture, box), label) for box in boxes]
+    boxes = list(_cells(image))
+    whole = _probability(trained, image, label)
+    variants = [_probability(trained, _covered(image, box), label) for box in boxes]
     shares = part_shares(whole, variants)
     return [ExplainedRegion(box, share) for box, share in zip(boxes, shares, strict=True)]
 
 
-def _cells(picture: Picture) -> Iterator[PixelBox]:
+def _cells(image: Picture) -> Iterator[PixelBox]:
     most = math.isqrt(MAX_VARIANTS)
-    longest = max(picture.width, picture.height)
-    columns = max(1, min(picture.width, round(most * picture.width / longest)))
-    rows = max(1, min(picture.height, round(most * picture.height / longest)))
+    longest = max(image.width, image.height)
+    columns = max(1, min(image.width, round(most * image.width / longest)))
+    rows = max(1, min(image.height, round(most * image.height / longest)))
     for row in range(rows):
-        top, bottom = (picture.height * edge // rows for edge in (row, row + 1))
+        top, bottom = (image.height * edge // rows for edge in (row, row + 1))
         for column in range(columns):
-            left, right = (picture.width * edge // columns for edge in (column, column + 1))
+            left, right = (image.width * edge // columns for edge in (column, column + 1))
             yield PixelBox(left, top, right, bottom)
 
 
-def _covered(picture: Picture, box: PixelBox) -> Picture:
-    pixels = picture.pixels.copy()
+def _covered(image: Picture, box: PixelBox) -> Picture:
+    pixels = image.pixels.copy()
     height, width = pixels.shape[:2]
-    rows = slice(box.min_y * height // picture.height, -(-box.max_y * height // picture.height))
-    columns = slice(box.min_x * width // picture.width, -(-box.max_x * width // picture.width))
+    rows = slice(box.min_y * height // image.height, -(-box.max_y * height // image.height))
+    columns = slice(box.min_x * width // image.width, -(-box.max_x * width // image.width))
     # The mean colour adds no edge or object of its own.
-    pixels[rows, columns] = np.round(picture.pixels.mean(axis=(0, 1))).astype(np.uint8)
-    return Picture(pixels, picture.width, picture.height)
+    pixels[rows, columns] = np.round(image.pixels.mean(axis=(0, 1))).astype(np.uint8)
+    return Picture(pixels, image.width, image.height)
 
 
-def _probability(trained: TrainedVision, picture: Picture, label: str) -> float:
-    answers = (one for one in trained.predict(picture) if isinstance(one, Probability))
+def _probability(trained: TrainedVision, image: Picture, label: str) -> float:
+    answers = (one for one in trained.predict(image) if isinstance(one, Probability))
     return next((one.probability for one in answers if one.label == label), 0.0)

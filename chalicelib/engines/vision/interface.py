@@ -64,11 +64,11 @@ class Extractor(Protocol):
         """Return the number of views that a training uses of an image of this size, at least 1."""
         ...
 
-    def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
+    def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of one view, float16, shape (row_bytes / 2,).
 
         Args:
-            picture: image decoded with `least_side`.
+            image: image decoded with `least_side`.
             digest: digest of the image file, 16 bytes; the seed of the view.
             view: number of the view, from 0.
         """
@@ -204,7 +204,7 @@ class TrainedVision(Protocol):
         """Return the backbones that the model needs."""
         ...
 
-    def predict(self, picture: Picture) -> Sequence[Probability | Detection]:
+    def predict(self, image: Picture) -> Sequence[Probability | Detection]:
         """Return the predictions for an image, most probable first.
 
         Returns:
@@ -218,7 +218,7 @@ class TrainedVision(Protocol):
 class JudgingVision(Protocol):
     """A model that can judge images for rankings of what to label next."""
 
-    def judge(self, picture: Picture) -> Judgement:
+    def judge(self, image: Picture) -> Judgement:
         """Return the judgement of one image: its prediction and uncertainty."""
         ...
 

@@ -75,7 +75,7 @@ class PrebuiltVision:
         """Return the network that the model needs."""
         return (self._use,)
 
-    def predict(self, picture: Picture) -> Ranked:
+    def predict(self, image: Picture) -> Ranked:
         """Return every label of an image, most probable first.
 
         Returns:
@@ -86,7 +86,7 @@ class PrebuiltVision:
             BackboneNotInstalled: the network's files are missing or damaged.
         """
         name = self._use.name
-        pixels = squash(picture.pixels, _SIDES[name])
+        pixels = squash(image.pixels, _SIDES[name])
         outputs = self._pool.get(name).run(pixels[None], _OUTPUTS[name])
         if name == LITE2:
             shares = _softmax(outputs[0][0, self._indexes].astype(np.float64))

@@ -35,11 +35,11 @@ class MemoryFeatures:
         """
 
         def rows_of(place: int) -> list[Halves]:
-            picture = pictures[place]
-            views = range(extractor.views(picture.width, picture.height, augment=augment))
-            return [extractor.extract(picture, digests[place], view) for view in views]
+            image = pictures[place]
+            views = range(extractor.views(image.width, image.height, augment=augment))
+            return [extractor.extract(image, digests[place], view) for view in views]
 
-        self._sizes = [(picture.width, picture.height) for picture in pictures]
+        self._sizes = [(image.width, image.height) for image in pictures]
         with ThreadPoolExecutor(threads) as pool:
             self._rows = list(pool.map(rows_of, range(len(pictures))))
 

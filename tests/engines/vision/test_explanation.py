@@ -17,8 +17,8 @@ from chalicelib.engines.vision.explanation import explain
 def _looks_at(rows: slice, columns: slice) -> Any:
     """Make a model whose probability of `bright` is the mean of one part of the pixels."""
 
-    def predict(picture: Picture) -> tuple[Probability, ...]:
-        share = 0.05 + 0.9 * float(picture.pixels[rows, columns].mean()) / 255
+    def predict(image: Picture) -> tuple[Probability, ...]:
+        share = 0.05 + 0.9 * float(image.pixels[rows, columns].mean()) / 255
         return ranked(("bright", "dark"), (share, 1 - share))
 
     return SimpleNamespace(predict=predict)

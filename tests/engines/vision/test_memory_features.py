@@ -14,9 +14,9 @@ class Sums:
         """One view, or one more for each ten pixels of width."""
         return 1 + width // 10 if augment else 1
 
-    def extract(self, picture: Picture, digest: bytes, view: int) -> np.ndarray:
+    def extract(self, image: Picture, digest: bytes, view: int) -> np.ndarray:
         """Three numbers."""
-        return np.array([picture.pixels.sum(), digest[0], view], np.float16)
+        return np.array([image.pixels.sum(), digest[0], view], np.float16)
 
 
 def pictures() -> list[Picture]:

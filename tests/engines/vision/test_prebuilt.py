@@ -33,15 +33,15 @@ def _content(**header: object) -> bytes:
 
 def test_chosen_labels_are_renormalised() -> None:
     """Their probabilities keep the proportions of the whole network and sum to 1."""
-    picture = draw("circle", 1)
-    some = {one.label: one.probability for one in load(_content(), POOL).predict(picture)}
+    image = draw("circle", 1)
+    some = {one.label: one.probability for one in load(_content(), POOL).predict(image)}
     all_labels = [f"n{place}" for place in range(1_000)]
     content = artifact.dump(
         {**artifact.load(_content(), KIND, VERSION).header, "labels": all_labels},
         {"indexes": np.arange(1_000)},
     )
 
-    whole = {one.label: one.probability for one in load(content, POOL).predict(picture)}
+    whole = {one.label: one.probability for one in load(content, POOL).predict(image)}
 
     assert 1.0 == pytest.approx(sum(some.values())) == pytest.approx(sum(whole.values()))
     assert some["x"] / some["y"] == pytest.approx(whole["n5"] / whole["n900"])

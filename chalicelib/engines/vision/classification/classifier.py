@@ -93,21 +93,21 @@ class TrainedImage:
         """Return the backbones that the model needs."""
         return self._parameters.backbones
 
-    def predict(self, picture: Picture) -> Ranked:
+    def predict(self, image: Picture) -> Ranked:
         """Return every label of an image, most probable first.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
         """
-        return ranked(self.labels, self.probabilities(self._embedding(picture)))
+        return ranked(self.labels, self.probabilities(self._embedding(image)))
 
-    def judge(self, picture: Picture) -> Judgement:
+    def judge(self, image: Picture) -> Judgement:
         """Return the judgement of an image.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
         """
-        return self.judgement(self._embedding(picture))
+        return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
         """Return the judgement of one embedding, shape (1280,)."""
@@ -129,8 +129,8 @@ class TrainedImage:
         """Return probabilities of an embedding, shape (1280,): float64, shape (labels,), sum 1."""
         return self._shares(self._logits(self._whitened(embedding)))
 
-    def _embedding(self, picture: Picture) -> Floats:
-        return self._extractor.extract(picture, b"", 0, self._parameters.looks)
+    def _embedding(self, image: Picture) -> Floats:
+        return self._extractor.extract(image, b"", 0, self._parameters.looks)
 
     def _whitened(self, embedding: Floats) -> Singles:
         own = self._parameters

@@ -60,18 +60,18 @@ class ClassificationExtractor(SquareExtractor):
     row_seconds = 0.053
 
     def extract(
-        self, picture: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
+        self, image: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
         """Return the features of one view, 0 to 6, float16, shape (1280,).
 
         Args:
-            picture: decoded with `least_side`.
+            image: decoded with `least_side`.
             digest: digest of the image file; the seed of the view.
             view: from 0.
             looks: crops of the view to average.
         """
         backbone, shown = self._backbones.get(LITE2), draw_augmentation(digest, view)
-        squares = [squash(picture.pixels, look.side, look.at(shown)) for look in looks]
+        squares = [squash(image.pixels, look.side, look.at(shown)) for look in looks]
         vectors = [backbone.run(square[None], ["embedding"])[0][0] for square in squares]
         halves: Halves = np.mean(vectors, axis=0).astype(np.float16)
         return halves

@@ -196,11 +196,11 @@ def suspect_examples(
     if not len(folds.truth):
         return found
     for one in reports.likely_label_errors(shares, folds.truth, len(folds.truth)):
-        picture = data.pictures[int(folds.places[one.example])]
-        if picture.dataset_id == dataset_id:
+        image = data.pictures[int(folds.places[one.example])]
+        if image.dataset_id == dataset_id:
             suspect = one._replace(suggestion=int(training.targets.present[one.suggestion]))
-            example, digest = picture.example_ids[0], picture.digest.hex()
-            found.append(names.suspect(example, digest, picture.labels[0], suspect))
+            example, digest = image.example_ids[0], image.digest.hex()
+            found.append(names.suspect(example, digest, image.labels[0], suspect))
     return found
 
 
@@ -220,11 +220,11 @@ def _suspect_record(
     training: LinearHeadTraining, folds: ImageFolds, suspect: reports.Suspect
 ) -> dict[str, Any]:
     place = int(folds.places[suspect.example])
-    picture, names = training.data.pictures.pictures[place], training.data.pictures.labels
+    image, names = training.data.pictures.pictures[place], training.data.pictures.labels
     return {
-        "id": picture.example_ids[0],
-        "name": picture.name,
-        "label": names[picture.labels[0]],
+        "id": image.example_ids[0],
+        "name": image.name,
+        "label": names[image.labels[0]],
         "suggestion": names[training.targets.present[suspect.suggestion]],
         "confidence": round(suspect.confidence, 6),
     }

@@ -132,9 +132,9 @@ def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
 
 
 def _example(training: LinearHeadTraining, place: int) -> dict[str, Any]:
-    picture, names = training.data.pictures.pictures[place], training.data.pictures.labels
+    image, names = training.data.pictures.pictures[place], training.data.pictures.labels
     return {
-        "id": picture.example_ids[0],
-        "name": picture.name,
-        "label": ", ".join(names[label] for label in picture.labels),
+        "id": image.example_ids[0],
+        "name": image.name,
+        "label": ", ".join(names[label] for label in image.labels),
     }

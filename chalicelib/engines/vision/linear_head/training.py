@@ -84,7 +84,7 @@ class LinearHeadTraining(ABC):
         self.spec = self.make_spec(targets)
         self.rows = Rows(data.features, [one.name for one in data.pictures.pictures])
         self._finder = DuplicateFinder(
-            self.rows, _COMPARED_DIMS, [picture.digest for picture in data.pictures.pictures]
+            self.rows, _COMPARED_DIMS, [image.digest for image in data.pictures.pictures]
         )
         self._split: ImageSplit | None = None
         self._tasks: list[HeadTask] = []
@@ -317,9 +317,9 @@ class LinearHeadTraining(ABC):
     def _keys(self) -> list[bytes]:
         names = self.data.pictures.labels
         return [
-            picture.digest
-            + "\n".join(names[label] for label in picture.labels).encode("utf-8", "surrogatepass")
-            for picture in self.data.pictures.pictures
+            image.digest
+            + "\n".join(names[label] for label in image.labels).encode("utf-8", "surrogatepass")
+            for image in self.data.pictures.pictures
         ]
 
     def _fingerprint(self) -> str:

@@ -110,21 +110,21 @@ class TrainedMultiLabel:
         """Return the backbones that the model needs."""
         return self._uses
 
-    def predict(self, picture: Picture) -> Ranked:
+    def predict(self, image: Picture) -> Ranked:
         """Return every label of an image, most probable first.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
         """
-        return ranked(self.labels, self.probabilities(self._features(picture)))
+        return ranked(self.labels, self.probabilities(self._features(image)))
 
-    def judge(self, picture: Picture) -> Judgement:
+    def judge(self, image: Picture) -> Judgement:
         """Return the judgement of an image.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
         """
-        return self.judgement(self._features(picture))
+        return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:
         """Return the judgement of one vector, shape (2992,) or (1280,)."""
@@ -139,10 +139,10 @@ class TrainedMultiLabel:
             vector=short_vectors(self._standardizing.apply(features[None]))[0],
         )
 
-    def _features(self, picture: Picture) -> Floats:
+    def _features(self, image: Picture) -> Floats:
         if self._head.block == EMBEDDING:
-            return self._extractor.embedding(picture)
-        return self._extractor.extract(picture, b"", 0)
+            return self._extractor.embedding(image)
+        return self._extractor.extract(image, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
         """Return probabilities of a vector, (2992,) or (1280,): float64, (labels,)."""

@@ -47,25 +47,25 @@ class MultiLabelExtractor(SquareExtractor):
     dims = DIMS
     row_seconds = 0.11
 
-    def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
+    def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of a view: embedding, then pooled maps, float16, (2992,).
 
         Args:
-            picture: image decoded with `least_side`.
+            image: image decoded with `least_side`.
             digest: digest of the image file; the seed of the view.
             view: number of the view, from 0.
         """
         shown = draw_augmentation(digest, view)
-        lite2 = squash(picture.pixels, LITE2_SIDE, shown)
-        nanodet = squash(picture.pixels, NANODET_SIDE, shown)
+        lite2 = squash(image.pixels, LITE2_SIDE, shown)
+        nanodet = squash(image.pixels, NANODET_SIDE, shown)
         embedding, *maps = self._backbones.get(LITE2).run(lite2[None], _LITE2_OUTPUTS)
         maps += self._backbones.get(NANODET).run(nanodet[None], _NANODET_OUTPUTS)
         vector = np.concatenate([embedding[0], *(_pooled(values[0]) for values in maps)])
         return _halves(vector)
 
-    def embedding(self, picture: Picture) -> Halves:
+    def embedding(self, image: Picture) -> Halves:
         """Return the embedding of view 0, float16, shape (1280,)."""
-        lite2 = squash(picture.pixels, LITE2_SIDE)
+        lite2 = squash(image.pixels, LITE2_SIDE)
         return _halves(self._backbones.get(LITE2).run(lite2[None], ["embedding"])[0][0])
 
 

@@ -268,13 +268,13 @@ def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id:
     pictures, names = training.data.pictures.pictures, training.data.pictures.labels
     examples = []
     for row in np.argsort(folds.places, kind="stable").tolist():
-        picture = pictures[int(folds.places[row])]
-        if picture.dataset_id != dataset_id:
+        image = pictures[int(folds.places[row])]
+        if image.dataset_id != dataset_id:
             continue
         for label in np.flatnonzero(folds.truth[row] | folds.is_answered[row]).tolist():
             index = int(training.targets.present[label])
             has_it, is_given = bool(folds.truth[row, label]), bool(folds.is_answered[row, label])
-            example = picture.example_ids[picture.labels.index(index) if has_it else 0]
+            example = image.example_ids[image.labels.index(index) if has_it else 0]
             expected, predicted = (names[index] if one else None for one in (has_it, is_given))
             share = round(float(folds.shares[row, label]), 6)
             examples.append(EvaluatedExample(example, expected, predicted, share))
@@ -288,12 +288,12 @@ def _suspect_example(
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)
     record = _suspect_record(training, folds, row, label)
-    picture, index = data.pictures[int(folds.places[row])], int(training.targets.present[label])
+    image, index = data.pictures[int(folds.places[row])], int(training.targets.present[label])
     has_it = bool(folds.truth[row, label])
     return SuspectExample(
         example_id=record["id"],
-        digest=picture.digest.hex(),
-        label_id=names.id_of(index if has_it else picture.labels[0]),
+        digest=image.digest.hex(),
+        label_id=names.id_of(index if has_it else image.labels[0]),
         label=record["label"],
         suggestion_id=0 if has_it else names.id_of(index),
         suggestion=record["suggestion"],
@@ -315,14 +315,14 @@ def _suspects(folds: MultiLabelFolds) -> list[tuple[int, int]]:
 def _suspect_record(
     training: LinearHeadTraining, folds: MultiLabelFolds, row: int, label: int
 ) -> dict[str, Any]:
-    picture = training.data.pictures.pictures[int(folds.places[row])]
+    image = training.data.pictures.pictures[int(folds.places[row])]
     index = int(training.targets.present[label])
     name, has_it = training.data.pictures.labels[index], bool(folds.truth[row, label])
-    example = picture.labels.index(index) if has_it else 0
+    example = image.labels.index(index) if has_it else 0
     share = float(folds.shares[row, label])
     return {
-        "id": picture.example_ids[example],
-        "name": picture.name,
+        "id": image.example_ids[example],
+        "name": image.name,
         "label": sign_of(name, is_present=has_it),
         "suggestion": sign_of(name, is_present=not has_it),
         "confidence": round(1.0 - share if has_it else share, 6),

@@ -70,17 +70,17 @@ def test_a_judgement_is_what_the_answer_says() -> None:
 def test_a_model_of_before_sees_the_whole_picture_alone() -> None:
     """Version 1 has one look: its answers stay what they were, and differ from those of two."""
     before = _content(version=1, preprocessing={"side": 320})
-    picture = draw("circle", 1)
+    image = draw("circle", 1)
     extractor = ClassificationExtractor(POOL)
 
     old, new = load(before, POOL), load(_content(), POOL)
 
-    whole = old.probabilities(extractor.extract(picture, b"", 0, [WHOLE]))
-    both = new.probabilities(extractor.extract(picture, b"", 0))
-    assert {one.label: one.probability for one in old.predict(picture)} == dict(
+    whole = old.probabilities(extractor.extract(image, b"", 0, [WHOLE]))
+    both = new.probabilities(extractor.extract(image, b"", 0))
+    assert {one.label: one.probability for one in old.predict(image)} == dict(
         zip(old.labels, whole, strict=True)
     )
-    assert new.predict(picture)[0].probability == both.max()
+    assert new.predict(image)[0].probability == both.max()
     assert not np.allclose(whole, both)
 
 

@@ -17,9 +17,9 @@ EXTRACTOR = ClassificationExtractor(BackbonePool(Path(__file__).parents[4] / ".m
 
 def test_a_picture_gives_the_same_vector_every_time() -> None:
     """Float16 means of activations, at least 0, equal at each call."""
-    picture = draw("circle", 1)
+    image = draw("circle", 1)
 
-    first, second = (EXTRACTOR.extract(picture, b"x" * 16, 0) for _ in range(2))
+    first, second = (EXTRACTOR.extract(image, b"x" * 16, 0) for _ in range(2))
 
     assert (np.float16, (1280,)) == (first.dtype, first.shape)
     assert 0 <= first.min() < first.max() <= 6
@@ -28,10 +28,10 @@ def test_a_picture_gives_the_same_vector_every_time() -> None:
 
 def test_view_0_ignores_the_digest_and_others_follow_it() -> None:
     """A served picture has no digest, and two workers compute the same views."""
-    picture = draw("square", 2)
+    image = draw("square", 2)
 
     def extract(digest: bytes, view: int) -> bytes:
-        return EXTRACTOR.extract(picture, digest, view).tobytes()
+        return EXTRACTOR.extract(image, digest, view).tobytes()
 
     assert extract(b"", 0) == extract(b"y" * 16, 0)
     assert extract(b"y" * 16, 1) == extract(b"y" * 16, 1)

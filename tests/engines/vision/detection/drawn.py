@@ -62,19 +62,19 @@ def drawn_picture(seed: int) -> tuple[Picture, list[tuple[int, Box]]]:
 
 def labelled(seed: int, first_id: int) -> tuple[LabelledPicture, Picture]:
     """Return a drawn image as a training gets it."""
-    picture, known = drawn_picture(seed)
+    image, known = drawn_picture(seed)
     boxes = tuple(
         LabelledBox(label, box, first_id + index) for index, (label, box) in enumerate(known)
     )
-    digest = blake2b(picture.pixels.tobytes(), digest_size=16).digest()
-    return LabelledPicture(7, digest, f"drawn-{seed}.png", boxes=boxes), picture
+    digest = blake2b(image.pixels.tobytes(), digest_size=16).digest()
+    return LabelledPicture(7, digest, f"drawn-{seed}.png", boxes=boxes), image
 
 
 @cache
 def _all_drawn(count: int, *, retail: bool) -> VisionData:
     """Drawn pictures with their features, computed once."""
     pairs = [labelled(seed, 2 * seed) for seed in range(count)]
-    pictures = [picture for _, picture in pairs]
+    pictures = [image for _, image in pairs]
     extractor = (RetailExtractor if retail else DetectionExtractor)(POOL)
     features = MemoryFeatures(extractor, pictures, [known.digest for known, _ in pairs], threads=2)
     known = TrainingPictures(LABELS, [known for known, _ in pairs], 2 * count, 0)

@@ -98,13 +98,13 @@ def test_shares_of_extreme_scores_are_numbers() -> None:
 def test_features_are_repeatable_and_the_embedding_is_their_first_part() -> None:
     """A model on the embedding alone sees at serving what it saw in training."""
     extractor = MultiLabelExtractor(POOL)
-    picture = draw("stripes", 3, (520, 430))
+    image = draw("stripes", 3, (520, 430))
 
-    whole = extractor.extract(picture, b"x" * 16, 0)
+    whole = extractor.extract(image, b"x" * 16, 0)
 
     assert (np.float16, (2992,)) == (whole.dtype, whole.shape)
     assert extractor.row_bytes == whole.nbytes
     assert np.isfinite(whole).all()
-    np.testing.assert_array_equal(whole[:1280], extractor.embedding(picture))
-    np.testing.assert_array_equal(whole, extractor.extract(picture, b"", 0))
-    assert (whole != extractor.extract(picture, b"x" * 16, 1)).any()
+    np.testing.assert_array_equal(whole[:1280], extractor.embedding(image))
+    np.testing.assert_array_equal(whole, extractor.extract(image, b"", 0))
+    assert (whole != extractor.extract(image, b"x" * 16, 1)).any()

@@ -58,7 +58,7 @@ def test_records_have_the_contract_s_members() -> None:
     assert [[fitted.test_size, 0], [0, 0]] == metrics["confusionMatrices"]["never"]
     for matrix in metrics["confusionMatrices"].values():
         assert fitted.test_size == sum(map(sum, matrix))
-    by_name = {picture.name: picture for picture in data.pictures.pictures}
+    by_name = {image.name: image for image in data.pictures.pictures}
     for label, name in enumerate(NAMES):
         for result in results[name]:
             file, expected = result["exampleName"].split("-")

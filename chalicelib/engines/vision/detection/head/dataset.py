@@ -93,10 +93,10 @@ def _span(low: float, high: float, radius: float, cells: int) -> slice:
     return slice(max(min(first, nearest), 0), min(max(last, nearest), cells - 1) + 1)
 
 
-def truth_of(picture: LabelledPicture) -> tuple[Doubles, Ints]:
+def truth_of(image: LabelledPicture) -> tuple[Doubles, Ints]:
     """Return an image's boxes, float64, (boxes, 4), in pixels, and labels, int, (boxes,)."""
-    boxes = np.array([known.box.corners for known in picture.boxes], np.float64).reshape(-1, 4)
-    return boxes, np.array([known.label for known in picture.boxes], np.int64)
+    boxes = np.array([known.box.corners for known in image.boxes], np.float64).reshape(-1, 4)
+    return boxes, np.array([known.label for known in image.boxes], np.int64)
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,10 @@ class DetectionDataset:
     def targets(self, item: DatasetItem) -> CellTargets:
         """Return the cells of one view that belong to objects."""
         place, view = item.place, item.view
-        picture = self.data.pictures.pictures[place]
+        image = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)
-        boxes, labels = truth_of(picture)
-        shown = self.rules.training_view(width, height, picture.digest, view)
+        boxes, labels = truth_of(image)
+        shown = self.rules.training_view(width, height, image.digest, view)
         moved = shown.to_view(boxes, width, height)
         if item.shift is not None:
             moved = item.shift.boxes(moved)

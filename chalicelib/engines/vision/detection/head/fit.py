@@ -196,14 +196,14 @@ class DenseFit:
         return loss
 
     def _diverged(self, place: int, maps: Maps) -> str:
-        picture = self._dataset.data.pictures.pictures[place]
+        image = self._dataset.data.pictures.pictures[place]
         if not all(np.isfinite(part).all() for part in (maps.fine, maps.middle, maps.coarse)):
             return (
-                f"The features of {picture.name} are not finite. Upload the picture again and "
+                f"The features of {image.name} are not finite. Upload the picture again and "
                 "train again."
             )
         return (
-            f"The head's answers for {picture.name} are not finite after {self.epoch} epochs. "
+            f"The head's answers for {image.name} are not finite after {self.epoch} epochs. "
             "Train again with a smaller learningRate."
         )
 

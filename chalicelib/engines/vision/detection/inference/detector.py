@@ -71,56 +71,56 @@ class TrainedDetector:
         """Return the backbones that the model needs."""
         return self._model.backbones
 
-    def predict(self, picture: Picture) -> Sequence[Detection]:
+    def predict(self, image: Picture) -> Sequence[Detection]:
         """Return objects with at least 5 % probability, most probable first, in whole pixels.
 
         Args:
-            picture: image decoded with `least_side`; boxes refer to the image as displayed.
+            image: image decoded with `least_side`; boxes refer to the image as displayed.
         """
         found = answer(
-            merged([*self._dense(picture), *self._proposed(picture)]),
+            merged([*self._dense(image), *self._proposed(image)]),
             self._rules,
             self._model.crop_head,
             self._pool,
-            lambda _: picture,
+            lambda _: image,
         )
         probabilities = self._model.calibration.apply(found.scores)
         return [
-            Detection(self.labels[label], float(probability), _pixel_box(box, picture))
+            Detection(self.labels[label], float(probability), _pixel_box(box, image))
             for label, probability, box in zip(
                 found.labels, probabilities, found.boxes, strict=True
             )
             if probability >= FLOOR
         ]
 
-    def _proposed(self, picture: Picture) -> list[Candidates]:
+    def _proposed(self, image: Picture) -> list[Candidates]:
         head = self._model.proposal_head
         if head is None:
             return []
         with _PROCESSORS:
-            return [head.candidates(propose(self._pool, picture))]
+            return [head.candidates(propose(self._pool, image))]
 
-    def _dense(self, picture: Picture) -> list[Candidates]:
+    def _dense(self, image: Picture) -> list[Candidates]:
         vector = self._model.vector
         if vector is None:
             return []
-        views = self._rules.answered_views(picture.width, picture.height)
+        views = self._rules.answered_views(image.width, image.height)
 
         def look(view: ImageView) -> Candidates:
             with self._decoder(vector) as decoder:
-                maps = self._maps(picture, view)
+                maps = self._maps(image, view)
                 mirrored = None
                 if self._model.is_mirrored:
-                    mirrored = self._maps(picture, view.mirrored())
-                return decoder.look(maps, view, picture.width, picture.height, mirrored)
+                    mirrored = self._maps(image, view.mirrored())
+                return decoder.look(maps, view, image.width, image.height, mirrored)
 
         if len(views) == 1:
             return [look(views[0])]
         with ThreadPoolExecutor(min(len(views), os.cpu_count() or 1)) as pool:
             return list(pool.map(look, views))
 
-    def _maps(self, picture: Picture, view: ImageView) -> Maps:
-        return maps_of(compute_row(self._pool, render(picture.pixels, view)))
+    def _maps(self, image: Picture, view: ImageView) -> Maps:
+        return maps_of(compute_row(self._pool, render(image.pixels, view)))
 
     @contextmanager
     def _decoder(self, vector: Singles) -> Iterator[HeadDecoder]:
@@ -145,9 +145,9 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
     return TrainedDetector(load_model(content), backbones)
 
 
-def _pixel_box(box: Doubles, picture: Picture) -> PixelBox:
+def _pixel_box(box: Doubles, image: Picture) -> PixelBox:
     left, top, right, bottom = (round(float(side)) for side in box)
-    left, top = min(max(left, 0), picture.width - 1), min(max(top, 0), picture.height - 1)
-    right = min(max(right, left + 1), picture.width)
-    bottom = min(max(bottom, top + 1), picture.height)
+    left, top = min(max(left, 0), image.width - 1), min(max(top, 0), image.height - 1)
+    right = min(max(right, left + 1), image.width)
+    bottom = min(max(bottom, top + 1), image.height)
     return PixelBox(left, top, right, bottom)

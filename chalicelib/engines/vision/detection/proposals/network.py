@@ -47,15 +47,15 @@ class Proposals:
     """float32, shape (boxes, VALUES)."""
 
 
-def propose(backbones: BackbonePool, picture: Picture) -> Proposals:
+def propose(backbones: BackbonePool, image: Picture) -> Proposals:
     """Return at most 100 boxes of an image with their features.
 
     Args:
         backbones: the frozen networks.
-        picture: image decoded with at least `SIDE` pixels on the shorter side.
+        image: image decoded with at least `SIDE` pixels on the shorter side.
     """
     view = ImageView()
-    outputs = backbones.get(NANODET).run(render(picture.pixels, view)[None], _OUTPUTS)
+    outputs = backbones.get(NANODET).run(render(image.pixels, view)[None], _OUTPUTS)
     levels = len(CELLS)
     scores = np.concatenate([part[0] for part in outputs[:levels]])
     boxes = np.concatenate(
@@ -66,7 +66,7 @@ def propose(backbones: BackbonePool, picture: Picture) -> Proposals:
     order = np.argsort(-best, kind="stable")[:_MOST_CELLS]
     kept = order[non_maximum_suppression(boxes[order], best[order], _MOST_OVERLAP, MOST_BOXES)]
     features = _features([part[0] for part in outputs[2 * levels :]], boxes[kept], scores[kept])
-    return Proposals(view.to_picture(boxes[kept], picture.width, picture.height), features)
+    return Proposals(view.to_picture(boxes[kept], image.width, image.height), features)
 
 
 def _boxes(logits: Singles, cells: int) -> Doubles:

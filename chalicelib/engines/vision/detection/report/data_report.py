@@ -29,12 +29,12 @@ _OTHER_OVERLAP = 0.2
 
 
 def suspicions_of(
-    picture: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
+    image: LabelledPicture, found: DetectedObjects, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Compare the annotated boxes of an image with confident detections.
 
     Args:
-        picture: image with annotated boxes.
+        image: image with annotated boxes.
         found: detections of the model, the best first.
         labels: label names.
 
@@ -42,13 +42,13 @@ def suspicions_of(
         Annotated boxes that are detected only with another label; and detected objects without an
         annotated box, whose `id` and `label` are None. The members are those of the card.
     """
-    boxes, known = truth_of(picture)
+    boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
     entries: list[dict[str, Any]] = []
     for index in np.flatnonzero(found.scores >= _SURE):
         label = int(found.labels[index])
         entry = {
-            "name": picture.name,
+            "name": image.name,
             "suggestion": labels[label],
             "confidence": round(float(found.scores[index]), 6),
             "boundingBox": _box_document(found.boxes[index]),
@@ -60,7 +60,7 @@ def suspicions_of(
         is_other = shared[index, best] >= _SAME_OVERLAP and known[best] != label
         confirmed = (found.labels == known[best]) & (shared[:, best] >= _SAME_OVERLAP)
         if is_other and not confirmed.any():
-            truth = picture.boxes[best]
+            truth = image.boxes[best]
             entries.append({"id": truth.example_id, "label": labels[truth.label], **entry})
     return entries
 
@@ -88,7 +88,7 @@ _DIGITS = 6
 class Reviewed:
     """A reviewed image with its true and its detected boxes."""
 
-    picture: LabelledPicture
+    image: LabelledPicture
     size: tuple[int, int]
     """Width and height as displayed, in pixels."""
     is_tested: bool
@@ -96,7 +96,7 @@ class Reviewed:
 
     def shares(self) -> Doubles:
         """Return boxes as fractions of the image, to compare images of different sizes."""
-        return truth_of(self.picture)[0] / (self.size * 2)
+        return truth_of(self.image)[0] / (self.size * 2)
 
 
 def data_report(
@@ -117,12 +117,12 @@ def data_report(
     for left, right, cosine in pairs:
         first, second = reviewed[left], reviewed[right]
         pair = {
-            "examples": [_examples_document(each.picture) for each in (first, second)],
+            "examples": [_examples_document(each.image) for each in (first, second)],
             "similarity": round(cosine, _DIGITS),
         }
         if first.is_tested != second.is_tested:
             across.append(pair)
-        is_equal = first.picture.digest == second.picture.digest
+        is_equal = first.image.digest == second.image.digest
         if not agree(first, second, EQUAL_OVERLAP if is_equal else CLOSE_OVERLAP):
             conflicts.append(pair)
     missing = [entry for entry in _ranked(suspicions) if entry["label"] is None]
@@ -152,8 +152,8 @@ def suspect_examples(
     found = []
     for entry in _label_errors(suspicions):
         if entry["id"] in boxes:
-            known, picture = boxes[entry["id"]]
-            digest = box_digest(picture.digest, known.box).hex()
+            known, image = boxes[entry["id"]]
+            digest = box_digest(image.digest, known.box).hex()
             one = Suspect(
                 known.example_id, names.names.index(entry["suggestion"]), entry["confidence"]
             )
@@ -173,16 +173,16 @@ def _most_alike(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(pairs, key=lambda pair: -pair["similarity"])[:MOST_ENTRIES]
 
 
-def _examples_document(picture: LabelledPicture) -> dict[str, Any]:
+def _examples_document(image: LabelledPicture) -> dict[str, Any]:
     return {
-        "ids": [known.example_id for known in picture.boxes][:MOST_ENTRIES],
-        "name": picture.name,
+        "ids": [known.example_id for known in image.boxes][:MOST_ENTRIES],
+        "name": image.name,
     }
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
     """Return whether two images have equal boxes with equal labels."""
-    left_labels, right_labels = truth_of(left.picture)[1], truth_of(right.picture)[1]
+    left_labels, right_labels = truth_of(left.image)[1], truth_of(right.image)[1]
     if len(left_labels) != len(right_labels):
         return False
     shared = iou(left.shares(), right.shares()) >= least_overlap
@@ -202,7 +202,7 @@ def _near_pairs(
         return [], 0
     centred = pooled - pooled.mean(axis=0)
     centred /= np.maximum(np.sqrt(np.add.reduce(centred**2, axis=1)), 1e-12)[:, None]
-    digests = np.array([int.from_bytes(each.picture.digest[:8], "big") for each in reviewed])
+    digests = np.array([int.from_bytes(each.image.digest[:8], "big") for each in reviewed])
     is_tested = np.array([each.is_tested for each in reviewed])
     places = np.arange(len(reviewed))
     pairs, values, torn = np.empty((0, 2), np.int64), np.empty(0), 0

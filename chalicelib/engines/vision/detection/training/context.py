@@ -163,12 +163,12 @@ def _seen_size(width: int, height: int, rules: Rules) -> tuple[float, float]:
 
 def _nothing_usable(data: VisionData, rules: Rules) -> str:
     pictures = data.pictures.pictures
-    if not any(picture.boxes for picture in pictures):
+    if not any(image.boxes for image in pictures):
         return (
             f"None of the {len(pictures)} pictures has a box. Add pictures with annotations and "
             "train again."
         )
-    place = next(place for place, picture in enumerate(pictures) if picture.boxes)
+    place = next(place for place, image in enumerate(pictures) if image.boxes)
     width, height = data.features.size(place)
     across, down = _seen_size(width, height, rules)
     box = pictures[place].boxes[0].box

@@ -140,7 +140,7 @@ def _calibrated(evaluated: EvaluatedImage, curve: Calibration) -> EvaluatedImage
 def _suspects(outcome: StageResults, dataset_id: int) -> list[SuspectExample]:
     pictures, places = outcome.context.data.pictures, outcome.review.places
     reviewed = [pictures.pictures[place] for place in places]
-    own = [picture for picture in reviewed if picture.dataset_id == dataset_id]
+    own = [image for image in reviewed if image.dataset_id == dataset_id]
     names = LabelNames(pictures.labels, pictures.label_ids)
     return suspect_examples(own, names, outcome.review.suspicions)
 

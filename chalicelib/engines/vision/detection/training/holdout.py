@@ -58,8 +58,8 @@ def hold_out_images(
 
 def _groups(pictures: Sequence[LabelledPicture], seed: int) -> list[list[int]]:
     by_digest: dict[bytes, list[int]] = {}
-    for place, picture in enumerate(pictures):
-        by_digest.setdefault(picture.digest, []).append(place)
+    for place, image in enumerate(pictures):
+        by_digest.setdefault(image.digest, []).append(place)
     ranks = shuffled_ranks(list(by_digest), seed)
     groups = list(by_digest.values())
     return [groups[index] for index in np.argsort(ranks)]

@@ -125,8 +125,8 @@ class ProposalStage:
         """Return the proposals of some images."""
 
         def proposals_of(place: int) -> Proposals:
-            picture = self._context.data.open_picture(place, SIDE)
-            return propose(self._context.backbones, picture)
+            image = self._context.data.open_picture(place, SIDE)
+            return propose(self._context.backbones, image)
 
         missing = [place for place in places if place not in self._kept]
         with ThreadPoolExecutor(max(1, self._context.options.threads)) as pool:

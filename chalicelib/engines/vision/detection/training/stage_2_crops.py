@@ -95,8 +95,8 @@ class CropStage:
 
     def _describe(self, place: int) -> Singles:
         boxes, _ = truth_of(self._context.data.pictures.pictures[place])
-        picture = self._context.data.open_picture(place, LEAST_SIDE)
-        return describe_crops(self._context.backbones, picture, boxes[self._chosen[place]])
+        image = self._context.data.open_picture(place, LEAST_SIDE)
+        return describe_crops(self._context.backbones, image, boxes[self._chosen[place]])
 
 
 def _chosen_boxes(context: DetectionContext) -> dict[int, Ints]:

@@ -108,8 +108,8 @@ class ReviewStage:
             if place in self._tested:
                 self.evaluated.append(evaluator.evaluate(place, answered))
             if len(self.suspicions) < 10 * MOST_ENTRIES:
-                picture = self._context.data.pictures.pictures[place]
-                self.suspicions += suspicions_of(picture, answered, self._context.labels)
+                image = self._context.data.pictures.pictures[place]
+                self.suspicions += suspicions_of(image, answered, self._context.labels)
         return None
 
     def arrays(self) -> Mapping[str, Array]:

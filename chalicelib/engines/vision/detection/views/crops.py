@@ -27,17 +27,17 @@ LEAST_SIDE = 1024
 CROP_VALUES = 1280
 
 
-def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) -> Singles:
+def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
     """Return features of each box of an image, of length 1, float32, shape (boxes, 1280).
 
     Args:
         backbones: the installed networks.
-        picture: image decoded with `LEAST_SIDE`.
+        image: image decoded with `LEAST_SIDE`.
         boxes: left, top, right, bottom in pixels of the image as displayed, shape (boxes, 4).
     """
     rows = np.empty((len(boxes), CROP_VALUES), np.float32)
     for index, box in enumerate(boxes):
-        pixels = _crop(picture, [float(side) for side in box])
+        pixels = _crop(image, [float(side) for side in box])
         (embedding,) = backbones.get(LITE2).run(pixels[None], ["embedding"])
         # The square root dampens the few channels that would dominate the distances.
         row = np.sign(embedding[0]) * np.sqrt(np.abs(embedding[0]))
@@ -45,13 +45,13 @@ def describe_crops(backbones: BackbonePool, picture: Picture, boxes: Doubles) ->
     return rows
 
 
-def _crop(picture: Picture, box: Sequence[float]) -> Pixels:
-    height, width = picture.pixels.shape[:2]
-    across, down = width / picture.width, height / picture.height
+def _crop(image: Picture, box: Sequence[float]) -> Pixels:
+    height, width = image.pixels.shape[:2]
+    across, down = width / image.width, height / image.height
     border_x, border_y = BORDER * (box[2] - box[0]), BORDER * (box[3] - box[1])
     left, right = _span((box[0] - border_x) * across, (box[2] + border_x) * across, width)
     top, bottom = _span((box[1] - border_y) * down, (box[3] + border_y) * down, height)
-    part = Image.fromarray(picture.pixels[top:bottom, left:right])
+    part = Image.fromarray(image.pixels[top:bottom, left:right])
     return np.asarray(part.resize((CROP_SIDE, CROP_SIDE), Image.Resampling.BILINEAR))
 
 

@@ -75,16 +75,16 @@ class DetectionExtractor:
         """Return the part of an image that a view shows."""
         return augmented_view(digest, number)
 
-    def extract(self, picture: Picture, digest: bytes, view: int) -> Halves:
+    def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
         """Return the features of one view, float16, shape (ROW_VALUES,).
 
         Args:
-            picture: image decoded with `least_side`.
+            image: image decoded with `least_side`.
             digest: digest of the image file, 16 bytes.
             view: number of the view, from 0.
         """
-        shown = self.view(picture.width, picture.height, digest, view)
-        return compute_row(self._backbones, render(picture.pixels, shown))
+        shown = self.view(image.width, image.height, digest, view)
+        return compute_row(self._backbones, render(image.pixels, shown))
 
 
 class RetailExtractor(DetectionExtractor):

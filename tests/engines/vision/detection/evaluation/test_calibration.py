@@ -85,17 +85,17 @@ def test_a_gain_is_drawn_over_the_same_pictures():
 def test_the_suggested_threshold_parts_right_from_wrong():
     """It lies where F1 is best over all answers, boxes that nothing found counted."""
     scores, is_right = np.array([0.9, 0.8, 0.6, 0.2, 0.1]), np.array([1, 1, 1, 0, 0], bool)
-    picture = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([4]))
+    image = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([4]))
 
-    assert suggest_threshold([picture]) == 0.6
+    assert suggest_threshold([image]) == 0.6
 
 
 def test_equal_probabilities_have_one_threshold():
     """A right answer is not counted without the wrong ones of its probability."""
     scores, is_right = np.array([0.9, 0.5, 0.5, 0.5, 0.5]), np.array([1, 1, 0, 0, 0], bool)
-    picture = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([2]))
+    image = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([2]))
 
-    assert suggest_threshold([picture]) == 0.9
+    assert suggest_threshold([image]) == 0.9
 
 
 def test_without_a_right_answer_no_threshold_is_suggested():

@@ -26,7 +26,7 @@ def test_a_gain_is_certain_or_likely(gain: Interval | None, is_certain: bool, is
     assert (found.is_certain, found.is_likely) == (is_certain, is_likely)
 
 
-def picture(*right: bool) -> EvaluatedImage:
+def image(*right: bool) -> EvaluatedImage:
     """One box and answers in order of their scores."""
     scores = np.linspace(0.9, 0.5, len(right))
     return EvaluatedImage(np.zeros(len(right), int), scores, np.array(right), np.array([1]))
@@ -34,7 +34,7 @@ def picture(*right: bool) -> EvaluatedImage:
 
 def test_a_comparison_is_paired_by_picture():
     """Both means and their difference; equal answers gain nothing for sure."""
-    before, after = [picture(False, True)] * 5, [picture(True, False)] * 5
+    before, after = [image(False, True)] * 5, [image(True, False)] * 5
 
     better, same = compare(before, after, 1, 0), compare(before, before, 1, 0)
 

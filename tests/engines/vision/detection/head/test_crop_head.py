@@ -90,10 +90,10 @@ def test_unlikely_boxes_are_not_looked_at_again():
 
 def test_crops_at_and_beyond_the_border_are_described():
     """Boxes that are thin or stick out of the picture give finite rows of length one."""
-    picture, _ = drawn_picture(0)
+    image, _ = drawn_picture(0)
     boxes = np.array([[0, 0, 300, 240], [299.5, 239.5, 300, 240], [-20, -20, 5, 5]], float)
 
-    rows = describe_crops(POOL, picture, boxes)
+    rows = describe_crops(POOL, image, boxes)
 
     assert rows.shape == (3, CROP_VALUES)
     assert (rows**2).sum(axis=1) == pytest.approx(np.ones(3), abs=1e-5)

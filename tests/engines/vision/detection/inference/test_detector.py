@@ -35,10 +35,10 @@ def loud_model(**changes: object) -> DetectionModel:
     return replace(model, **changes)
 
 
-def answered(model: DetectionModel, picture: Picture | None = None) -> list:
+def answered(model: DetectionModel, image: Picture | None = None) -> list:
     """Answers of a model that was written and read."""
     loaded = detector.load(dump_model(model), POOL)
-    return list(loaded.predict(picture or drawn_picture(0)[0]))
+    return list(loaded.predict(image or drawn_picture(0)[0]))
 
 
 def test_answers_are_whole_pixels_inside_of_the_picture():
@@ -57,8 +57,8 @@ def test_answers_are_whole_pixels_inside_of_the_picture():
 
 def test_boxes_refer_to_the_picture_as_displayed():
     """A picture that was reduced in decoding has its boxes at full size."""
-    picture, _ = drawn_picture(0)
-    large = Picture(picture.pixels, 3000, 2400)
+    image, _ = drawn_picture(0)
+    large = Picture(image.pixels, 3000, 2400)
 
     for small, big in zip(answered(loud_model()), answered(loud_model(), large), strict=True):
         assert small.box.max_x * 10 == pytest.approx(big.box.max_x, abs=10)
@@ -74,9 +74,9 @@ def test_retail_execution_answers_from_tiles():
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (5, 400), (400, 4)])
 def test_tiny_and_thin_pictures_are_answered(width: int, height: int):
     """Any shape that can be decoded gives boxes inside of it."""
-    picture = Picture(np.full((height, width, 3), 90, np.uint8), width, height)
+    image = Picture(np.full((height, width, 3), 90, np.uint8), width, height)
 
-    for item in answered(loud_model(), picture):
+    for item in answered(loud_model(), image):
         assert 0 <= item.box.min_x < item.box.max_x <= width
         assert 0 <= item.box.min_y < item.box.max_y <= height
 
@@ -124,9 +124,9 @@ def test_a_model_of_before_answers_as_it_did():
     whole = load(dump_model(loud_model(decay=0.3)), KIND, 1)
     newer = ("decay", "isMirrored")
     header = {name: value for name, value in whole.header.items() if name not in newer}
-    picture = drawn_picture(0)[0]
+    image = drawn_picture(0)[0]
 
-    before = list(detector.load(dump(header, whole.arrays), POOL).predict(picture))
+    before = list(detector.load(dump(header, whole.arrays), POOL).predict(image))
 
     assert before == answered(loud_model())
     assert answered(loud_model(decay=0.3))[-1].probability < before[-1].probability

@@ -34,9 +34,9 @@ def test_a_box_has_the_mean_of_the_map_inside_of_it():
 
 def test_drawn_objects_are_proposed():
     """Ball and crate are among the boxes, which are inside of the image and have features."""
-    picture, known = drawn_picture(3)
+    image, known = drawn_picture(3)
 
-    proposals = propose(POOL, picture)
+    proposals = propose(POOL, image)
 
     assert 0 < len(proposals.boxes) <= MOST_BOXES
     assert proposals.features.shape == (len(proposals.boxes), VALUES)

@@ -20,7 +20,7 @@ from chalicelib.engines.vision.detection.report.data_report import (
 )
 
 
-def picture(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
+def image(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
     """Make an image with boxes whose example ids count from the digest times ten."""
     known = [LabelledBox(label, box, digest * 10 + at) for at, (label, box) in enumerate(boxes)]
     return LabelledPicture(1, digest.to_bytes(16, "little"), name, boxes=tuple(known))
@@ -47,9 +47,9 @@ OTHER = Box(50, 50, 10, 10)
 def test_equal_files_with_other_boxes_are_named():
     """Two names of one file with different boxes conflict; across the split they are named too."""
     pictures = [
-        picture("a.jpg", 1, (0, ONE)),
-        picture("b.jpg", 1, (0, OTHER)),
-        picture("c.jpg", 2, (0, ONE)),
+        image("a.jpg", 1, (0, ONE)),
+        image("b.jpg", 1, (0, OTHER)),
+        image("c.jpg", 2, (0, ONE)),
     ]
 
     known = [reviewed(each, is_tested=place == 0) for place, each in enumerate(pictures)]
@@ -66,7 +66,7 @@ def test_equal_files_with_other_boxes_are_named():
 
 def test_near_equal_pictures_are_found_by_their_features():
     """Two similar files that agree are not a conflict, but are named across the split."""
-    pictures = [picture(f"{place}.jpg", place, (0, ONE)) for place in range(6)]
+    pictures = [image(f"{place}.jpg", place, (0, ONE)) for place in range(6)]
     pooled = np.random.default_rng(0).normal(size=(6, 40)).astype(np.float32)
     pooled[5] = pooled[0] + 0.01
 
@@ -81,22 +81,22 @@ def test_near_equal_pictures_are_found_by_their_features():
 
 def test_boxes_agree_by_place_label_and_number():
     """Every box needs a partner with its label."""
-    base = reviewed(picture("a", 1, (0, ONE)))
+    base = reviewed(image("a", 1, (0, ONE)))
 
     def agrees(*boxes: tuple[int, Box]) -> bool:
-        return agree(base, reviewed(picture("b", 2, *boxes)), CLOSE_OVERLAP)
+        return agree(base, reviewed(image("b", 2, *boxes)), CLOSE_OVERLAP)
 
     assert agrees((0, Box(1, 1, 10, 10)))
     assert not agrees((1, ONE))
     assert not agrees((0, ONE), (0, OTHER))
     assert not agrees((0, OTHER))
-    assert agree(reviewed(picture("a", 1)), reviewed(picture("b", 2)), CLOSE_OVERLAP)
+    assert agree(reviewed(image("a", 1)), reviewed(image("b", 2)), CLOSE_OVERLAP)
 
 
 def test_two_annotations_of_one_file_have_to_agree_closely():
     """A box that is a tenth larger is another one in the same file, and the same in a like one."""
-    base = reviewed(picture("a", 1, (0, ONE)))
-    larger = reviewed(picture("b", 1, (0, Box(0, 0, 11, 10))))
+    base = reviewed(image("a", 1, (0, ONE)))
+    larger = reviewed(image("b", 1, (0, Box(0, 0, 11, 10))))
 
     assert agree(base, larger, CLOSE_OVERLAP)
     assert not agree(base, larger, EQUAL_OVERLAP)
@@ -104,15 +104,15 @@ def test_two_annotations_of_one_file_have_to_agree_closely():
 
 def test_pictures_of_two_sizes_are_compared_by_shares():
     """The same picture at twice the size has its boxes at twice the place."""
-    base = reviewed(picture("a", 1, (0, OTHER)))
-    double = reviewed(picture("b", 2, (0, Box(100, 100, 20, 20))), size=200)
+    base = reviewed(image("a", 1, (0, OTHER)))
+    double = reviewed(image("b", 2, (0, Box(100, 100, 20, 20))), size=200)
 
     assert agree(base, double, CLOSE_OVERLAP)
 
 
 def test_a_box_found_with_another_label_is_suspicious():
     """The entry names file, example, both labels, probability and place."""
-    shown = picture("a.jpg", 1, (0, ONE))
+    shown = image("a.jpg", 1, (0, ONE))
 
     (entry,) = suspicions_of(shown, answers(((0, 0, 10, 10), 1, 0.9)), ["cat", "dog"])
 
@@ -128,7 +128,7 @@ def test_a_box_found_with_another_label_is_suspicious():
 
 def test_suspect_boxes_are_named_whole():
     """A contradicted box is named with ids and digest; missing ones and other datasets' are not."""
-    shown, foreign = picture("a.jpg", 1, (0, ONE)), picture("b.jpg", 2, (0, OTHER))
+    shown, foreign = image("a.jpg", 1, (0, ONE)), image("b.jpg", 2, (0, OTHER))
     contradicted = answers(((0, 0, 10, 10), 1, 0.9), ((70, 70, 80, 80), 1, 0.9))
     names = ["cat", "dog"]
     suspicions = suspicions_of(shown, contradicted, names)
@@ -143,7 +143,7 @@ def test_suspect_boxes_are_named_whole():
 
 def test_an_object_without_a_box_is_suspicious():
     """Something found with certainty where nothing is annotated is reported."""
-    shown = picture("a.jpg", 1, (0, ONE))
+    shown = image("a.jpg", 1, (0, ONE))
 
     (entry,) = suspicions_of(shown, answers(((50, 50, 60, 60), 0, 0.8)), ["cat"])
 
@@ -153,7 +153,7 @@ def test_an_object_without_a_box_is_suspicious():
 
 def test_confirmed_and_uncertain_boxes_are_not_suspicious():
     """A box that is also found with its own label, or another one with a low score, is fine."""
-    shown = picture("a.jpg", 1, (0, ONE))
+    shown = image("a.jpg", 1, (0, ONE))
     confirmed = answers(((0, 0, 10, 10), 1, 0.9), ((0, 0, 10, 10), 0, 0.3))
     uncertain = answers(((0, 0, 10, 10), 1, 0.4), ((50, 50, 60, 60), 0, 0.4))
 
@@ -163,7 +163,7 @@ def test_confirmed_and_uncertain_boxes_are_not_suspicious():
 
 def test_each_list_is_bounded():
     """A dataset of equal pictures with different boxes fills no card."""
-    pictures = [picture(f"{place}", 1, (0, Box(place * 20, 0, 10, 10))) for place in range(40)]
+    pictures = [image(f"{place}", 1, (0, Box(place * 20, 0, 10, 10))) for place in range(40)]
     suspicions = [
         {"confidence": place / 300, "label": "cat" if place % 2 else None} for place in range(300)
     ]
@@ -190,10 +190,10 @@ def test_very_many_near_duplicates_hide_no_conflict_between_equal_files():
     """However many pictures look alike, every torn pair counts and equal files come first."""
     count = 320
     known = [
-        reviewed(picture(f"{at}.jpg", at + 1, (0, ONE)), is_tested=at >= count - 2)
+        reviewed(image(f"{at}.jpg", at + 1, (0, ONE)), is_tested=at >= count - 2)
         for at in range(count - 1)
     ]
-    known.append(reviewed(picture("last.jpg", count - 1, (0, OTHER)), is_tested=True))
+    known.append(reviewed(image("last.jpg", count - 1, (0, OTHER)), is_tested=True))
     sides = np.repeat([[1.0, 0.0], [0.0, 1.0]], count // 2, axis=0)
     pooled = (sides + 0.001 * np.arange(count)[:, None] / count).astype(np.float32)
 

@@ -295,8 +295,8 @@ def test_a_second_look_is_compared_with_the_mirror_images_that_are_on(judged):
 def test_a_mirror_image_is_the_same_computed_and_as_a_copy():
     """The stored copy of a picture serves where there is one: its maps are those of an answer."""
     data = drawn_data(1)
-    known, picture = data.pictures.pictures[0], data.open_picture(0, 0)
-    copies = MemoryFeatures(DetectionExtractor(POOL), [picture], [known.digest], augment=True)
+    known, image = data.pictures.pictures[0], data.open_picture(0, 0)
+    copies = MemoryFeatures(DetectionExtractor(POOL), [image], [known.digest], augment=True)
 
     computed, stored = (
         context.make_context(given, options(split_ratio=1.0), POOL).mirrored_maps(0)
@@ -315,9 +315,9 @@ def test_a_model_trained_on_everything_finds_what_was_drawn():
     run(training)
     fitted = training.finish(MODEL, NOW)
     model = detector.load(fitted.artifact, POOL)
-    picture, known = drawn_picture(99)
+    image, known = drawn_picture(99)
 
-    found = model.predict(picture)
+    found = model.predict(image)
 
     assert fitted.test_size == 0
     assert fitted.metrics["modelMetrics"]["meanAveragePrecision"] is None
@@ -335,7 +335,7 @@ def test_a_model_trained_on_everything_finds_what_was_drawn():
 def test_pictures_without_boxes_teach_nothing():
     """A dataset without a box fails, and says what to add."""
     data = drawn_data()
-    bare = [replace(picture, boxes=()) for picture in data.pictures.pictures]
+    bare = [replace(image, boxes=()) for image in data.pictures.pictures]
 
     with pytest.raises(TrainingFailed, match=r"has a box\. Add pictures with annotations"):
         DetectionTraining(with_pictures(data, bare), options(), POOL)
@@ -345,7 +345,7 @@ def test_boxes_that_are_too_thin_teach_nothing():
     """When every box is thinner than can be seen, the text names a file, its box and the way."""
     data = drawn_data()
     thin = (LabelledBox(0, Box(3, 4, 1, 90), 1),)
-    pictures = [replace(picture, boxes=thin) for picture in data.pictures.pictures]
+    pictures = [replace(image, boxes=thin) for image in data.pictures.pictures]
 
     with pytest.raises(TrainingFailed, match=r"drawn-0\.png .* x 3, y 4 1 x 90.*Crop the pictures"):
         DetectionTraining(with_pictures(data, pictures), options(), POOL)
@@ -355,8 +355,8 @@ def test_a_label_with_two_pictures_is_trained_and_not_tested():
     """A rare label has no average precision instead of one that means nothing."""
     data = drawn_data(8)
     pictures = [
-        replace(picture, boxes=picture.boxes if place < 2 else picture.boxes[:1])
-        for place, picture in enumerate(data.pictures.pictures)
+        replace(image, boxes=image.boxes if place < 2 else image.boxes[:1])
+        for place, image in enumerate(data.pictures.pictures)
     ]
     training = DetectionTraining(with_pictures(data, pictures), options(epochs=1), POOL)
     run(training)

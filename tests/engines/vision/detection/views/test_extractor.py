@@ -36,13 +36,13 @@ def test_both_networks_weigh_alike():
 
 def test_features_lie_where_the_object_is():
     """A change in the left upper corner changes the left upper cells most."""
-    picture, _ = drawn_picture(0)
-    changed = picture.pixels.copy()
+    image, _ = drawn_picture(0)
+    changed = image.pixels.copy()
     changed[:40, :40] = 0
     extractor = DetectionExtractor(POOL)
-    before = maps_of(extractor.extract(picture, DIGEST, 0)).fine
+    before = maps_of(extractor.extract(image, DIGEST, 0)).fine
     after = maps_of(
-        extractor.extract(type(picture)(changed, picture.width, picture.height), DIGEST, 0)
+        extractor.extract(type(image)(changed, image.width, image.height), DIGEST, 0)
     ).fine
 
     change = np.abs(after - before).mean(axis=1).reshape(52, 52)
@@ -52,8 +52,8 @@ def test_features_lie_where_the_object_is():
 
 def test_the_same_view_gives_the_same_row():
     """Two workers compute the same from picture, digest and view."""
-    picture, _ = drawn_picture(1)
-    rows = [DetectionExtractor(POOL).extract(picture, DIGEST, 2) for _ in range(2)]
+    image, _ = drawn_picture(1)
+    rows = [DetectionExtractor(POOL).extract(image, DIGEST, 2) for _ in range(2)]
 
     np.testing.assert_array_equal(*rows)
 
