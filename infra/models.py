@@ -82,7 +82,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog=administrator_command("models"), description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, function, text in (

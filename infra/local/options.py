@@ -133,7 +133,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
 
 
 def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Describe the command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(run_command(), description="Run Presage locally.")
     parser.add_argument("--backend", choices=(MOTO, LOCALSTACK, AWS), help="where data is stored")
     parser.add_argument(

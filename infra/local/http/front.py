@@ -153,7 +153,7 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def is_short(self, request: Any) -> bool:
-        """Return whether a request is for records or predicts a text, which takes milliseconds.
+        """Return whether a request takes only milliseconds: one for records, or a text prediction.
 
         Calls with images and documents may wait for foreign hosts, so they are not held up.
         """
