@@ -1,6 +1,6 @@
 """The time up to which the data is saved, in memory that all processes of a stack share.
 
-A file could not be written when the disk is full.
+It is not in a file, because a full disk could not store the file.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def exact_found(
 
 
 def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
-    """Give a number the tag of a separate label to its left or above."""
+    """Tag a number by a separate label, which is to the left of the number or above it."""
     mark = _label_of(found.pieces[0], marks)
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:

@@ -237,7 +237,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Count the pieces of whole lines of text that share a table row with another whole line."""
+    """Count the text pieces in table rows that contain more than one whole line of text."""
     by_row: dict[int, list[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines:

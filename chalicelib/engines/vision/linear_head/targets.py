@@ -58,7 +58,7 @@ class ImageTargets:
         return dense
 
     def counts(self, places: Ints) -> Ints:
-        """Return how many of some images have each label, int, shape (labels,)."""
+        """Return the number of given images that have each label, int, shape (labels,)."""
         chosen = np.zeros(self.pictures, bool)
         chosen[places] = True
         return np.bincount(self.labels[chosen[self.places]], minlength=self.size)
