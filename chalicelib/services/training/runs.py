@@ -232,7 +232,7 @@ class TrainingRunService:
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: its worker may have died before it."""
+        """Emit the event again for a repeated message: the first worker may have died too early."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
