@@ -14,6 +14,7 @@ from chalicelib.services.datasets.thumbnails import ThumbnailService
 from chalicelib.services.training.adjusting import AdjustmentService, AdjustmentStores
 from chalicelib.services.training.embeddings import EmbeddingService
 from chalicelib.services.training.features import FeatureService, FeatureServiceStores
+from chalicelib.services.training.importing import ImportService, ImportStores
 from chalicelib.services.training.parts import TrainingPartService
 from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
 from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
@@ -100,7 +101,15 @@ class TrainingContainer:
             ),
         }
         stores = pick(TrainingRunServiceStores, self.stores)
-        return TrainingRunService(stores, learners, self.adjustments, self.clock, self.settings)
+        others = (self.adjustments, self.imports)
+        return TrainingRunService(stores, learners, others, self.clock, self.settings)
+
+    @cached_property
+    def imports(self) -> ImportService:
+        """Return the service that imports models."""
+        stores = pick(ImportStores, self.stores)
+        pools = (self.encoders, self.backbones)
+        return ImportService(stores, self.training.queue_new, pools, self.clock)
 
     @cached_property
     def adjustments(self) -> AdjustmentService:

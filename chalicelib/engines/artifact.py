@@ -24,7 +24,7 @@ Model = TypeVar("Model")
 _HEADER = "header"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The first moment that a zip archive can name.
 # What numpy and zipfile raise on damaged archives (RuntimeError: a flag says encrypted).
-_DAMAGE = (
+DAMAGE = (
     ValueError,
     OSError,
     EOFError,
@@ -89,7 +89,7 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
         ArtifactError: damaged bytes, another kind, or another version.
     """
     members = _read_members(data)
-    header = _read_header(members.pop(_HEADER, None))
+    header = read_header(members.pop(_HEADER, None))
     if header.get("kind") != kind:
         raise ArtifactError(f"This artifact is of kind {header.get('kind')!r}, not {kind!r}.")
     if header.get("version") not in range(oldest or version, version + 1):
@@ -133,7 +133,7 @@ def read_parts(data: bytes) -> Artifact:
         ArtifactError: the bytes are damaged or not an artifact.
     """
     members = _read_members(data)
-    return Artifact(_read_header(members.pop(_HEADER, None)), members)
+    return Artifact(read_header(members.pop(_HEADER, None)), members)
 
 
 def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
@@ -149,7 +149,7 @@ def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 def read_kind(data: bytes) -> str:
     """Return the kind in an archive's header, or ""; raise ArtifactError if it is damaged."""
-    header = _read_header(_read_members(data, {_HEADER}).get(_HEADER))
+    header = read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 
 
@@ -163,7 +163,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             wanted = [name for name in archive.files if names is None or name in names]
             members = {name: archive[name] for name in wanted}
-    except _DAMAGE as cause:
+    except DAMAGE as cause:
         raise ArtifactError(f"The artifact is damaged: {cause}") from cause
     # A member that is not an array comes back as its bytes.
     if not all(isinstance(member, np.ndarray) for member in members.values()):
@@ -171,7 +171,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
     return members
 
 
-def _read_header(member: Array | None) -> dict[str, Any]:
+def read_header(member: Array | None) -> dict[str, Any]:
     """Read the JSON header, uint8, shape (bytes,)."""
     if member is None:
         raise ArtifactError("These bytes hold arrays, but not those of an artifact.")

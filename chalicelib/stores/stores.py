@@ -60,6 +60,7 @@ from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.jobs.turns import TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
+from chalicelib.stores.models.imported_files import ImportedFileStore
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.places import QueuePlaces
@@ -168,6 +169,7 @@ class Stores:
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
         self.user_texts = UserTextStore(self.artifacts)
+        self.imported_files = ImportedFileStore(self.artifacts)
         self.run_parts = RunParts(self.artifacts)
         self.curves = CurveStore(self.artifacts)
         self.model_source: ModelSource = INSTALLED_ONLY

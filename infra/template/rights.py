@@ -43,6 +43,8 @@ SERVICES = {
 _TRAIN: Rights = {
     "bucket": ("ListBucket",),
     "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
+    # Archives of models to import.
+    "objects/incoming": ("DeleteObject", "GetObject"),
     "objects/models": ("DeleteObject", "GetObject", "PutObject"),
     "objects/prebuilt": ("GetObject",),
     "table/accounts": ("GetItem", "UpdateItem"),
@@ -109,7 +111,7 @@ _FILES: Rights = {
     "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     "table/incoming": ("GetItem", "UpdateItem"),
     "table/labels": ("BatchGetItem", "BatchWriteItem"),
-    "table/models": ("BatchGetItem", "GetItem", "UpdateItem"),
+    "table/models": ("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem"),
     "table/models/index/queued": ("Query",),
     "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
 }

@@ -241,6 +241,14 @@ class Deployed:
         """Send a file straight to the bucket, as with a presigned form."""
         self.outside.s3.put_object(Bucket=self.settings.bucket, Key=key, Body=content)
 
+    def read(self, prefix: str) -> bytes:
+        """Return the only object below a prefix of the bucket."""
+        found = self.outside.s3.list_objects_v2(Bucket=self.settings.bucket, Prefix=prefix)
+        [entry] = found["Contents"]
+        answer = self.outside.s3.get_object(Bucket=self.settings.bucket, Key=entry["Key"])
+        content: bytes = answer["Body"].read()
+        return content
+
 
 class Caller:
     """One account's programs."""

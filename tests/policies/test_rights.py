@@ -69,6 +69,8 @@ RARE = {
         ("objects/datasets/names", "s3:PutObject"),
         # Models are read together with their account only where a call names one first.
         ("table/models", "dynamodb:BatchGetItem"),
+        # A failed import whose row may have been written.
+        ("table/models", "dynamodb:DeleteItem"),
     },
     "records": {
         ("objects/datasets/chunks", "s3:DeleteObject"),

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.jobs.imported_model import ImportedDescription
 from chalicelib.domain.jobs.spreading import PartWork
 from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.model import Model
@@ -96,6 +97,8 @@ class LearnedModel:
     """All flagged examples, the most suspicious first; the card lists some of them."""
     evaluation: Evaluation | None = None
     """Out-of-fold answers to the dataset's own examples; None if not stored."""
+    description: ImportedDescription | None = None
+    """Type and language of an imported model, which its row does not know yet."""
 
 
 class Adjuster(Protocol):
@@ -112,6 +115,23 @@ class Adjuster(Protocol):
 
     def discard(self, model: Model) -> None:
         """Delete the texts of an adjustment that has ended."""
+        ...
+
+
+class Importer(Protocol):
+    """Reads models that were exported elsewhere."""
+
+    def learn(self, model: Model, control: RunControl) -> LearnedModel:
+        """Read the archive of an import.
+
+        Raises:
+            TrainingFailed: the archive cannot be imported; the message says why.
+            LeaseLost: another worker owns the run.
+        """
+        ...
+
+    def discard(self, model: Model) -> None:
+        """Delete the archive of a run that has ended."""
         ...
 
 

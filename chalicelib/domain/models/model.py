@@ -16,7 +16,7 @@ from chalicelib.domain.datasets.dataset import (
     VISION,
 )
 from chalicelib.domain.models.model_version import KeptVersions
-from chalicelib.errors import InvalidParameter
+from chalicelib.errors import Conflict, InvalidParameter
 
 QUEUED = "QUEUED"
 RUNNING = "RUNNING"
@@ -79,6 +79,8 @@ class TrainRequest:
     """The known members of `trainParams` with proper types, as answers show them."""
     adjustment: Mapping[str, object] | None = None
     """Key of the texts, and rate, of a run that adjusts the served version; None to train."""
+    imported: Mapping[str, object] | None = None
+    """Where the archive of an imported model is; None for a model that is trained here."""
 
     def param(self, name: str) -> object:
         """Return a member of `trainParams`; None if it was not sent."""
@@ -156,6 +158,22 @@ class Model:
     heeds_rate: bool = False
     mark: str | None = None
     """Identifies the call that requested the run; None for one without an idempotency key."""
+
+    def require_dataset(self, action: str) -> None:
+        """Raise an error if the model was imported, so that it has no dataset here.
+
+        Args:
+            action: what needs the dataset, for example `retrained`.
+
+        Raises:
+            Conflict: the model was imported.
+        """
+        if self.request.imported is not None:
+            raise Conflict(
+                f"Model {self.model_id} cannot be {action}: it was imported, and its examples are "
+                "not in this account. Train a model from a dataset of this account.",
+                "model_imported",
+            )
 
     @property
     def out_of_domain_rate(self) -> float | None:

@@ -1,6 +1,6 @@
 """Trainings and models."""
 
-from chalicelib.routes.models import adjusting, exports, models, training, versions
+from chalicelib.routes.models import adjusting, exports, importing, models, training, versions
 
 OPERATIONS = (
     *training.OPERATIONS,
@@ -8,4 +8,5 @@ OPERATIONS = (
     *versions.OPERATIONS,
     *exports.OPERATIONS,
     *adjusting.OPERATIONS,
+    *importing.OPERATIONS,
 )

@@ -121,6 +121,7 @@ class FeedbackService:
 
     def _view(self, model: Model) -> DatasetView:
         """Return the dataset of a model if it can take feedback."""
+        model.require_dataset("given feedback")
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
             raise BadRequest(

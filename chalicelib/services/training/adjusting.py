@@ -116,6 +116,7 @@ class AdjustmentService:
             Conflict: the model is busy or was never trained.
             TooManyOpen: the account has too many open trainings.
         """
+        model.require_dataset("adjusted")
         found = self._checked(account, model, source, rate, seconds)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "adjusted")

@@ -100,15 +100,29 @@ class TrainingService:
             is_paid=account.is_paid,
             heeds_rate=True,
         )
+        return self.queue_new(account, model, view.dataset)
+
+    def queue_new(self, account: Account, model: Model, dataset: Dataset | None) -> ModelView:
+        """Queue the first run of a new model.
+
+        Args:
+            account: owner of the model.
+            model: the model, which has no row yet.
+            dataset: the dataset to protect from deletion; None if the run does not read one.
+
+        Raises:
+            Conflict: the dataset is not available.
+            TooManyOpen: the account has too many open trainings.
+        """
         # Counted first, so that nothing but the queue can fail once the training is accepted.
         position = self.view(model).queue_position
-        entry = self._guard(account, view.dataset, model.model_id)
+        entry = self._guard(account, dataset, model.model_id)
         try:
             turn = self._stores.training_queue.turn(model.account_id, is_paid=model.is_paid)
             model = replace(model, turn=turn)
             self._stores.models.create(model)
         except StorageUnavailable:
-            self._revert(model, view.dataset, entry)
+            self._revert(model, dataset, entry)
             raise
         self._enqueue(model)
         return ModelView(model, position)
@@ -118,10 +132,11 @@ class TrainingService:
 
         Raises:
             BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.
-            Conflict: the model is busy, the dataset is not available, or the profile is not
-                installed.
+            Conflict: the model is busy or was imported, the dataset is not available, or the
+                profile is not installed.
             TooManyOpen: the account has too many open trainings.
         """
+        model.require_dataset("retrained")
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
             raise BadRequest(
@@ -261,7 +276,7 @@ class TrainingService:
             raise DatasetNotReady(dataset.dataset_id, "UPLOADING or DELETION_PENDING")
         return entry
 
-    def _revert(self, model: Model, dataset: Dataset, entry: str) -> None:
+    def _revert(self, model: Model, dataset: Dataset | None, entry: str) -> None:
         """Undo a request whose row may or may not have been written."""
         try:
             if self._stores.models.cancel(model):

@@ -15,10 +15,11 @@ from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, Dataset
+from chalicelib.domain.jobs.imported_model import described
 from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.comparison import compare
 from chalicelib.domain.models.evaluation import evaluation_document
-from chalicelib.domain.models.learning import Adjuster, LearnedModel, Learner, RunControl
+from chalicelib.domain.models.learning import Adjuster, Importer, LearnedModel, Learner, RunControl
 from chalicelib.domain.models.model import OPEN, Model, TrainStats
 from chalicelib.domain.models.model_version import ModelVersion
 from chalicelib.domain.models.suspects import suspects_document
@@ -78,12 +79,12 @@ class TrainingRunService:
         self,
         stores: TrainingRunServiceStores,
         learners: Mapping[str, Learner],
-        adjustments: Adjuster,
+        others: tuple[Adjuster, Importer],
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._stores = stores
-        self._adjustments = adjustments
+        self._adjustments, self._imports = others
         self._queue = stores.training_queue
         self._learners = learners
         self._clock = clock
@@ -154,7 +155,9 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Train on the dataset; or adjust the served version, even if its dataset was deleted."""
+        """Train on the dataset, adjust the served version, or read an imported one."""
+        if model.request.imported is not None:
+            return self._imports.learn(model, control)
         if model.request.adjustment is not None:
             return self._adjustments.learn(model, control)
         learned = self._learners[model.family].learn(model, self._dataset(model), control)
@@ -170,6 +173,8 @@ class TrainingRunService:
     def _publish(self, model: Model, learned: LearnedModel, started: float) -> None:
         """Write all files of a version, then point the model's row to it."""
         saving = time.monotonic()
+        if learned.description is not None:
+            model = described(model, learned.description)
         # The fence is in the name, so that a stalled worker and its successor never share a file.
         version = f"r{model.run}-{model.fence}"
         suspects = suspects_document(learned.suspects)
@@ -300,6 +305,7 @@ class TrainingRunService:
     def _discard(self, model: Model) -> None:
         """Delete data that only a running training needs."""
         self._adjustments.discard(model)
+        self._imports.discard(model)
         self._learners[model.family].discard(model)
         self._stores.run_parts.delete(model)
 

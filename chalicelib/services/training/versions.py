@@ -98,6 +98,7 @@ class VersionService:
             NotFound: one of the versions is not kept.
             Conflict: the versions have fewer than 20 held-out examples in common.
         """
+        model.require_dataset("compared")
         # The newer version knows the current labels, whatever the order of the call.
         older, newer = (
             self._files.evaluation(self.at(model, number)) for number in sorted((first, second))

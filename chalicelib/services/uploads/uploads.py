@@ -246,6 +246,7 @@ class UploadService:
                 "modelId",
                 f"model {model.model_id} is of type {model.type}; use a model of type {DETECTION}.",
             )
+        model.require_dataset("given feedback")
         _check(model.family, source)
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:

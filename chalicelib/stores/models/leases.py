@@ -22,7 +22,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.tables import ModelRow
-from chalicelib.stores.models.models import load_model, open_key
+from chalicelib.stores.models.models import dump_request, load_model, open_key
 from chalicelib.stores.models.serving import row_versions, unchanged_versions
 
 
@@ -124,6 +124,13 @@ class ModelLeases:
                 ModelRow.failure.remove(),
                 *self._ended(),
             ]
+            if model.request.imported is not None:
+                # Only the archive knows them.
+                actions += [
+                    ModelRow.type.set(model.type),
+                    ModelRow.language.set(model.language),
+                    ModelRow.request.set(dump_request(model.request)),
+                ]
             condition = self._owned(model) & unchanged_versions(row)
             if try_update(row, actions, condition):
                 folders = {one.folder for one in after.kept}

@@ -236,7 +236,11 @@ def open_key(status: str, is_paid: bool) -> str:
 
 def dump_request(request: TrainRequest) -> dict[str, Any]:
     """Return the JSON form of a request."""
-    return asdict(request)
+    stored = asdict(request)
+    # Older versions, which may read the row after a roll-back, do not know the member.
+    if stored["imported"] is None:
+        del stored["imported"]
+    return stored
 
 
 def new_row(model: Model) -> ModelRow:

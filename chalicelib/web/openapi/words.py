@@ -342,12 +342,12 @@ WORDS: Mapping[str, str] = {
     "TargetThresholdRecord.precision": "Target precision of the answers at or above the threshold.",
     "TargetThresholdRecord.threshold": "Lowest probability that reaches it; null if none does.",
     "TargetThresholdRecord.label": "The label, in cards of `image-multi-label` models.",
-    "coverage": "Fraction of the examples answered at or above the threshold; with `label`, of "
-    "those that have the label.",
+    "coverage": "Fraction of the examples, or of those with the label, at or above the threshold.",
     "coverageLow": "Lower end of its 95 % interval.",
     "coverageHigh": "Upper end of its 95 % interval.",
-    "adjustment": "Texts of users that the version was adjusted to, with the effect; or the number "
-    "of the adjusted version that a training did not continue (`startedWithout`).",
+    "adjustment": "Texts of users that the version was adjusted to, and the effect; or "
+    "`startedWithout`: the adjusted version that a training did not continue.",
+    "imported": "Digest of the imported archive, and largest difference from its golden answers.",
     "dataReport": "Likely problems in the data: labels, near-duplicates, confused labels.",
     # predictions
     "document": "The text.",

@@ -168,6 +168,7 @@ class CardRecord(msgspec.Struct, rename="camel"):
     advice: list[AdviceRecord] | UnsetType = UNSET
     trained_from: str | UnsetType = UNSET
     adjustment: dict[str, Any] | UnsetType = UNSET
+    imported: dict[str, Any] | UnsetType = UNSET
 
 
 class EvaluatedRecord(msgspec.Struct, rename="camel"):

@@ -426,6 +426,7 @@ class Card(Record, kw_only=True):
     advice: list[Advice] | None = None
     trained_from: str | None = None
     adjustment: dict[str, Any] | None = None
+    imported: dict[str, Any] | None = None
 
 
 class Evaluated(Record, kw_only=True):

@@ -113,6 +113,8 @@ async def tell_versions(client: AsyncPresage, model_id: str) -> None:
     export = await model.export(version=1)
     file = io.BytesIO()
     assert (export.model_version, await export.save(file)) == (1, len(file.getvalue()))
+    imported = await client.language.models.import_file(file.getvalue(), "theirs")
+    assert (await (await imported.wait()).card()).imported
     assert (await model.serve_version(1)).is_served
     found = await client.language.intent(model_id, "hot?", model_version=2)
     assert found.label

@@ -105,6 +105,10 @@ class BackbonePool:
         except KeyError as missing:
             raise BackboneNotInstalled(name) from missing
 
+    def sha256(self, name: str) -> str:
+        """Return the digest of an installed backbone."""
+        return self.facts(name).sha256
+
     def is_loaded(self, name: str) -> bool:
         """Return whether a backbone is in memory."""
         return name in self._backbones

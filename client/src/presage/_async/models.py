@@ -254,6 +254,21 @@ class AsyncModels(Generic[ResultT_co]):
             request = Request("POST", path, fields={**fields, **part.fields}, files=part.files)
             return self._bound(await self._transport.record(request, AsyncModel))
 
+    async def import_file(self, file: File, name: str) -> AsyncModel[ResultT_co]:
+        """Import a model that was exported as a bundle.
+
+        Example:
+            model = await (await client.language.models.import_file("model.zip", "tickets")).wait()
+
+        Args:
+            file: the archive of an export: a path, URL, bytes or open file.
+            name: name of the new model.
+        """
+        path = f"{self._base}/models/import"
+        async with self._family.uploads.attached(file, "data", "path", None) as part:
+            request = Request("POST", path, fields={"name": name, **part.fields}, files=part.files)
+            return self._bound(await self._transport.record(request, AsyncModel))
+
     async def _post(
         self, call: str, fields: dict[str, Any], params: dict[str, object]
     ) -> AsyncModel[ResultT_co]:

@@ -255,6 +255,21 @@ class Models(Generic[ResultT_co]):
             request = Request("POST", path, fields={**fields, **part.fields}, files=part.files)
             return self._bound(self._transport.record(request, Model))
 
+    def import_file(self, file: File, name: str) -> Model[ResultT_co]:
+        """Import a model that was exported as a bundle.
+
+        Example:
+            model = (client.language.models.import_file("model.zip", "tickets")).wait()
+
+        Args:
+            file: the archive of an export: a path, URL, bytes or open file.
+            name: name of the new model.
+        """
+        path = f"{self._base}/models/import"
+        with self._family.uploads.attached(file, "data", "path", None) as part:
+            request = Request("POST", path, fields={"name": name, **part.fields}, files=part.files)
+            return self._bound(self._transport.record(request, Model))
+
     def _post(
         self, call: str, fields: dict[str, Any], params: dict[str, object]
     ) -> Model[ResultT_co]:

@@ -1,0 +1,1 @@
+"""Heads of models that were exported elsewhere: checked copies, and trial predictions."""

@@ -1,0 +1,202 @@
+"""Loads the head of an imported model with the installed networks, and tries it.
+
+Graphs of the archive are never opened: a head names its networks by digest, and only installed
+networks with the same digest are used.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.commands import MODELS_COMMAND
+from chalicelib.domain.datasets.dataset import DETECTION, FAMILY_TYPES, IMAGE, LANGUAGE, MULTI_LABEL
+from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.engines.artifact import ArtifactError
+from chalicelib.engines.imports.foreign_head import copy_head
+from chalicelib.engines.vision.registry import DETECTION_KIND, IMAGE_KIND, MULTI_LABEL_KIND
+
+if TYPE_CHECKING:
+    from chalicelib.domain.documents.picture import Picture
+    from chalicelib.engines.text.encoding.pool import EncoderPool
+    from chalicelib.engines.vision.backbone.pool import BackbonePool
+
+    Items = Sequence[Probability | Detection]
+    Answer = Callable[[Any], Items]
+
+# Largest accepted difference of a probability: quantized networks differ between processors.
+MAX_DIFFERENCE = 0.02
+# Objects below this probability may differ between processors.
+_SURE = 0.3
+_MAX_BOX_PIXELS = 8
+_MAX_LOOKS, _MAX_SIDE = 16, 1024
+_NETWORK = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_KINDS = {IMAGE_KIND: IMAGE, MULTI_LABEL_KIND: MULTI_LABEL, DETECTION_KIND: DETECTION}
+_TEXT_KIND = "text-linear"
+
+
+@dataclass(frozen=True)
+class ImportedHead:
+    """A head that can predict with the installed networks."""
+
+    artifact: bytes
+    """The stored form to publish."""
+    engine: Mapping[str, Any]
+    """Kind, version and networks, for the card."""
+    predict: Answer
+    """Returns the answer to a text or a decoded image."""
+    least_side: int | None
+    """Least side of a decoded image; None for texts."""
+
+
+def load_imported(
+    content: bytes,
+    manifest: Mapping[str, Any],
+    pools: tuple[EncoderPool, BackbonePool],
+    check: Callable[[], None],
+) -> ImportedHead:
+    """Load a head that came from elsewhere.
+
+    Args:
+        content: bytes of `head.npz`.
+        manifest: content of `model.json`, with a checked type and checked labels.
+        pools: the installed networks.
+        check: called between steps; raises to stop.
+
+    Raises:
+        ArtifactError: the head is damaged, does not fit the manifest, or needs a network that is
+            not installed.
+    """
+    header, artifact = copy_head(content, check)
+    kind, is_text = header.get("kind"), manifest["type"] in FAMILY_TYPES[LANGUAGE]
+    if kind != _TEXT_KIND if is_text else _KINDS.get(str(kind)) != manifest["type"]:
+        raise ArtifactError(f"The head is of kind {str(kind)[:100]!r}, not {manifest['type']}.")
+    if header.get("labels") != manifest["labels"]:
+        raise ArtifactError("The labels of the head are not those of model.json.")
+    engine = {"name": kind, "version": header.get("version")}
+    if is_text:
+        from chalicelib.engines.text.classifier import answer_texts, load
+
+        encoders, text_head = pools[0], load(artifact)
+        for use in text_head.encoders:
+            _check_network("encoder", use.name, use.sha256, encoders)
+        engine["encoders"] = [
+            {"name": use.name, "sha256": use.sha256} for use in text_head.encoders
+        ]
+        return ImportedHead(
+            artifact, engine, lambda text: answer_texts(text_head, encoders, [text])[0], None
+        )
+    from chalicelib.engines.vision.registry import load as load_vision
+
+    _check_looks(header)
+    head = load_vision(artifact, pools[1])
+    for backbone in head.backbones:
+        _check_network("backbone", backbone.name, backbone.sha256, pools[1])
+    engine["backbones"] = [{"name": one.name, "sha256": one.sha256} for one in head.backbones]
+    return ImportedHead(artifact, engine, head.predict, head.least_side)
+
+
+def _check_network(what: str, name: str, sha256: str, pool: EncoderPool | BackbonePool) -> None:
+    """Raise ArtifactError unless a network with this digest is installed."""
+    # The name is a folder here, so a name with a path must not be looked up.
+    is_here = _NETWORK.fullmatch(name) is not None and pool.is_installed(name)
+    if not is_here or pool.sha256(name) != sha256:
+        raise ArtifactError(
+            f"The model needs the {what} {name[:64]!r} with the digest {sha256[:64]}, which is "
+            f"not installed here. Install it with: {MODELS_COMMAND} install"
+        )
+
+
+def _check_looks(header: Mapping[str, Any]) -> None:
+    """Refuse crops of an image that would take too much memory or time."""
+    preprocessing = header.get("preprocessing")
+    looks = preprocessing.get("looks") if isinstance(preprocessing, dict) else None
+    if looks is None:
+        return
+    is_list = isinstance(looks, list) and len(looks) <= _MAX_LOOKS
+    if not is_list or not all(_is_look(one) for one in looks):
+        raise ArtifactError("The head sees an image in more or larger crops than are allowed.")
+
+
+def _is_look(one: object) -> bool:
+    if not isinstance(one, list) or len(one) != 2:
+        return False
+    return all(isinstance(part, int | float) and 0 < part <= _MAX_SIDE for part in one)
+
+
+def compare_golden(
+    head: ImportedHead,
+    golden: Sequence[tuple[str | Picture, object]],
+    check: Callable[[], None],
+) -> float:
+    """Return the largest difference of a probability from the exporter's answers.
+
+    Args:
+        head: the loaded head.
+        golden: inputs with the answers of the service that exported the model.
+        check: called before each input; raises to stop.
+
+    Raises:
+        ArtifactError: an answer differs.
+    """
+    largest = 0.0
+    for number, (sample, expected) in enumerate(golden, 1):
+        check()
+        try:
+            difference = _difference(head.predict(sample), expected)
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError) as cause:
+            raise ArtifactError(f"The head cannot answer golden input {number}.") from cause
+        if not difference <= MAX_DIFFERENCE:
+            raise ArtifactError(
+                f"The answer to golden input {number} is not that of the service that exported "
+                "the model. Export the model again."
+            )
+        largest = max(largest, difference)
+    return largest
+
+
+def _difference(found: Items, expected: Any) -> float:
+    """Return the difference of two answers; infinity for other labels, boxes or forms."""
+    if [_as_json(one) for one in found] == expected:
+        return 0.0
+    if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in found):
+        return _box_difference([_as_json(one) for one in found], expected)
+    # The order of labels with nearly equal probabilities may differ.
+    shares = {one.label: one.probability for one in found}
+    if shares.keys() != {one["label"] for one in expected}:
+        return math.inf
+    return max(
+        (abs(shares[one["label"]] - float(one["probability"])) for one in expected), default=0.0
+    )
+
+
+def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
+    """Return the largest difference of an object from the nearest one of the other answer."""
+    largest = 0.0
+    for these, others in ((found, expected), (expected, found)):
+        for one in these:
+            if one["probability"] < _SURE:
+                continue
+            near = [
+                abs(one["probability"] - other["probability"])
+                for other in others
+                if other["label"] == one["label"] and _is_near(one["box"], other["box"])
+            ]
+            largest = max(largest, min(near, default=math.inf))
+    return largest
+
+
+def _is_near(first: Sequence[float], second: Sequence[float]) -> bool:
+    pairs = zip(first, second, strict=True)
+    return all(abs(one - other) <= _MAX_BOX_PIXELS for one, other in pairs)
+
+
+def _as_json(item: Probability | Detection) -> dict[str, Any]:
+    one: dict[str, Any] = {"label": item.label, "probability": item.probability}
+    if isinstance(item, Detection):
+        box = item.box
+        one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
+    return one

@@ -1,0 +1,60 @@
+"""Imports of models that an installation of Presage exported. beyond.md, section 13."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import msgspec
+
+from chalicelib.errors import ModelNotFound
+from chalicelib.web.operations.fields import Name, Url
+from chalicelib.web.operations.files import upload_source
+from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.records import describe, model_records
+
+
+class ImportForm(msgspec.Struct, rename="camel"):
+    """Fields of an import in addition to the file `data`."""
+
+    form_rules: ClassVar[dict[str, Any]] = {
+        "oneOf": [{"required": [one]} for one in ("data", "path")]
+    }
+    # Without `data`: a JSON body cannot hold a file.
+    json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
+
+    name: Name
+    path: Url | None = None
+
+
+def import_model(call: Call) -> model_records.ModelRecord:
+    """Queue the import of an exported model; poll it like a training."""
+    source = upload_source(call)
+    imports = call.container.imports
+    return describe.model(imports.request(call.account, call.family, source, call.form.name))
+
+
+def recover_import(call: Call) -> model_records.ModelRecord | None:
+    """Return the model that an earlier attempt queued."""
+    with suppress(ModelNotFound):
+        model_id = call.keyed.object_id if call.keyed else ""
+        return describe.model(call.container.models.get(call.account.account_id, model_id))
+    return None
+
+
+OPERATIONS = (
+    Operation(
+        name="import_model",
+        method="POST",
+        path="/v2/:family/models/import",
+        families=BOTH,
+        view=import_model,
+        summary="Import a model that was exported as a bundle.",
+        form=ImportForm,
+        files=("data",),
+        takes_key=True,
+        recover=recover_import,
+        answer=model_records.ModelRecord,
+        statuses=(429,),
+    ),
+)

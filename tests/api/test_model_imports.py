@@ -1,0 +1,97 @@
+"""Imports of models through the gateway."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.api.prepared import MODEL_ID
+from tests.flows.client import encode_multipart
+
+URL = "/v2/language/models/import"
+
+
+@pytest.fixture
+def content(call, world, monkeypatch, tmp_path):
+    """The archive of an export."""
+    (tmp_path / "use").mkdir()
+    (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
+    monkeypatch.setattr(world.container.encoders, "_directory", Path(tmp_path))
+    call.json("POST", f"/v2/language/models/{MODEL_ID}/exports")
+    world.work()
+    [key] = world.objects(f"exports/{MODEL_ID}/")
+    return world.stores.artifacts.get(key)
+
+
+def sent(call, content, url=URL, **more):
+    """Send an archive."""
+    kind, body = encode_multipart([("name", "theirs")], {"data": ("model.zip", content)})
+    return call("POST", url, body, kind, **more)
+
+
+def test_an_imported_model_predicts(call, world, content):
+    """It is a model record, counts as a training, and its other calls say what is missing."""
+    made = sent(call, content).json
+    assert (made["object"], made["status"], made["datasetId"]) == ("model", "QUEUED", 0)
+    world.work()
+
+    model = made["modelId"]
+    found = call("GET", f"/v2/language/train/{model}").json
+    assert (found["status"], found["datasetVersionId"]) == ("SUCCEEDED", 0), found
+    ask = {"document": "refund please number 7"}
+    assert (
+        call.json("POST", "/v2/language/intent", modelId=model, **ask).json["probabilities"]
+        == call.json("POST", "/v2/language/intent", modelId=MODEL_ID, **ask).json["probabilities"]
+    )
+    assert call("GET", f"/v2/language/models/{model}/evaluation").json["data"] == []
+    assert "sha256" in call("GET", f"/v2/language/models/{model}/card").json["imported"]
+    assert call("GET", f"/v2/language/models/{model}").json["metricsData"]["labels"]
+    for url, fields in (
+        ("/v2/language/retrain", {"modelId": model}),
+        ("/v2/language/feedback", {"modelId": model, "expectedLabel": "refund", **ask}),
+        (f"/v2/language/models/{model}/adjust", {"path": "https://example.com/a.csv"}),
+        (f"/v2/language/models/{model}/compare", {"versions": [1, 2]}),
+    ):
+        answer = call.json("POST", url, **fields)
+        assert (answer.status, "was imported" in answer.json["message"]) == (409, True), url
+    assert call("DELETE", f"/v2/language/models/{model}").status == 200
+    world.work()
+    assert world.objects(f"models/{model}/") == []
+
+
+def test_a_repeated_import_makes_one_model(call, world, content):
+    """The second call with a key returns the model of the first."""
+    first, second = (sent(call, content, idempotency_key="k-1") for _ in range(2))
+    assert first.json["modelId"] == second.json["modelId"]
+    assert second.headers["Idempotency-Replayed"] == "true"
+
+
+def test_wrong_imports(call, content):
+    """Missing fields, other files and the other family are refused, the latter by the worker."""
+    text = sent(call, b"text,label")
+    assert (text.status, "not a zip archive" in text.json["message"]) == (415, True)
+    assert call.json("POST", URL, name="a").status == 400
+    assert call.json("POST", URL, path="https://example.com/a.zip").status == 400
+
+
+def test_the_other_family_is_named(call, world, content):
+    """A model of texts that is sent to the calls of images fails with the right address."""
+    made = sent(call, content, "/v2/vision/models/import").json
+    world.work()
+    found = call("GET", f"/v2/vision/train/{made['modelId']}").json
+    assert found["status"] == "FAILED"
+    assert "Import it by /v2/language/models/import" in found["failureMsg"]
+
+
+def test_an_empty_archive_fails(call, world):
+    """The model is FAILED with the cause, and the account's next training can start."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.txt", b"")
+    made = sent(call, stream.getvalue()).json
+    world.work()
+    found = call("GET", f"/v2/language/train/{made['modelId']}").json
+    assert (found["status"], "a.txt is not a file" in found["failureMsg"]) == ("FAILED", True)
