@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions
@@ -110,7 +110,19 @@ def check(world: World, package: Path, model: Model, samples: Sequence[Any], fol
     found = [json.loads(line) for line in asked.stdout.splitlines()]
     assert found == answered(world, model, samples)
     assert any(found)
+    assert answered(world, imported(world, model, folder), samples) == found
     return place
+
+
+def imported(world: World, model: Model, folder: Path) -> Model:
+    """Import the archive of an export into another account."""
+    other = world.new_account("other@example.com")
+    source = UploadSource(content=(folder / "model.zip").read_bytes(), file_name="model.zip")
+    made = world.container.imports.request(other, model.family, source, "theirs")
+    world.work()
+    found = world.container.models.get(other.account_id, made.model_id)
+    assert (found.status, found.failure, found.type) == ("SUCCEEDED", "", model.type)
+    return found
 
 
 def text_model(world: World, kind: str, params: dict[str, object] | None) -> Model:
