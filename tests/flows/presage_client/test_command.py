@@ -66,7 +66,14 @@ def test_whoami_names_the_account(presage, account):
     assert (record["email"], record["scope"], record["object"]) == (account[0], "all", "account")
 
 
-def test_from_a_file_to_a_prediction(presage):
+def come_and_go(presage, model_id, file):
+    """Export a model and import it again."""
+    assert presage("models", "export", model_id, file)[0] == 0
+    status, out, error = presage("models", "import", file, "--name", "theirs", "--json")
+    assert (status, json.loads(out)["status"]) == (0, "SUCCEEDED"), error
+
+
+def test_from_a_file_to_a_prediction(presage, tmp_path):
     """A newcomer's way by commands alone; with --json each answer is the service's own."""
     status, out, _ = presage("datasets", "upload", WEATHER, "--json")
     data = json.loads(out)
@@ -92,6 +99,7 @@ def test_from_a_file_to_a_prediction(presage):
     assert label in presage("feedback", model["modelId"], "foggy?", label)[1]
     assert presage("models", "wait", model["modelId"])[0] == 0
     assert presage("models", "retrain", model["modelId"], "--param", "profile=fast")[0] == 0
+    come_and_go(presage, model["modelId"], tmp_path / "model.zip")
     status, out, error = presage("models", "adjust", model["modelId"], WEATHER)
     assert (status, model["modelId"] in out) == (0, True), error
     assert str(data["id"]) in presage("datasets", "list")[1]

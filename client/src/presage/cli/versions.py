@@ -1,4 +1,4 @@
-"""`presage models versions`, `adjust`, `serve`, `delete-version`, `compare` and `export`."""
+"""`presage models versions`, `adjust`, `serve`, `compare`, `export`, `import` and others."""
 
 from __future__ import annotations
 
@@ -102,3 +102,19 @@ def export(
         size = made.save(file)
         found = made.refresh()
     show(found, [f"{file}  version {found.model_version}, {size / 1e6:.1f} MB"], as_json=as_json)
+
+
+@app.command("import")
+def import_model(
+    file: Annotated[str, typer.Argument(help="Zip archive of `models export`, or its URL.")],
+    name: Annotated[str, typer.Option(help="Name of the new model.")],
+    images: Annotated[bool, typer.Option("--images", help="The model predicts images.")] = False,
+    wait: Wait = True,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Import a model that was exported from another account or installation."""
+    with client() as service:
+        family = service.vision if images else service.language
+        model = family.models.import_file(file, name)
+        follow(model, wait=wait, quiet=quiet, as_json=as_json)
