@@ -30,7 +30,7 @@ from chalicelib.engines.text.encoding.profiles import (
     find_ladder,
     spread_texts,
 )
-from chalicelib.errors import TimedOut
+from chalicelib.errors import TimedOut, TrainingFailed
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore, CurveWriter
@@ -106,6 +106,11 @@ class TextLearner:
         """
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
+        if not texts.labels:
+            raise TrainingFailed(
+                f"Dataset {dataset.dataset_id} has no labels left: they were deleted, or lost with "
+                "damaged data. Add examples, or upload the dataset again, and train."
+            )
         if model.request.skips_small_labels:
             texts = texts.without_small_labels(model.request.minimum_examples)
         progress = _Progress(control, self._curves.writer(model))

@@ -7,11 +7,13 @@ import json
 
 import pytest
 
-from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
+from chalicelib.domain.models.model import FAILED, RUNNING, SUCCEEDED, TrainRequest
 from chalicelib.domain.models.suspects import SuspectExample, read_suspects
+from chalicelib.domain.models.training_texts import TrainingTexts
 from chalicelib.engines.text import cost
 from chalicelib.engines.text import training as run
 from chalicelib.services.training import text_learner
+from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.versions import CARD, SUSPECTS
 from tests.builders import TinyEncoder, World, some_rows
 
@@ -40,6 +42,23 @@ def test_a_long_fit_is_left_to_the_next_function(
     model = world.container.models.get(world.account.account_id, model_id)
     assert (model.status, model.attempts) == (SUCCEEDED, 1)
     assert encoder.texts == len(ROWS) + 2 * phrases
+
+
+def test_lost_labels_end_the_training_with_the_cause(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dataset whose labels are gone when its training begins is named in the failure."""
+    view, _ = world.unembedded(ROWS)
+    model_id = world.train(view).model.model_id
+    [training] = world.messages()
+    # As after a repair of damaged data, when the rows of all labels were lost.
+    monkeypatch.setattr(TrainingExamples, "read", lambda *_: TrainingTexts())
+
+    world.deliver(training, lambda: 800.0)
+
+    model = world.container.models.get(world.account.account_id, model_id)
+    assert model.status == FAILED
+    assert f"Dataset {view.dataset.dataset_id} has no labels left" in model.failure
 
 
 def test_slow_steps_need_more_time_in_reserve(
