@@ -376,15 +376,19 @@ class Container(TrainingContainer):
     def model_exports(self) -> ModelExportService:
         """Return the service that accepts exports of models."""
         s = self.stores
-        return ModelExportService(s.exports, s.queues, self.clock)
+        return ModelExportService(s.exports, s.queues, self._bundles.require_graph, self.clock)
+
+    @cached_property
+    def _bundles(self) -> BundleService:
+        s, pools = self.stores, (self.encoders, self.backbones)
+        predictors = self.predictions, self.picture_predictions
+        return BundleService(s.models, s.model_files, pools, predictors, self.clock)
 
     @cached_property
     def export_runs(self) -> ExportRunService:
         """Return the service that writes exports."""
-        s, pools = self.stores, (self.encoders, self.backbones)
-        predictors = self.predictions, self.picture_predictions
-        bundles = BundleService(s.models, s.model_files, pools, predictors, self.clock)
-        return ExportRunService(pick(ExportRunServiceStores, s), bundles, self.settings)
+        stores = pick(ExportRunServiceStores, self.stores)
+        return ExportRunService(stores, self._bundles, self.settings)
 
     @cached_property
     def deletions(self) -> DeletionService:

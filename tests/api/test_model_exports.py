@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain.jobs.export import MAX_KEPT_MODELS
-from tests.api.prepared import IMAGE_MODEL_ID, MODEL_ID
+from tests.api.prepared import BOX_MODEL_ID, DATASET_ID, IMAGE_MODEL_ID, MODEL_ID
 from tests.builders import some_rows
 
 URL = f"/v2/language/models/{MODEL_ID}/exports"
@@ -76,6 +76,7 @@ def test_an_export_holds_no_data_of_the_dataset(call, world):
     ("fields", "status", "text"),
     [
         ({"format": "csv"}, 400, "'format'"),
+        ({"format": "onnx", "modelVersion": 9}, 404, "Kept versions: 1."),
         ({"modelVersion": 0}, 400, "'modelVersion'"),
         ({"modelVersion": 9}, 404, "Kept versions: 1."),
     ],
@@ -85,6 +86,34 @@ def test_wrong_exports(call, fields, status, text):
     answer = call.json("POST", URL, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
+
+
+def test_a_model_that_never_succeeded(call):
+    """There is nothing to export before the first training has succeeded: 409."""
+    body = {"name": "new", "datasetId": DATASET_ID}
+    made = call.json("POST", "/v2/language/train", **body).json["modelId"]
+
+    for kind in ("bundle", "onnx"):
+        answer = call.json("POST", f"/v2/language/models/{made}/exports", format=kind)
+        assert (answer.status, made in answer.json["message"]) == (409, True), answer.text
+
+
+def test_detection_is_no_graph(call):
+    """A model of objects is refused at once, and the message names the format that works."""
+    url = f"/v2/vision/models/{BOX_MODEL_ID}/exports"
+    answer = call.json("POST", url, format="onnx")
+
+    assert (answer.status, "Send 'bundle'" in answer.json["message"]) == (400, True), answer.text
+
+
+def test_a_network_that_is_no_graph_ends_the_export(call, world):
+    """The message names the remedy."""
+    made = call.json("POST", URL, format="onnx").json
+    world.work()
+    found = call("GET", f"{URL}/{made['id']}").json
+
+    assert (found["format"], found["status"]) == ("onnx", "FAILED")
+    assert "Install them again" in found["failureMsg"]
 
 
 def test_unknown_exports(call):

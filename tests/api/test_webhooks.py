@@ -167,6 +167,19 @@ def test_every_kind_of_event_is_sent(call, world, receiver):
     assert sent["deletion.done"]["deletedObjectId"] == str(good)
 
 
+def test_the_event_of_an_exported_model_names_it(call, world, receiver, monkeypatch, tmp_path):
+    """Receivers get the ids of the export and of the model."""
+    (tmp_path / "use").mkdir()
+    (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
+    monkeypatch.setattr(world.container.encoders, "_directory", tmp_path)
+    hook(call, receiver, "export.ready")
+    made = call.json("POST", f"/v2/language/models/{MODEL_ID}/exports").json
+    world.work()
+
+    [body] = bodies(receiver)
+    assert body["data"] == {"id": made["id"], "modelId": MODEL_ID, "family": "language"}
+
+
 def test_only_subscribed_events_are_sent(call, world, receiver):
     """Other events, and disabled webhooks, send nothing."""
     hook(call, receiver, "training.failed")

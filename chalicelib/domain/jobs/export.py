@@ -30,9 +30,9 @@ FORMATS: dict[str, tuple[str, ...]] = {
 KEPT = timedelta(hours=24)
 # Most exports of datasets, and of models, of an account that are running or can be downloaded.
 MAX_KEPT, MAX_KEPT_MODELS = 10, 5
-# Format of an exported model: everything that predictions need.
-BUNDLE = "bundle"
-MODEL_FORMATS = (BUNDLE,)
+# Formats of an exported model: everything that presage-runtime needs, or one graph.
+BUNDLE, ONNX = "bundle", "onnx"
+MODEL_FORMATS = (BUNDLE, ONNX)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ class Export:
     def file_name(self) -> str:
         """Return the name under which a browser saves the file."""
         if self.model is not None:
-            return f"model-{self.model.model_id}-{self.model.version}.zip"
+            kind = "" if self.format == BUNDLE else f"-{self.format}"
+            return f"model-{self.model.model_id}-{self.model.version}{kind}.zip"
         extension = self.format if self.format in (CSV, JSONL) else ZIP
         kind = "" if self.format in (CSV, JSONL, ZIP) else f"-{self.format}"
         return f"dataset-{self.dataset_id}-{self.source}{kind}.{extension}"

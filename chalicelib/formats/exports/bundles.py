@@ -7,6 +7,9 @@ The archive has a fixed layout, which the runtime and imports read:
 - `encoders/` or `backbones/`: the files of each network, as they are installed.
 - `golden/`: inputs, and what the service answered to them.
 - `README.md`, `card.json`, `licences/`: model card and licences.
+
+An archive of the format `onnx` has the graph `model.onnx` and its tokenizers instead of head and
+networks.
 """
 
 from __future__ import annotations
@@ -15,14 +18,17 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, cast
 
+from chalicelib.formats.exports.graph_use import graph_use
+
 MODEL_FILE, HEAD_FILE, CARD_FILE = "model.json", "head.npz", "card.json"
 README_FILE, GOLDEN_FILE = "README.md", "golden/golden.json"
-FORMAT, FORMAT_VERSION = "presage-model", 1
+FORMAT, GRAPH_FORMAT, FORMAT_VERSION = "presage-model", "presage-onnx", 1
+GRAPH_FILE = "model.onnx"
 _TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can name
 _UNIX = 3
 _CHUNK_BYTES = 1024 * 1024
@@ -61,6 +67,18 @@ class BundleArchive:
         self._check()
         self.files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         self._archive.writestr(_entry(name), content)
+
+    def add_pieces(self, name: str, pieces: Iterable[bytes | memoryview]) -> None:
+        """Add a file whose content is in pieces."""
+        self._check()
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(_entry(name), "w", force_zip64=True) as target:
+            for piece in pieces:
+                for first in range(0, len(piece), _CHUNK_BYTES):
+                    part = piece[first : first + _CHUNK_BYTES]
+                    digest.update(part)
+                    size += target.write(part)
+        self.files[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def add_json(self, name: str, document: Any) -> None:
         """Add a JSON document."""
@@ -121,7 +139,7 @@ def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
     labels, networks = manifest["labels"], manifest["networks"]
     head = {
         "license": "other",
-        "library_name": "presage-runtime",
+        "library_name": "onnx" if "graph" in manifest else "presage-runtime",
         "pipeline_tag": _TASKS[manifest["type"]],
         "language": manifest["language"].lower().split("_")[0] or "en",
         "tags": ["presage", "onnx"],
@@ -137,9 +155,10 @@ def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
     title = f"# {_plain(manifest['name'])}\n\n"
     facts = f"Type {manifest['type']}, {len(labels)} labels, version {manifest['modelVersion']}.\n"
     shown = ", ".join(_plain(label) for label in labels[:50])
+    use = _USE.format(sample="texts.txt" if is_text else "photo.jpg", call=call)
     return (
         f"---\n{front}---\n\n{title}{facts}\n"
-        + _USE.format(sample="texts.txt" if is_text else "photo.jpg", call=call)
+        + (graph_use(manifest) if "graph" in manifest else use)
         + f"\n## Labels\n\n{shown}\n\n## Metrics\n\n| metric | value |\n|---|---|\n{rows}"
         + f"\n## Limits\n\n{card.get('limits', '')}\n\n## Networks\n\n{used}"
     )

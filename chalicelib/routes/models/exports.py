@@ -19,7 +19,7 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
     """Fields of an export of a model."""
 
     model_version: ModelVersionNumber | None = None
-    format: Annotated[Literal["bundle"], msgspec.Meta(examples=["bundle"])] = "bundle"
+    format: Annotated[Literal["bundle", "onnx"], msgspec.Meta(examples=["bundle"])] = "bundle"
 
 
 def create_model_export(call: Call) -> model_records.ModelExportRecord:

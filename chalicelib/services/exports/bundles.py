@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 import chalicelib
 from chalicelib.domain.common.clock import Clock, date_text
 from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.windows import find_windows
 from chalicelib.domain.documents.sample import Sample
-from chalicelib.domain.jobs.export import Export
+from chalicelib.domain.jobs.export import ONNX, Export
 from chalicelib.domain.models.model import Model, ServedModel
 from chalicelib.domain.models.prediction import Detection, Prediction, PredictionOptions
 from chalicelib.domain.models.redaction import without_examples
-from chalicelib.errors import BadRequest, ServiceError, StorageUnavailable
+from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, StorageUnavailable
 from chalicelib.formats.exports import bundles
 from chalicelib.formats.exports.bundles import BundleArchive
 from chalicelib.formats.exports.golden import golden_pictures, golden_texts
@@ -112,13 +113,13 @@ class BundleService:
         manifest |= {"modelVersion": export.model.version, "exportedAt": date_text(self._clock())}
         card = _without_data(card, manifest["labels"])
         with BundleArchive(file, check) as archive:
-            archive.add(bundles.HEAD_FILE, head)
-            for folder, path in folders.items():
-                for part in sorted(path.iterdir()):
-                    if part.is_file() and part.name not in _NOT_EXPORTED:
-                        archive.add_file(f"{folder}/{part.name}", part)
+            if export.format == ONNX:
+                manifest |= self._add_graph(archive, model, head)
+                del manifest["arrays"]
+            else:
+                _add_parts(archive, head, folders)
             try:
-                self._add_golden(archive, model, manifest["labels"], check)
+                self._add_golden(archive, model, manifest, check)
             except StorageUnavailable:
                 raise
             except ServiceError as refusal:
@@ -129,6 +130,47 @@ class BundleService:
             for name, text in _licences():
                 archive.add(f"licences/{name}", text)
             archive.add_json(bundles.MODEL_FILE, {**manifest, "files": dict(archive.files)})
+
+    def require_graph(self, model: Model) -> None:
+        """Check that a model can be one graph.
+
+        Raises:
+            InvalidParameter: it cannot.
+        """
+        from chalicelib.engines.artifact import read_parts
+        from chalicelib.engines.graphs.models import graph_obstacle
+
+        obstacle = graph_obstacle(model.type)
+        if obstacle is None:
+            head = self._files.artifact(model.model_id, model.version)
+            # A model that was deleted meanwhile is refused by the job.
+            obstacle = graph_obstacle(model.type, read_parts(head).header if head else None)
+        if obstacle is not None:
+            raise InvalidParameter(
+                "format",
+                f"'onnx' is one graph, which model {model.model_id} cannot be: {obstacle}. Send "
+                "'bundle', which presage-runtime reads.",
+            )
+
+    def _add_graph(self, archive: BundleArchive, model: Model, head: bytes) -> dict[str, Any]:
+        """Add a model as one graph, and return what its manifest says of it."""
+        from chalicelib.engines.graphs.models import write_graph
+
+        pool = self._encoders if model.family == LANGUAGE else self._backbones
+        try:
+            written = write_graph(model.type, head, pool.folder)
+        except (ValueError, IndexError, OSError) as cause:
+            raise BadRequest("The files of a network are damaged. Install them again.") from cause
+        archive.add_pieces(bundles.GRAPH_FILE, written.graph.pieces())
+        for name, content in written.tokenizers.items():
+            archive.add(name, content)
+        ports = {"inputs": written.graph.inputs, "outputs": written.graph.outputs}
+        graph = {side: [one._asdict() for one in found] for side, found in ports.items()}
+        return {
+            "format": bundles.GRAPH_FORMAT,
+            "graph": graph,
+            "preprocessing": written.preprocessing,
+        }
 
     def _described(self, model: Model, head: bytes) -> tuple[dict[str, Any], dict[str, Path]]:
         """Return the manifest, and the folders of the networks by their names in the archive."""
@@ -180,15 +222,22 @@ class BundleService:
         return facts, folders, header.get("preprocessing")
 
     def _add_golden(
-        self, archive: BundleArchive, model: Model, labels: Sequence[str], check: Callable[[], None]
+        self,
+        archive: BundleArchive,
+        model: Model,
+        manifest: Mapping[str, Any],
+        check: Callable[[], None],
     ) -> None:
         """Add sample inputs to the archive, with the answers of the service."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
         # More than any model has: the answers name all labels.
         options, golden = PredictionOptions(count=1_000_000), []
         if model.family == LANGUAGE:
-            for text in golden_texts(labels):
+            for text in golden_texts(manifest["labels"]):
                 check()
+                if "graph" in manifest and len(find_windows(text)) > 1:
+                    # The graph reads no long texts.
+                    continue
                 [found] = self._texts.predict(
                     served, [text], dataset_type=model.type, options=options
                 )
@@ -201,6 +250,15 @@ class BundleService:
                 )
                 golden.append({"file": name, "answer": _answer(seen.items)})
         archive.add_json(bundles.GOLDEN_FILE, golden)
+
+
+def _add_parts(archive: BundleArchive, head: bytes, folders: Mapping[str, Path]) -> None:
+    """Add the head and the files of the networks."""
+    archive.add(bundles.HEAD_FILE, head)
+    for folder, path in folders.items():
+        for part in sorted(path.iterdir()):
+            if part.is_file() and part.name not in _NOT_EXPORTED:
+                archive.add_file(f"{folder}/{part.name}", part)
 
 
 def _network(facts: Any) -> dict[str, Any]:

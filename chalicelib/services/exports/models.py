@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from chalicelib import log
@@ -11,6 +12,7 @@ from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.jobs.export import (
     KEPT,
     MAX_KEPT_MODELS,
+    ONNX,
     SUCCEEDED,
     Export,
     ExportedModel,
@@ -29,9 +31,24 @@ if TYPE_CHECKING:
 class ModelExportService:
     """Creates exports of models and returns their state and download URL."""
 
-    def __init__(self, exports: ExportStore, queues: Queues, clock: Clock) -> None:
+    def __init__(
+        self,
+        exports: ExportStore,
+        queues: Queues,
+        require_graph: Callable[[Model], None],
+        clock: Clock,
+    ) -> None:
+        """Create the service.
+
+        Args:
+            exports: store of the exports.
+            queues: the queues.
+            require_graph: raises InvalidParameter if a model cannot be one graph.
+            clock: the current time.
+        """
         self._exports = exports
         self._queues = queues
+        self._require_graph = require_graph
         self._clock = clock
 
     def create(self, model: Model, kind: str) -> Export:
@@ -43,11 +60,15 @@ class ModelExportService:
 
         Raises:
             ModelNotReady: no training of the model has succeeded.
+            InvalidParameter: the model cannot have this format.
             TooManyOpen: the account has the maximum number of exports of models.
         """
         version = next((one for one in model.versions.kept if one.folder == model.version), None)
         if version is None:
             raise ModelNotReady(model.model_id, model.status)
+        if kind == ONNX:
+            # Now, because a caller should not wait for a job that must fail.
+            self._require_graph(model)
         now = self._clock()
         stored = [one for one in self._exports.of_account(model.account_id) if one.model]
         require_room(stored, MAX_KEPT_MODELS, now, "exports of models")

@@ -199,7 +199,7 @@ WORDS: Mapping[str, str] = {
     "bytes": "Size of the file in bytes, once it is written.",
     "ExportRecord.url": "URL of the file, valid for 30 minutes; each call returns a new one.",
     "ExportRecord.failureMsg": "Why the export failed.",
-    "ModelExportForm.format": "`bundle`: a zip archive for `presage-runtime`.",
+    "ModelExportForm.format": "`bundle` for `presage-runtime`, or `onnx`: one graph; both zipped.",
     "ModelExportRecord.format": "Format of the file.",
     "ModelExportRecord.modelVersion": "Number of the exported version.",
     "ModelExportRecord.url": "URL of the file, valid for 30 minutes; each call returns a new one.",

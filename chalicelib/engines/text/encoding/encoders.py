@@ -19,7 +19,7 @@ FACTS_FILE = "encoder.json"
 FAST, ACCURATE = "fast", "accurate"
 # Prefixes of texts with which these encoders were trained. `bge-sentiment` gives middle layers of
 # bge and reads emoji as words; only CommunitySentiment uses it.
-_PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
+PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 
 
 class EncoderNotInstalled(FileNotFoundError):
@@ -121,8 +121,8 @@ def _open(folder: Path, known: EncoderFacts) -> Encoder:
         from chalicelib.engines.text.encoding.onnx_encoders import MiniLmEncoder
 
         return MiniLmEncoder(folder, known)
-    if name in _PREFIXES:
+    if name in PREFIXES:
         from chalicelib.engines.text.encoding.onnx_encoders import TransformerEncoder
 
-        return TransformerEncoder(folder, known, _PREFIXES[name])
+        return TransformerEncoder(folder, known, PREFIXES[name])
     raise EncoderNotInstalled(name)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 2_000
 # Longest input of all encoders but USE, including begin and end tokens.
 MAX_TOKENS = 128
-_BEGIN, _END = 1, 2  # token ids around every text of USE
-_CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
+USE_ENDS = 1, 2  # token ids around every text of USE
+USE_CHUNKS = 17  # the rows of USE's table are scaled by id modulo 17
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -149,12 +149,12 @@ class UseEncoder(OnnxEncoder):
 
     def token_ids(self, text: str) -> list[int]:
         """Return the token ids of a clean text with begin and end."""
-        return [_BEGIN, *self._tokenizer.encode(text).ids, _END]
+        return [USE_ENDS[0], *self._tokenizer.encode(text).ids, USE_ENDS[1]]
 
     def encode_one(self, text: str) -> Singles:
         """Return the vector of a clean text, float32, shape (512,), of length 1."""
         ids = np.array(self.token_ids(text), np.int64)
-        inputs = {"rows": self._table[ids], "chunks": ids % _CHUNKS}
+        inputs = {"rows": self._table[ids], "chunks": ids % USE_CHUNKS}
         vector: Singles = self._session.run(["vector"], inputs)[0][0]
         return vector
 

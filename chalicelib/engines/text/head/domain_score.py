@@ -27,11 +27,11 @@ SIGNALS = 3  # logit of the answer, nearness, line
 # uncertain and would accept foreign questions.
 _PRIOR_TEXTS = 50
 # The line may only count against a text: it cannot judge questions close to the labels.
-_LINE_WEIGHT, _LINE_CEILING = 2.0, -1.0
+LINE_WEIGHT, LINE_CEILING = 2.0, -1.0
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4
 # Clips outliers, in standard deviations.
-_FARTHEST = 20.0
+FARTHEST = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class DomainScale:
         """
         signals = _join_signals(support, evidence, answers, self.usual)
         found = (signals - self.means) / np.array(self.deviations)
-        return np.asarray(np.clip(found, -_FARTHEST, _FARTHEST))
+        return np.asarray(np.clip(found, -FARTHEST, FARTHEST))
 
     def certainty(self, signals: Doubles) -> Singles:
         """Return the probability that texts are in the domain, (texts, 3) to float32, (texts,)."""
@@ -125,8 +125,8 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 def scores(signals: Doubles) -> Doubles:
     """Return the sum of the signals, float64, (texts,); a high sum means in the domain."""
-    lines = np.minimum(signals[:, 2], _LINE_CEILING)
-    return np.asarray(signals[:, 0] + signals[:, 1] + _LINE_WEIGHT * lines)
+    lines = np.minimum(signals[:, 2], LINE_CEILING)
+    return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
 
 
 def _usual_nearness(nearness: Doubles, answers: Ints, labels: int) -> Singles:

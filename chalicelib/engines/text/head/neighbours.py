@@ -45,7 +45,7 @@ ENOUGH = 0.8
 COMPARED_LABELS = 8
 _CHUNK_ROWS = 4_096
 # Below every cosine: the label was not compared or has no anchor.
-_ABSENT = -2.0
+ABSENT = -2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,7 @@ class NearestTexts:
         Returns:
             The cosine; -2 for a label that is not compared or has no anchor.
         """
-        found = np.full((len(features), len(self.ends)), _ABSENT, np.float32)
+        found = np.full((len(features), len(self.ends)), ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
             last = first + _CHUNK_ROWS
             some = None if asked is None else asked[first:last]
@@ -168,7 +168,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
     compared = likely_labels(logits)
     found = np.take_along_axis(nearness, compared, axis=1)
     # The other labels get the lowest nearness of the likely ones, so that they cannot win by it.
-    farthest = found.min(axis=1, keepdims=True, where=found > _ABSENT, initial=1.0)
+    farthest = found.min(axis=1, keepdims=True, where=found > ABSENT, initial=1.0)
     bonus = np.repeat(farthest, logits.shape[1], axis=1)
     np.put_along_axis(bonus, compared, np.maximum(found, farthest), axis=1)
     return np.asarray(logits + bonus.astype(logits.dtype) * logits.dtype.type(weight))

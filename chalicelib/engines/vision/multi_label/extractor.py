@@ -31,10 +31,10 @@ POOLED_DIMS = 2 * (120 + 352 + 3 * 128)
 DIMS = EMBEDDING_DIMS + POOLED_DIMS
 # The networks of the features.
 BACKBONES = (LITE2, NANODET)
-_LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
-_NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
-_LARGEST = 3
-_MOST = 60_000.0
+LITE2_OUTPUTS = ("embedding", "tap16", "tap32")
+NANODET_OUTPUTS = ("pan52", "pan26", "pan13")
+LARGEST_CELLS = 3
+MOST = 60_000.0
 
 
 class MultiLabelExtractor(SquareExtractor):
@@ -58,8 +58,8 @@ class MultiLabelExtractor(SquareExtractor):
         shown = draw_augmentation(digest, view)
         lite2 = squash(image.pixels, LITE2_SIDE, shown)
         nanodet = squash(image.pixels, NANODET_SIDE, shown)
-        embedding, *maps = self._backbones.get(LITE2).run(lite2[None], _LITE2_OUTPUTS)
-        maps += self._backbones.get(NANODET).run(nanodet[None], _NANODET_OUTPUTS)
+        embedding, *maps = self._backbones.get(LITE2).run(lite2[None], LITE2_OUTPUTS)
+        maps += self._backbones.get(NANODET).run(nanodet[None], NANODET_OUTPUTS)
         vector = np.concatenate([embedding[0], *(_pooled(values[0]) for values in maps)])
         return _halves(vector)
 
@@ -70,13 +70,13 @@ class MultiLabelExtractor(SquareExtractor):
 
 
 def _halves(vector: Singles) -> Halves:
-    halves: Halves = np.clip(vector, -_MOST, _MOST).astype(np.float16)
+    halves: Halves = np.clip(vector, -MOST, MOST).astype(np.float16)
     return halves
 
 
 def _pooled(values: Singles) -> Singles:
     cells = values.reshape(len(values), -1)
-    largest = np.partition(cells, cells.shape[1] - _LARGEST, axis=1)[:, -_LARGEST:]
+    largest = np.partition(cells, cells.shape[1] - LARGEST_CELLS, axis=1)[:, -LARGEST_CELLS:]
     # Sorted, because a partition may leave them in any order and sums depend on it.
     largest.sort(axis=1)
     return np.concatenate([cells.mean(axis=1), largest.mean(axis=1)])

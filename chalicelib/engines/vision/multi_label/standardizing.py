@@ -19,7 +19,7 @@ EMBEDDING, POOLED, BOTH = 0, 1, 2
 BLOCK_NAMES = ("embedding", "pooled", "embedding+pooled")
 # Grid of the transformed numbers.
 UNIT = 2.0**-12
-_MOST = 7.5
+MOST = 7.5
 _LEAST_SPREAD = 1e-3
 
 
@@ -75,7 +75,7 @@ class Standardizing:
         """
         columns = block_columns(features, self.block) - self.mean
         columns *= self.scale
-        return np.clip(columns, -_MOST, _MOST)
+        return np.clip(columns, -MOST, MOST)
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:

@@ -133,7 +133,7 @@ class AsyncModelExports:
         Args:
             model_id: id of the model.
             version: number of a kept version; the served one if absent.
-            format: `bundle`, an archive for `presage-runtime`.
+            format: `bundle`, an archive for `presage-runtime`, or `onnx`, one graph.
         """
         fields = {"modelVersion": version, "format": format}
         request = Request("POST", f"{self._base}/{model_id}/exports", fields=fields)

@@ -94,11 +94,15 @@ def export(
     version: Annotated[
         int | None, typer.Option(help="Number of a kept version.", show_default="the served one")
     ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="bundle or onnx.", show_default="bundle"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Save a model as a zip archive that `presage-runtime` predicts with."""
+    """Save a model as a zip archive for `presage-runtime`, or as one ONNX graph."""
     with client() as service:
-        made = find_model(service, model_id).export(version=version)
+        made = find_model(service, model_id).export(version=version, format=format_)
         size = made.save(file)
         found = made.refresh()
     show(found, [f"{file}  version {found.model_version}, {size / 1e6:.1f} MB"], as_json=as_json)

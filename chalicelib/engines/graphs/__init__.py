@@ -1,0 +1,1 @@
+"""Writes models as single ONNX graphs, without the package `onnx`."""

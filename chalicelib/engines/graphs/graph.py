@@ -1,0 +1,217 @@
+"""Collects the nodes and constants of an ONNX graph, and includes other graphs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from chalicelib.engines.graphs.protobuf import (
+    Pieces,
+    bytes_field,
+    number_field,
+    text_field,
+)
+from chalicelib.engines.graphs.source import (
+    SourceGraph,
+    SourceNode,
+    is_old_reduction,
+    reduction_axes,
+    renamed_tensor,
+    renamed_value,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Operators of this version and their meaning; MiniLM's graph needs it.
+OPSET, IR_VERSION = 21, 10
+# Numbers of the fields in onnx.proto.
+_MODEL_IR, _MODEL_PRODUCER, _MODEL_GRAPH, _MODEL_OPSET = 1, 2, 7, 8
+_GRAPH_NODE, _GRAPH_NAME, _GRAPH_CONSTANT = 1, 2, 5
+_GRAPH_INPUT, _GRAPH_OUTPUT, _GRAPH_VALUE = 11, 12, 13
+_NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _NODE_KIND, _NODE_ATTRIBUTE = 1, 2, 3, 4, 5
+_TENSOR_DIMS, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_RAW = 1, 2, 8, 9
+_ATTRIBUTE_NAME, _ATTRIBUTE_INTEGER, _ATTRIBUTE_TYPE = 1, 3, 20
+_INTEGER = 2  # a type of attribute
+# Element types.
+TYPES = {
+    "float32": 1,
+    "uint8": 2,
+    "int8": 3,
+    "int16": 5,
+    "int32": 6,
+    "int64": 7,
+    "bool": 9,
+    "float16": 10,
+    "float64": 11,
+}
+
+
+class Port(NamedTuple):
+    """An input or output of a graph."""
+
+    name: str
+    type: str
+    """`float32`, `int64` or `bool`."""
+    shape: tuple[int | str, ...]
+    """Sizes; those that vary have names."""
+    meaning: str
+    """Words for its readers."""
+
+
+class JoinedGraph:
+    """The nodes and constants of a graph, in the order in which they are added."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Port] = []
+        self.outputs: list[Port] = []
+        self._nodes: list[Pieces] = []
+        self._constants: dict[str, Pieces] = {}
+        self._values: list[bytes] = []
+        self._domains: dict[str, int] = {"": OPSET}
+        self._count = 0
+
+    def input(self, port: Port) -> str:
+        """Add an input and return its name."""
+        self.inputs.append(port)
+        return port.name
+
+    def output(self, port: Port, value: str) -> None:
+        """Return a value as an output."""
+        self.outputs.append(port)
+        self._add_node("Identity", [value], [port.name])
+
+    def constant(self, value: ArrayLike, dtype: str | None = None) -> str:
+        """Add a constant array and return its name."""
+        array = np.asarray(value, dtype, order="C")
+        name = self._name("constant")
+        dims = b"".join(number_field(_TENSOR_DIMS, size) for size in array.shape)
+        facts = number_field(_TENSOR_TYPE, TYPES[str(array.dtype)]) + text_field(_TENSOR_NAME, name)
+        # The bytes of the array itself, which may be mapped from a file.
+        raw = memoryview(array.reshape(-1).view(np.uint8).data)
+        self._constants[name] = [dims + facts, *bytes_field(_TENSOR_RAW, [raw])]
+        return name
+
+    def integers(self, *values: int) -> str:
+        """Add a constant vector of int64 and return its name."""
+        return self.constant(np.array(values, np.int64))
+
+    def add(self, kind: str, *inputs: str, **attributes: int) -> str:
+        """Add a node with one output and return that output's name."""
+        return self._add_node(kind, inputs, [self._name(kind)], **attributes)
+
+    def largest(self, values: str, count: int, axis: int) -> str:
+        """Add a node for the largest values along an axis, and return the name of the values."""
+        name = self._name("TopK")
+        inputs = (values, self.integers(count))
+        # The operator also returns their indexes, which no model needs.
+        return self._add_node("TopK", inputs, [name, f"{name}_indexes"], axis=axis)
+
+    def cast(self, value: str, dtype: str) -> str:
+        """Convert a value to another type, and return the name of the result."""
+        return self.add("Cast", value, to=TYPES[dtype])
+
+    def _name(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind}_{self._count}"
+
+    def _add_node(
+        self, kind: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: int
+    ) -> str:
+        node = b"".join(text_field(_NODE_INPUT, name) for name in inputs)
+        node += b"".join(text_field(_NODE_OUTPUT, name) for name in outputs)
+        node += text_field(_NODE_NAME, outputs[0])
+        node += text_field(_NODE_KIND, kind)
+        for name, value in attributes.items():
+            attribute = text_field(_ATTRIBUTE_NAME, name)
+            attribute += number_field(_ATTRIBUTE_INTEGER, value)
+            attribute += number_field(_ATTRIBUTE_TYPE, _INTEGER)
+            node += b"".join(bytes_field(_NODE_ATTRIBUTE, [attribute]))
+        self._nodes.append([node])
+        return outputs[0]
+
+    def include(
+        self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
+    ) -> list[str]:
+        """Add the nodes of another graph that some of its outputs need.
+
+        Args:
+            content: an ONNX file without external data.
+            name: name of the graph. Two graphs of the same name share their constants.
+            inputs: names of this graph's values by inputs of the other one.
+            outputs: outputs of the other graph.
+
+        Returns:
+            The names of the outputs in this graph.
+
+        Raises:
+            ValueError: the file is not such a graph.
+        """
+        source = SourceGraph(content)
+        self._domains |= source.domains
+        own = self._name(name)
+
+        def renamed(value: str) -> str:
+            """Return the name of the other graph's value in this one."""
+            if not value or value in inputs:
+                return inputs.get(value, value)
+            return f"{name}/{value}" if value in source.constants else f"{own}/{value}"
+
+        kept = source.nodes_for(outputs)
+        self._nodes += [self._upgraded(node, renamed, source.opset) for node in kept]
+        used = {value for node in kept for value in node.inputs}
+        for constant in sorted(used & source.constants.keys()):
+            pieces = renamed_tensor(source.constants[constant], renamed(constant))
+            self._constants.setdefault(renamed(constant), pieces)
+        made = {output for node in kept for output in node.outputs}
+        # ONNX Runtime chooses kernels by these shapes, and other ones round differently.
+        for value in sorted(made & source.values.keys()):
+            self._values.append(renamed_value(source.values[value], renamed(value), own))
+        return [renamed(output) for output in outputs]
+
+    def _upgraded(self, node: SourceNode, renamed: Callable[[str], str], opset: int) -> Pieces:
+        """Return a node with the names of this graph, in the form of its operator set."""
+        inputs = [renamed(name) for name in node.inputs]
+        rest: Pieces = []
+        for field in node.rest:
+            axes = reduction_axes(field) if is_old_reduction(node.kind, opset) else None
+            if axes is None:
+                rest.append(field.whole)
+            else:
+                inputs.append(self.integers(*axes))
+        names = b"".join(text_field(_NODE_INPUT, name) for name in inputs)
+        names += b"".join(text_field(_NODE_OUTPUT, renamed(name)) for name in node.outputs)
+        return [names, text_field(_NODE_NAME, renamed(node.outputs[0])), *rest]
+
+    def pieces(self) -> Pieces:
+        """Return the bytes of the ONNX file in pieces."""
+        body: Pieces = []
+        for node in self._nodes:
+            body += bytes_field(_GRAPH_NODE, node)
+        body.append(text_field(_GRAPH_NAME, "presage"))
+        for constant in self._constants.values():
+            body += bytes_field(_GRAPH_CONSTANT, constant)
+        for value in self._values:
+            body += bytes_field(_GRAPH_VALUE, [value])
+        for port in self.inputs:
+            body += bytes_field(_GRAPH_INPUT, [_described(port)])
+        for port in self.outputs:
+            body += bytes_field(_GRAPH_OUTPUT, [_described(port)])
+        head = number_field(_MODEL_IR, IR_VERSION) + text_field(_MODEL_PRODUCER, "presage")
+        for domain, version in self._domains.items():
+            opset = text_field(1, domain) + number_field(2, version)
+            head += b"".join(bytes_field(_MODEL_OPSET, [opset]))
+        return [head, *bytes_field(_MODEL_GRAPH, body)]
+
+
+def _described(port: Port) -> bytes:
+    """Return name, type and shape as onnx.proto's ValueInfoProto."""
+    shape = b""
+    for size in port.shape:
+        one = number_field(1, size) if isinstance(size, int) else text_field(2, size)
+        shape += b"".join(bytes_field(1, [one]))
+    tensor = number_field(1, TYPES[port.type]) + b"".join(bytes_field(2, [shape]))
+    kind = b"".join(bytes_field(1, [tensor]))
+    return text_field(1, port.name) + b"".join(bytes_field(2, [kind]))

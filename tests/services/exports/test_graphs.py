@@ -1,0 +1,212 @@
+"""Exported graphs answer as the service: the code of their README, in ONNX Runtime."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from PIL import Image
+
+from chalicelib.domain.datasets.upload import UploadFields
+from chalicelib.domain.documents.sample import Sample
+from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
+from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.errors import InvalidParameter
+from tests.builders import World, some_rows
+from tests.full_size import size
+from tests.pictures import draw
+from tests.services.training.test_vision_engines import FILES
+
+TEXT_COUNT, IMAGE_COUNT = size(24, 1_000), size(4, 100)
+NAMES = (
+    "refund",
+    "delivery",
+    "invoice",
+    "login",
+    "address",
+    "voucher",
+    "size",
+    "color",
+    "warranty",
+)
+_OTHER = ("please", "where", "number", "my", "when", "the", "café", "🙂", "not", "today", "yes")
+
+
+# Prints what the graph answers to each input.
+ASK = """
+import sys
+for sample in json.load(sys.stdin):
+    print(json.dumps([one[0].tolist() for one in predict(sample)]))
+"""
+
+
+def exported(world: World, model: Model, folder: Path) -> Path:
+    """Export a model as a graph and unpack it."""
+    made = world.container.model_exports.create(model, "onnx")
+    world.work()
+    export = world.container.model_exports.get(model, made.export_id)
+    assert (export.status, export.message) == ("SUCCEEDED", "")
+    [key] = world.objects(f"exports/{model.model_id}/")
+    archive = folder / "model.zip"
+    archive.write_bytes(world.stores.artifacts.get(key) or b"")
+    with zipfile.ZipFile(archive) as found:
+        found.extractall(folder / "model")
+    onnx.checker.check_model(str(folder / "model" / "model.onnx"), full_check=True)
+    return folder / "model"
+
+
+def asked(place: Path, samples: Sequence[str]) -> list[list[Any]]:
+    """Run the code of the README in another process, and return the outputs of the graph."""
+    [code] = re.findall(r"```python\n(.*?)```", (place / "README.md").read_text(), re.S)
+    found = subprocess.run(
+        [sys.executable, "-c", code + ASK],
+        input=json.dumps(samples),
+        cwd=place,
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stderr
+    return [json.loads(line) for line in found.stdout.splitlines()]
+
+
+def labels_of(place: Path) -> list[str]:
+    """Return the labels of an exported model."""
+    return list(json.loads((place / "model.json").read_text())["labels"])
+
+
+def shares_of(items: Sequence[Any], labels: Sequence[str]) -> list[float]:
+    """Return probabilities in the order of the labels."""
+    found = {one.label: one.probability for one in items}
+    return [found[label] for label in labels]
+
+
+def some_texts(count: int) -> list[str]:
+    """Return short texts: like those of the training, and of other words."""
+    draws = random.Random(4)
+    words = [*NAMES, *_OTHER]
+    texts = []
+    for number in range(count):
+        if number % 2:
+            texts.append(f"{draws.choice(NAMES)} please number {number}")
+        else:
+            texts.append(" ".join(draws.choices(words, k=draws.randint(1, 12))))
+    return texts
+
+
+def text_model(world: World, params: dict[str, Any] | None, **fields: Any) -> Model:
+    """Train on texts with the installed encoders."""
+    world.container.encoders._encoders.clear()
+    rows = some_rows(dict.fromkeys(NAMES, 30))
+    view = world.dataset(rows, fields=UploadFields("texts", "text-intent", **fields))
+    model = world.model(view, TrainRequest(epochs=3, params=params))
+    assert (model.status, model.failure) == ("SUCCEEDED", "")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("params", "fields"),
+    [
+        ({"outOfDomainRate": 0.05}, {}),
+        ({"profile": "fast"}, {}),
+        ({"profile": "accurate"}, {}),
+        ({"profile": "accurate"}, {"language": "de"}),
+    ],
+)
+def test_texts_are_answered_alike(
+    world: World,
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+    params: dict[str, Any],
+    fields: dict[str, Any],
+) -> None:
+    """Probabilities, first label and rejection, with one or two encoders."""
+    model = text_model(world, params, **fields)
+    place, texts = exported(world, model, tmp_path), some_texts(TEXT_COUNT)
+    labels = labels_of(place)
+    served = ServedModel(model.model_id, model.type, model.status, model.version)
+    answers = world.container.predictions.predict(
+        served, texts, dataset_type=model.type, options=PredictionOptions(count=1_000)
+    )
+    differences, equal = [], []
+    for answer, (shares, is_rejected) in zip(answers, asked(place, texts), strict=True):
+        assert is_rejected == (not answer.items)
+        if answer.items:
+            expected = shares_of(answer.items, labels)
+            differences.append(np.abs(np.subtract(shares, expected)).max())
+            equal.append(np.argmax(shares) == np.argmax(expected))
+    record_property("answers", f"{len(equal)} texts, differ by at most {max(differences):.2g}")
+    assert max(differences) < 1e-4
+    assert np.mean(equal) >= 0.999
+
+
+@pytest.mark.parametrize("kind", ["image", "image-multi-label"])
+def test_images_are_answered_alike(
+    world: World, tmp_path: Path, record_property: Callable[[str, object], None], kind: str
+) -> None:
+    """PNG and JPEG files of several sizes and looks."""
+    model = world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
+    place = exported(world, model, tmp_path)
+    labels, draws, files = labels_of(place), np.random.default_rng(3), []
+    for number in range(IMAGE_COUNT):
+        file = tmp_path / f"{number}.{('png', 'jpeg')[number % 2]}"
+        width, height = draws.integers(180, 600, 2).tolist()
+        shape, color = ("circle", "square")[number // 2 % 2], ("red", "blue")[number // 4 % 2]
+        file.write_bytes(draw(shape, color, (width, height), kind=file.suffix[1:].upper()))
+        if number % 3 == 0:
+            noise = draws.integers(0, 256, (height, width, 3), np.uint8)
+            Image.fromarray(noise).save(file)
+        files.append(file)
+    served = ServedModel(model.model_id, model.type, model.status, model.version)
+    answers = world.container.picture_predictions.predict(
+        served,
+        [Sample(content=file.read_bytes()) for file in files],
+        types=(model.type,),
+        options=PredictionOptions(count=1_000),
+    )
+    found = [shares for [shares] in asked(place, list(map(str, files)))]
+    expected = [shares_of(answer.items, labels) for answer in answers]
+    largest = np.abs(np.subtract(found, expected)).max()
+    record_property("answers", f"{len(found)} images, differ by at most {largest:.2g}")
+    assert largest < 1e-4
+    assert (np.argmax(found, axis=1) == np.argmax(expected, axis=1)).mean() >= 0.999
+
+
+def test_models_that_are_no_graph_are_refused(world: World) -> None:
+    """Detection, and texts read in sentences; the message names the format that works."""
+    boxes = world.model(
+        world.pictures(FILES["image-detection"](), "image-detection"), TrainRequest(epochs=1)
+    )
+    world.container.encoders._encoders.clear()
+    long = [(f"{name} is what I ask about. {'Some other words. ' * 60}{n}", name)
+            for name in NAMES[:3] for n in range(30)]  # fmt: skip
+    texts = world.model(world.dataset(long), TrainRequest(epochs=3))
+    for model in (boxes, texts):
+        with pytest.raises(InvalidParameter, match="Send 'bundle'"):
+            world.container.model_exports.create(model, "onnx")
+    assert world.stores.exports.of_account(world.account.account_id) == []
+
+
+def test_the_archive_names_inputs_and_outputs(world: World, tmp_path: Path) -> None:
+    """The manifest describes the graph; golden texts are short, and nothing else is in it."""
+    folder = exported(world, text_model(world, {"profile": "fast"}), tmp_path)
+    manifest = json.loads((folder / "model.json").read_text())
+    graph = onnx.load(folder / "model.onnx").graph
+    assert [one["name"] for one in manifest["graph"]["inputs"]] == [one.name for one in graph.input]
+    assert [one["name"] for one in manifest["graph"]["outputs"]] == ["probabilities", "rejected"]
+    assert manifest["format"] == "presage-onnx"
+    assert {one.name for one in folder.iterdir()} == {
+        "model.json", "model.onnx", "tokenizer.json", "golden", "README.md", "card.json",
+        "licences",
+    }  # fmt: skip
+    golden = json.loads((folder / "golden" / "golden.json").read_text())
+    assert max(len(one["text"].split()) for one in golden) <= 120
