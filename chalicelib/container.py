@@ -295,7 +295,9 @@ class Container(TrainingContainer):
     def model_versions(self) -> VersionService:
         """Return the service of the versions of models."""
         s = self.stores
-        return VersionService(s.models, s.version_serving, s.model_files, s.batches, s.exports)
+        return VersionService(
+            s.models, s.version_serving, s.model_files, s.batches, s.exports, s.capacity
+        )
 
     @cached_property
     def predictions(self) -> PredictionService:

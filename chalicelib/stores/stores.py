@@ -68,6 +68,7 @@ from chalicelib.stores.models.prebuilt import PrebuiltStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.serving import VersionServing
+from chalicelib.stores.models.sizes import VersionSizes
 from chalicelib.stores.models.user_texts import UserTextStore
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
@@ -120,7 +121,9 @@ class Stores:
         self.example_names = ExampleNames(self.examples, self.artifacts)
         self.example_views = ExampleViews(self.datasets, self.labels, self.pictures, clock)
         self.learnings = LearningStore(self.clients, self.artifacts, clock, settings)
-        self.capacity = CapacityStore(self.clients, self.datasets, clock, settings)
+        self.capacity = CapacityStore(
+            self.clients, self.datasets, self.version_sizes, clock, settings
+        )
         self.appends = AppendStore(self, clock)
         self.traces = TraceStore(self.clients, clock)
         self.correction_receipts = CorrectionReceipts(self.clients, clock)
@@ -166,6 +169,7 @@ class Stores:
         self.model_leases = ModelLeases(self.clients, clock, settings)
         self.version_serving = VersionServing(self.clients)
         self.model_files = ModelVersions(self.artifacts)
+        self.version_sizes = VersionSizes(self.clients, self.model_files)
         self.model_cards = ModelCards(self.artifacts)
         self.checkpoints = CheckpointStore(self.artifacts)
         self.user_texts = UserTextStore(self.artifacts)

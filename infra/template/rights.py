@@ -111,7 +111,7 @@ _FILES: Rights = {
     "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     "table/incoming": ("GetItem", "UpdateItem"),
     "table/labels": ("BatchGetItem", "BatchWriteItem"),
-    "table/models": ("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem"),
+    "table/models": ("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
     "table/models/index/queued": ("Query",),
     "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
 }
@@ -168,6 +168,8 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "bucket": ("ListBucket",),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
         "objects/incoming": ("DeleteObject", "GetObject"),
+        # Sizes of versions that older services did not write.
+        "objects/models": ("GetObject",),
         "queue/embed": SEND,
         "queue/ingest": SEND,
         "table/accounts": ("GetItem", "UpdateItem"),
@@ -176,6 +178,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "table/datasets/index/turns": ("Query",),
         "table/examples": ("BatchGetItem", "BatchWriteItem", "PutItem", "Query", "UpdateItem"),
         "table/labels": ("BatchGetItem", "BatchWriteItem"),
+        "table/models": ("Query", "UpdateItem"),
         "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
         "queue/deliver": SEND,
         "table/exports": ("PutItem",),

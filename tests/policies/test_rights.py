@@ -44,6 +44,8 @@ RARE = {
     # A counted prediction whose outcome is unknown is settled by a job.
     "texts": SETTLE,
     "pictures": SETTLE,
+    # Versions of models whose size an older service did not write.
+    "ingest_upload": {("objects/models", "s3:GetObject"), ("table/models", "dynamodb:UpdateItem")},
     # Deliveries that a former version has sent to this queue.
     "delete_object": {
         ("secret", "secretsmanager:GetSecretValue"),

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
-from chalicelib.errors import NotFound
+from chalicelib.errors import NotFound, TooLarge
 
 # Versions that are kept besides those in use.
 KEPT_VERSIONS = 10
@@ -35,6 +35,8 @@ class ModelVersion:
     """Why the training that made the version did not serve it."""
     is_adjusted: bool = False
     """Whether it was adjusted to texts of users, instead of trained."""
+    bytes: int | None = None
+    """Size of its artifact; None when an older service wrote it and nothing has measured it."""
 
     @property
     def run(self) -> int:
@@ -53,6 +55,16 @@ class KeptVersions:
     def find(self, number: int) -> ModelVersion | None:
         """Return the version with a number, or None."""
         return next((one for one in self.kept if one.number == number), None)
+
+    @property
+    def bytes(self) -> int:
+        """Return the size of all artifacts whose size is known."""
+        return sum(one.bytes or 0 for one in self.kept)
+
+    @property
+    def newest_bytes(self) -> int:
+        """Return the size of the newest artifact, about what the next one will have; 0 if none."""
+        return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:
         """Add the next version, and remove the oldest ones above the limit.
@@ -73,6 +85,32 @@ class KeptVersions:
         return KeptVersions(tuple(one for one in self.kept if one.number != number), self.last)
 
 
+@dataclass(frozen=True)
+class SpareVersion:
+    """A version that could be deleted to store less."""
+
+    model_id: str
+    number: int
+    size_bytes: int
+
+
+def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
+    """Refuse a training whose version exceeds the account's storage, in bytes (TooLarge)."""
+    if stored + more <= limit:
+        return
+    remedy = (
+        f"Delete version {oldest.number} of model {oldest.model_id} ({oldest.size_bytes} bytes), "
+        "the oldest version that is not served."
+        if oldest
+        else "No version can be deleted, because each is served. Delete models or datasets that "
+        "are not needed."
+    )
+    raise TooLarge(
+        f"The account stores {stored} bytes and this training adds about {more}; the limit is "
+        f"{limit}. {remedy}"
+    )
+
+
 def dump_versions(versions: KeptVersions) -> dict[str, Any]:
     """Return the JSON form that the row stores."""
     return {
@@ -86,6 +124,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
                 "algorithm": one.algorithm,
                 "notServed": one.not_served_because,
                 "isAdjusted": one.is_adjusted,
+                "bytes": one.bytes,
             }
             for one in versions.kept
         ],
@@ -104,6 +143,7 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
             not_served_because=one["notServed"],
             # Rows of older versions lack it.
             is_adjusted=one.get("isAdjusted", False),
+            bytes=one.get("bytes"),
         )
         for one in stored["kept"]
     )

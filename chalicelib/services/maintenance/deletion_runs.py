@@ -125,7 +125,9 @@ class DeletionRunService:
         self._stores.exports.delete_of_model(deletion.account_id, deletion.object_id)
         self._stores.model_files.delete(deletion.object_id)
         # The row last: while it exists, a repeated job finds what is left.
-        self._stores.models.delete(deletion.account_id, deletion.object_id)
+        counted = self._stores.capacity.read_version(deletion.account_id)
+        size_bytes = self._stores.models.delete(deletion.account_id, deletion.object_id)
+        self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
         """Delete a dataset, and references to its examples in the cards of models."""

@@ -37,6 +37,7 @@ from chalicelib.errors import (
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.datasets.labels import LabelStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.guards import GuardStore
     from chalicelib.stores.jobs.training_queue import TrainingQueue
     from chalicelib.stores.models.models import ModelStore
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 class TrainingServiceStores:
     """The stores that `TrainingService` uses."""
 
+    capacity: CapacityStore
     datasets: DatasetStore
     guards: GuardStore
     labels: LabelStore
@@ -79,6 +81,7 @@ class TrainingService:
             BadRequest: a field is not allowed, or there are too few examples.
             Conflict: the dataset is not available, or the profile is not installed.
             TooManyOpen: the account has too many open trainings.
+            TooLarge: the account stores too much for another version.
         """
         name = checked_name(name)
         request = self._checked(view, request)
@@ -113,7 +116,9 @@ class TrainingService:
         Raises:
             Conflict: the dataset is not available.
             TooManyOpen: the account has too many open trainings.
+            TooLarge: the account stores too much for another version.
         """
+        self._stores.capacity.check_version(model.account_id, 0)
         # Counted first, so that nothing but the queue can fail once the training is accepted.
         position = self.view(model).queue_position
         entry = self._guard(account, dataset, model.model_id)
@@ -170,7 +175,9 @@ class TrainingService:
         Raises:
             Conflict: the model is busy, or the dataset is not available.
             TooManyOpen: the account has too many open trainings.
+            TooLarge: the account stores too much for another version.
         """
+        self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
         entry = self._guard(account, dataset, model.model_id)

@@ -41,6 +41,7 @@ from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECT
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
     from chalicelib.stores.jobs.batches import BatchStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
@@ -61,6 +62,7 @@ class TrainingRunServiceStores:
     """The stores that `TrainingRunService` uses."""
 
     batches: BatchStore
+    capacity: CapacityStore
     exports: ExportStore
     datasets: DatasetStore
     events: Events
@@ -191,7 +193,9 @@ class TrainingRunService:
             algorithm=model.request.algorithm,
             not_served_because=self._why_not_served(model, learned),
             is_adjusted=model.request.adjustment is not None,
+            bytes=len(learned.artifact),
         )
+        counted = self._stores.capacity.read_version(model.account_id)
         ending = RunEnding(stats, self._used_versions(model))
         try:
             gone = self._stores.model_leases.succeed(model, made, ending)
@@ -199,8 +203,11 @@ class TrainingRunService:
             # No row refers to this version, so nothing else would ever delete it.
             self._stores.model_files.delete_version(model, version)
             raise
-        for folder in gone:
-            self._delete_files(model, folder)
+        self._stores.capacity.settle(
+            model.account_id, counted, len(learned.artifact) - sum(one.bytes or 0 for one in gone)
+        )
+        for one in gone:
+            self._delete_files(model, one.folder)
         journal.training_done(model.model_id, model.type, stats.total_seconds)
         self._emit(model, "training.succeeded")
 

@@ -10,6 +10,7 @@ from chalicelib.domain.models.comparison import LEAST_COMMON, Comparison, compar
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.model_version import ModelVersion, version_not_found
 from chalicelib.errors import Conflict
+from chalicelib.stores.jobs.capacity import CapacityStore
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.serving import VersionServing
 from chalicelib.stores.models.versions import CARD, ModelVersions
@@ -42,12 +43,14 @@ class VersionService:
         files: ModelVersions,
         batches: VersionUsers,
         exports: VersionUsers,
+        capacity: CapacityStore,
     ) -> None:
         self._models = models
         self._serving = serving
         self._files = files
         self._batches = batches
         self._exports = exports
+        self._capacity = capacity
 
     def list(self, model: Model) -> Sequence[VersionView]:
         """List the kept versions, newest first."""
@@ -86,8 +89,10 @@ class VersionService:
         for what, store in (("A batch", self._batches), ("An export", self._exports)):
             if view.version.folder in store.used_versions(model.account_id, model.model_id):
                 raise Conflict(f"{what} uses version {number}. Delete it when that has ended.")
+        counted = self._capacity.read_version(model.account_id)
         if not self._serving.remove(model, view.version):
             raise _changed(model)
+        self._capacity.settle(model.account_id, counted, -(view.version.bytes or 0))
         self._files.delete_version(model, view.version.folder)
         return view
 

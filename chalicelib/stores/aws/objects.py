@@ -157,6 +157,16 @@ class ArtifactStore:
             raise
         return dict(answer["Metadata"])
 
+    def size(self, key: str) -> int:
+        """Return the size of an object in bytes; 0 when it does not exist."""
+        try:
+            answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
+        except ClientError as error:
+            if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                return 0
+            raise
+        return int(answer["ContentLength"])
+
     def get_range(self, key: str, start: int, length: int) -> bytes | None:
         """Read bytes of an object, fewer at its end; None when it does not exist."""
         body = self._open(key, Range=f"bytes={start}-{start + length - 1}")

@@ -1,8 +1,9 @@
 """Enforces the limits of stored bytes, running uploads and unused forms of each account.
 
 Conditional writes of the account's row count them, so simultaneous calls cannot exceed a limit
-together. The bytes include running uploads. They are recounted once a day, and before anything is
-refused, because a process that dies between two writes leaves the count slightly too high.
+together. The bytes are those of datasets, running uploads and model versions. They are recounted
+once a day, and before anything is refused, because a process that dies between two writes leaves
+the count slightly wrong.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from chalicelib.domain.datasets.dataset import FAMILY_TYPES, UPLOADING, Dataset
 from chalicelib.domain.datasets.growth import check_capacity
 from chalicelib.domain.datasets.open_upload import OpenUpload
 from chalicelib.domain.datasets.upload import USED
+from chalicelib.domain.models.model_version import check_version_capacity
 from chalicelib.errors import StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.models.sizes import VersionSizes
 
 # Unused upload forms that an account may have.
 MAX_FORMS = 20
@@ -45,11 +48,13 @@ class CapacityStore:
         self,
         clients: Clients,
         datasets: DatasetStore,
+        versions: VersionSizes,
         clock: Clock,
         settings: Settings,
     ) -> None:
         clients.bind_tables()
         self._datasets = datasets
+        self._versions = versions
         self._clock = clock
         self._max_open_uploads = settings.max_open_uploads
         self._max_stored_bytes = settings.max_stored_bytes
@@ -138,6 +143,56 @@ class CapacityStore:
             # Not raised: the caller's work succeeded, and the next recount corrects the sum.
             log.error("capacity_not_released", error)
 
+    def check_version(self, account_id: str, size_bytes: int) -> None:
+        """Check, without reserving, that another version of a model fits.
+
+        Args:
+            account_id: the account.
+            size_bytes: expected size of the version.
+
+        Raises:
+            TooLarge: the account would store too much; the message names a version to delete.
+        """
+        more, limit = max(1, size_bytes), self._max_stored_bytes
+        for is_recounted in (False, True):
+            row = _read(account_id)
+            stored = int(row.stored_bytes or 0) if row else 0
+            is_recent = row and (row.counted_at or 0) > self._now() - _RECOUNT_MILLISECONDS
+            if stored + more <= limit and (is_recent or is_recounted):
+                return
+            if not is_recounted:
+                self._recount(account_id)
+        check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
+
+    def read_version(self, account_id: str) -> int | None:
+        """Return the number that each change of the bytes increases, for a later `settle`."""
+        row = _read(account_id)
+        return int(row.room_version) if row and row.room_version is not None else None
+
+    def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
+        """Count a change of stored data after it was written.
+
+        A recount in between may have seen the new data already. Adding would then count twice, so
+        the next check recounts instead.
+
+        Args:
+            account_id: the account.
+            version: what `read_version` returned before the data was written.
+            more_bytes: added bytes; negative if data was deleted.
+        """
+        row = AccountRow(account_id)
+        stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
+        unchanged = AccountRow.room_version == version
+        counted = unchanged & (AccountRow.stored_bytes >= -more_bytes)
+        try:
+            is_added = version is not None and try_update(row, _changed(more_bytes), counted)
+            if not is_added:
+                # Not for a closed account, whose row must not come back.
+                try_update(row, stale, AccountRow.account_id.exists())
+        except PynamoDBException as error:
+            # Not raised: the caller's work succeeded, and the daily recount corrects the sum.
+            log.error("capacity_not_counted", error)
+
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
         """Count an upload form until it is used or has expired.
 
@@ -183,7 +238,7 @@ class CapacityStore:
             return False
 
     def _recount(self, account_id: str) -> frozenset[str]:
-        """Recount the account's bytes from its datasets; return the entries of running uploads."""
+        """Recount all bytes that the account stores; return the entries of running uploads."""
         for _ in range(_TRIES):
             row = _read(account_id)
             version, noted = (row.room_version, row.uploads) if row else (None, None)
@@ -191,6 +246,7 @@ class CapacityStore:
             open_uploads = frozenset(self._alive(noted or (), datasets))
             sizes = (OpenUpload.parse(text).size_bytes for text in open_uploads)
             stored = sum(sizes) + sum(dataset.bytes for dataset in datasets)
+            stored += self._versions.of_account(account_id)
             actions: list[Action] = [
                 AccountRow.stored_bytes.set(stored),
                 AccountRow.counted_at.set(self._now()),

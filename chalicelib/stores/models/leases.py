@@ -94,11 +94,11 @@ class ModelLeases:
             actions.append(ModelRow.progress.set(round(progress, 4)))
         self._write(model, actions)
 
-    def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[str]:
+    def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[ModelVersion]:
         """End the run as SUCCEEDED with a new version; serve it unless there is a reason not to.
 
         Returns:
-            Folders of versions that are not kept any more.
+            Versions that are not kept any more.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -134,7 +134,7 @@ class ModelLeases:
             condition = self._owned(model) & unchanged_versions(row)
             if try_update(row, actions, condition):
                 folders = {one.folder for one in after.kept}
-                return [one.folder for one in before.kept if one.folder not in folders]
+                return [one for one in before.kept if one.folder not in folders]
 
     def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
         """Read the row of an owned run and return its versions.

@@ -166,9 +166,16 @@ class ModelStore:
         except ModelRow.DoesNotExist:
             return False
 
-    def delete(self, account_id: str, model_id: str) -> None:
-        """Delete the row; does nothing if it does not exist."""
-        ModelRow(account_id, model_id).delete()
+    def delete(self, account_id: str, model_id: str) -> int:
+        """Delete the row if it exists; return the bytes of its versions."""
+        row = ModelRow(account_id, model_id)
+        try:
+            row.refresh(consistent_read=True)
+        except ModelRow.DoesNotExist:
+            return 0
+        # Of two simultaneous deletions, only one may release the bytes.
+        is_deleted = try_write(lambda: row.delete(condition=ModelRow.model_id.exists()))
+        return row_versions(row).bytes if is_deleted else 0
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
         """Claim trainings whose message seems lost, so that the caller announces them again.

@@ -37,6 +37,10 @@ class ModelVersions:
         """Read a version's artifact; None when there is none."""
         return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
 
+    def size(self, model_id: str, version: str) -> int:
+        """Return the size of a version's artifact in bytes; 0 when there is none."""
+        return self._artifacts.size(f"{_folder(model_id, version)}{ARTIFACT}")
+
     def document(self, model_id: str, version: str, name: str) -> Any:
         """Read METRICS, CARD, SUSPECTS or EVALUATION of a version; None when there is none."""
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")

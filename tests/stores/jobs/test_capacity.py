@@ -11,14 +11,17 @@ import pytest
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.open_upload import OpenUpload
-from chalicelib.errors import ServiceError, StorageUnavailable, TooManyOpen
-from chalicelib.stores.aws.tables import AccountRow, DatasetRow
+from chalicelib.domain.models.model import Model, TrainRequest
+from chalicelib.domain.models.model_version import ModelVersion
+from chalicelib.errors import ServiceError, StorageUnavailable, TooLarge, TooManyOpen
+from chalicelib.stores.aws.tables import AccountRow, DatasetRow, ModelRow
 from chalicelib.stores.datasets.datasets import new_row
 from tests.builders import World, some_rows
 from tests.full_size import size
 from tests.pictures import draw
 
 ROWS = some_rows({"a": 5})
+TRAINABLE = some_rows({"book": 10, "cancel": 10})
 
 
 def _row(world: World) -> AccountRow:
@@ -198,3 +201,89 @@ def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:
     world.clock.advance(hours=2)
     for _ in range(20):
         incoming.issue(world.account, None)
+
+
+def test_versions_of_models_are_stored_bytes(world: World) -> None:
+    """Each version counts its artifact once; its deletion and that of its model release it."""
+    view = world.dataset(TRAINABLE)
+    data = view.dataset.bytes
+    first = _retrained(world, world.model(view, TrainRequest(epochs=2)))
+    sizes = [one.bytes or 0 for one in first.versions.kept]
+    assert sizes == [len(_artifact(world, first, one)) for one in first.versions.kept]
+    assert int(_row(world).stored_bytes) == data + sum(sizes)
+
+    world.container.model_versions.remove(first, 1)
+    assert int(_row(world).stored_bytes) == data + sizes[1]
+    world.stores.capacity._recount(world.account.account_id)
+    assert int(_row(world).stored_bytes) == data + sizes[1]
+
+    world.container.deletions.delete_model(world.account, first.model_id)
+    world.work()
+    assert int(_row(world).stored_bytes) == data
+
+
+def test_recount_during_a_training_counts_the_version_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recount between the model's row and the account's row has counted the version already."""
+    view = world.dataset(TRAINABLE)
+    capacity = world.stores.capacity
+    settle = capacity.settle
+
+    def settle_late(account_id: str, *change: Any) -> None:
+        capacity._recount(account_id)
+        settle(account_id, *change)
+
+    monkeypatch.setattr(capacity, "settle", settle_late)
+    model = world.model(view, TrainRequest(epochs=2))
+    capacity.reserve_bytes(world.account.account_id, 0)
+
+    assert int(_row(world).stored_bytes) == view.dataset.bytes + model.versions.bytes
+
+
+def test_sizes_that_older_services_did_not_write_are_measured(world: World) -> None:
+    """A recount measures artifacts without a size in their row, and stores the size there."""
+    view = world.dataset(TRAINABLE)
+    model = _retrained(world, world.model(view, TrainRequest(epochs=2)))
+    expected = model.versions.bytes
+    row = ModelRow.get(model.account_id, model.model_id)
+    kept = [{k: v for k, v in one.items() if k != "bytes"} for one in row.versions["kept"]]
+    row.update([ModelRow.versions.set({"last": 2, "kept": kept})])
+
+    world.stores.capacity._recount(world.account.account_id)
+
+    assert int(_row(world).stored_bytes) == view.dataset.bytes + expected
+    found = world.stores.models.find(model.account_id, model.model_id)
+    assert found is not None
+    assert found.versions.bytes == expected
+
+
+def test_training_beyond_the_quota_names_the_version_to_delete(world: World) -> None:
+    """A full account gets 413 with the oldest version that is not served; deleting it helps."""
+    view = world.dataset(TRAINABLE)
+    model = _retrained(world, world.model(view, TrainRequest(epochs=2)))
+    oldest, stored = model.versions.kept[0], int(_row(world).stored_bytes)
+    full = world.another(replace(world.settings, max_stored_bytes=stored))
+
+    remedy = f"Delete version 1 of model {model.model_id} \\({oldest.bytes} bytes\\)"
+    with pytest.raises(TooLarge, match=remedy):
+        full.container.training.retrain(world.account, model, TrainRequest(epochs=2))
+    with pytest.raises(TooLarge, match=remedy):
+        full.container.training.request(world.account, view, "m", TrainRequest(epochs=2))
+    full.container.model_versions.remove(model, 1)
+
+    assert _retrained(full, model).versions.last == 3
+
+
+def _retrained(world: World, model: Model) -> Model:
+    world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
+    world.work()
+    found = world.stores.models.find(model.account_id, model.model_id)
+    assert found is not None
+    return found
+
+
+def _artifact(world: World, model: Model, version: ModelVersion) -> bytes:
+    content = world.stores.model_files.artifact(model.model_id, version.folder)
+    assert content is not None
+    return content
