@@ -21,7 +21,6 @@ from chalicelib.engines.ocr.forms.certainty import (
     blur,
     likelihood,
     misread_characters,
-    preparation,
 )
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
@@ -55,8 +54,6 @@ class _FormPage:
     amounts: AmountStyle
     """Notation of amounts; empty for a text layer, which has no misread amounts."""
     blur: float
-    """See `Evidence`."""
-    preparation: float
     """See `Evidence`."""
     weigh: Weigh
     """Function that computes a probability from evidence."""
@@ -106,7 +103,7 @@ def _find_printed(
     check()
     meant = _choose_places(keys, found, values)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    sheet = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
+    sheet = _FormPage(amounts, blur(page.lines), weigh)
     fields = {
         number: _field(keys[number], found[place], values[place], sheet)
         for number, place in meant.items()
@@ -222,7 +219,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         text,
         around(segment.box for segment in segments) if segments else None,
         sheet.weigh(
-            _evidence(text, value, sheet)
+            _evidence(text, key, value, sheet)
             if text
             else EmptyEvidence(value.emptiness, _legibility(key, value))
         ),
@@ -232,7 +229,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     )
 
 
-def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
+def _evidence(text: str, key: FoundKey, value: Value, sheet: _FormPage) -> Evidence:
     """Return the facts about a value."""
     return Evidence(
         value.surroundings,
@@ -240,7 +237,8 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
         sheet.blur,
         len("".join(text.split())),
         is_closed(text),
-        sheet.preparation,
+        _fit(key, value),
+        key.score,
         any(map(str.isdecimal, text)),
     )
 
