@@ -22,12 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 
-import msgspec
 import numpy as np
 from PIL import Image, ImageFilter
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from bench.bench_ocr import open_reader
 from bench.form_pages.families import FAMILIES, draw_form
@@ -46,6 +43,7 @@ from bench.ocr_documents import answered_fields
 from bench.ocr_form_metrics import read_scanned_forms, score_fields
 from bench.ocr_reading import Reader
 from bench.report import say
+from bench.signed_fit import fit_signed
 from bench.vision_data import ROOT
 from chalicelib.domain.common.limits import MAX_OCR_PAGES
 from chalicelib.domain.documents.form_template import FormTemplate
@@ -57,26 +55,21 @@ from chalicelib.engines.ocr.forms.certainty import (
     Emptiness,
     EmptyEvidence,
     Evidence,
-    TreeNode,
     fitted_weights,
 )
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.formats.documents import open_document
 
+PENALTY, ROUNDS = 10.0, 30
+"""Weight of the squared weights of standardised measures, and steps of Newton's method."""
 SIGNS = {
-    "rivalText": -1, "misread": -1, "blur": -1, "isClosed": 1, "consensus": 1, "texts": -1,
-    "fit": 1, "keyScore": 1, "gap": -1, "printRatio": 1,
+    "isClosed": 1, "preparation": 1, "rivalry": -1, "misread": -1, "blur": -1,
+    "hasTextBelow": -1, "hasTextBehind": -1, "consensus": 1, "isJoined": -1, "isBeforeNumber": -1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
-TREES, LEAVES, RATE = 120, 8, 0.06
-"""Number of trees, answers of each, and the share of a step that one tree goes."""
-FEWEST_CASES, PENALTY, TRIED_SHARE = 20, 5.0, 0.5
-"""Fewest values of an answer, weight of squared answers, and share of inputs tried for a branch."""
-FOLDS = 12
-"""Parts of the families, each left out once."""
-FORMS, LAYERS = 3, 3
-"""Forms of each family that are read as some kind, and more that are text layers."""
+FORMS = 3
+"""Forms of each family."""
 LAYER = "text layer"
 KINDS = (LAYER, *WEARS)
 """Kinds of page; half of them occur in each family."""
@@ -147,9 +140,9 @@ def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
     """Yield what is found on generated forms of all families, each as some kinds of page."""
     for number, family in enumerate(FAMILIES):
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
-        for seed in range(FORMS + LAYERS):
+        for seed in range(FORMS):
             # Neighbouring families differ in their kinds, so no kind stands for one layout.
-            kind = KINDS[(number + 2 * seed) % len(KINDS)] if seed < FORMS else LAYER
+            kind = KINDS[(number + 2 * seed) % len(KINDS)]
             sheet = draw_form(family, seed)
             template = sheet.template()
             values = {entry.entity: entry.value for entry in sheet.entries}
@@ -212,72 +205,54 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def fit(cases: Sequence[Case]) -> HistGradientBoostingClassifier:
-    """Return boosted trees that say how likely values are right.
+def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
+    """Return bias and weights of a logistic regression with ridge, by Newton's method.
 
-    A tree may not raise a probability for more of what only lowers it: such a branch would come
-    from the choice of layouts, and a worse page would seem surer.
-    Source: Friedman 2001, Greedy function approximation; Ke et al. 2017, LightGBM.
+    A sign of an error that would raise the probability is left out: such a weight comes from the
+    choice of layouts, and a worse page would seem surer.
+    Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1.
     """
+    rows = np.array([case.evidence.inputs for case in cases])
     # Families count the same, however many fields their forms have.
     sizes = Counter(case.family for case in cases)
-    counts = [len(cases) / len(sizes) / sizes[case.family] for case in cases]
-    trees = HistGradientBoostingClassifier(
-        learning_rate=RATE,
-        max_iter=TREES,
-        max_leaf_nodes=LEAVES,
-        min_samples_leaf=FEWEST_CASES,
-        l2_regularization=PENALTY,
-        max_features=TRIED_SHARE,
-        early_stopping=False,
-        monotonic_cst=[SIGNS.get(name, 0) for name in INPUTS],
-        random_state=SEED,
-    )
-    right = [case.is_right for case in cases]
-    return trees.fit(_rows(cases), right, sample_weight=counts)
+    mean_size = len(cases) / len(sizes)
+    counts = np.array([mean_size / sizes[case.family] for case in cases])
+    right = np.array([case.is_right for case in cases], dtype=np.float64)
+    return fit_signed(_fit_inputs, INPUTS, SIGNS, rows, right, counts)
 
 
-def _rows(cases: Sequence[Case]) -> np.ndarray:
-    return np.array([case.evidence.inputs for case in cases])
+def _fit_inputs(
+    rows: np.ndarray, right: np.ndarray, counts: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """Return bias and weights of some inputs."""
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    inputs = np.hstack((np.ones((len(rows), 1)), (rows - mean) / scale))
+    penalty = PENALTY * np.eye(inputs.shape[1])
+    penalty[0, 0] = 0.0
+    weights = np.zeros(inputs.shape[1])
+    for _ in range(ROUNDS):
+        guess = 1 / (1 + np.exp(-inputs @ weights))
+        slope = inputs.T @ (counts * (right - guess)) - penalty @ weights
+        curve = (inputs.T * (counts * guess * (1 - guess))) @ inputs + penalty
+        weights += np.linalg.solve(curve, slope)
+    plain = weights[1:] / scale
+    return float(weights[0] - plain @ mean), plain
 
 
 def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
     """Return by kind of page the cases with probabilities of fits that never saw their family."""
     scored: dict[str, list[ScoredField]] = {}
-    families = sorted({case.family for case in cases})
-    Random(SEED).shuffle(families)
-    for fold in range(FOLDS):
-        kept_back = set(families[fold::FOLDS])
-        hidden = [case for case in cases if case.family in kept_back]
-        if not hidden:
-            continue
-        trees = fit([case for case in cases if case.family not in kept_back])
-        for case, guess in zip(hidden, trees.predict_proba(_rows(hidden))[:, 1], strict=True):
-            # The service limits probabilities in the same way.
-            probability = min(math.exp(-case.evidence.misread), float(guess))
-            field = ScoredField(case.family, "", "value", probability, case.is_right)
-            scored.setdefault(case.source, []).append(field)
+    for family in sorted({case.family for case in cases}):
+        bias, weights = fit([case for case in cases if case.family != family])
+        for case in cases:
+            if case.family == family:
+                score = bias + np.dot(weights, case.evidence.inputs)
+                # The service limits probabilities in the same way.
+                read = math.exp(-case.evidence.misread)
+                probability = min(read, float(1 / (1 + np.exp(-score))))
+                field = ScoredField(family, "", "value", probability, case.is_right)
+                scored.setdefault(case.source, []).append(field)
     return scored
-
-
-def stored_trees(trees: HistGradientBoostingClassifier) -> tuple[float, list[list[TreeNode]]]:
-    """Return the bias of boosted trees, and the trees as the weights' file holds them."""
-    stored = []
-    for (tree,) in trees._predictors:
-        nodes = [
-            TreeNode(-1, round(float(node["value"]), 4))
-            if node["is_leaf"]
-            else TreeNode(
-                int(node["feature_idx"]),
-                # As fitted: a rounded limit could fall on the other side of an input.
-                float(node["num_threshold"]),
-                int(node["left"]),
-                int(node["right"]),
-            )
-            for node in tree.nodes
-        ]
-        stored.append(nodes)
-    return round(float(trees._baseline_prediction.item()), 4), stored
 
 
 def empty_shares(cases: Iterable[EmptyCase]) -> dict[Emptiness, float]:
@@ -308,13 +283,13 @@ def report(scored: Mapping[str, Iterable[ScoredField]]) -> Iterator[str]:
 
 def weights_file(cases: Sequence[Case], empty: Sequence[EmptyCase]) -> dict[str, object]:
     """Return the weights with their card."""
-    bias, trees = stored_trees(fit(cases))
+    bias, weights = fit(cases)
     fields = [field for some in left_out(cases).values() for field in some]
     right, known = sure_shares(fields)
     return {
         "card": {
             "title": "How likely the value of a key of a form is right",
-            "method": "boosted trees, monotone in most inputs",
+            "method": "logistic regression with ridge",
             "command": "python -m bench.fit_forms --write",
             "date": f"{datetime.now(UTC):%Y-%m-%d}",
             "licence": "Apache-2.0",
@@ -327,26 +302,17 @@ def weights_file(cases: Sequence[Case], empty: Sequence[EmptyCase]) -> dict[str,
                 "shareFrom95": round(known, 3),
             },
         },
-        "bias": bias,
-        "inputs": INPUTS,
+        "bias": round(bias, 3),
+        "weights": {name: round(weight, 3) for name, weight in zip(INPUTS, weights, strict=True)},
         "empty": {kind.value: round(share, 3) for kind, share in empty_shares(empty).items()},
-        "trees": msgspec.to_builtins(trees),
     }
-
-
-def weights_text(document: Mapping[str, object]) -> str:
-    """Return the file of weights, with one tree a line."""
-    trees = document["trees"]
-    assert isinstance(trees, list)
-    lines = ",\n".join(json.dumps(tree, separators=(",", ":")) for tree in trees)
-    return json.dumps({**document, "trees": []}, indent=1)[:-4] + f"[\n{lines}\n]\n}}\n"
 
 
 def generator_digest() -> str:
     """Return the sha256 of the texts of the generated forms and of their entries."""
     digest = hashlib.sha256()
     for family in FAMILIES:
-        for seed in range(FORMS + LAYERS):
+        for seed in range(FORMS):
             sheet = draw_form(family, seed)
             texts = [line.text for line in sheet.lines]
             entries = [(each.entity, each.captions, each.lines) for each in sheet.entries]
@@ -379,7 +345,7 @@ def main() -> int:
     for line in report(left_out(cases)):
         print(line)
     document = weights_file(cases, [case for case in found if isinstance(case, EmptyCase)])
-    text = weights_text(document)
+    text = json.dumps(document, indent=1) + "\n"
     print(text)
     if arguments.write:
         WEIGHTS.write_text(text, encoding="utf-8")

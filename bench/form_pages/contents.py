@@ -255,7 +255,7 @@ def _value(random: Random, entity: str, language: str) -> tuple[str, ...]:
             f"0{_digits(random, 3)} {_digits(random, 6)}",
         ),
         "mail": (
-            f"{first.lower().replace('á', 'a')}.{_digits(random, 2)}@example.org",
+            f"{first.lower()}.{_digits(random, 2)}@example.org",
             f"{code}@example.com".lower(),
         ),
         "job": JOBS,

@@ -21,7 +21,6 @@ from bench.form_pages.boxed import (
     stacked_languages,
     two_languages,
 )
-from bench.form_pages.business import bill, certificate, invoice, signatures
 from bench.form_pages.official import bank_table, licence, passport, pay_table, tight_grid
 from bench.form_pages.rows import (
     above,
@@ -116,14 +115,6 @@ FAMILIES: Mapping[str, Draw] = {
     "licence, in lines": lambda sheet: licence(sheet, in_lines=True),
     "pay table": lambda sheet: pay_table(sheet, ruled=False),
     "pay table, ruled": lambda sheet: pay_table(sheet, ruled=True),
-    "invoice": lambda sheet: invoice(sheet, ruled=False, mark=":"),
-    "invoice, ruled": lambda sheet: invoice(sheet, ruled=True, mark=""),
-    "bill": lambda sheet: bill(sheet, boxed=False),
-    "bill, boxed": lambda sheet: bill(sheet, boxed=True),
-    "certificate": lambda sheet: certificate(sheet, 1),
-    "certificate, two columns": lambda sheet: certificate(sheet, 2),
-    "signatures": lambda sheet: signatures(sheet, below=False),
-    "signatures, names below": lambda sheet: signatures(sheet, below=True),
     "bank table": lambda sheet: bank_table(sheet, ruled=False),
     "bank table, ruled": lambda sheet: bank_table(sheet, ruled=True),
 }

@@ -6,8 +6,6 @@ much is printed that is neither caption nor value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from bench.form_pages.contents import (
     CAPTIONS,
     LANGUAGES,
@@ -157,40 +155,33 @@ def pay_table(sheet: Sheet, ruled: bool) -> None:
         x, y = MARGIN + place % 2 * 560, 130 + place // 2 * 40
         end = sheet.caption(x, y, entry.captions[0] + ":").max_x
         sheet.value(max(end + 12, x + 190), y - 2, entry.value, x + 550)
+    y = 260.0
+    has_hours = sheet.random.random() < 0.7
     columns = (MARGIN, MARGIN + 380, MARGIN + 560, MARGIN + 740, MARGIN + 1000)
-    y = _pay_rows(sheet, columns, "Earnings", PAY_ROWS, 260.0, ruled)
-    y = _pay_rows(sheet, columns, "Deductions", DEDUCTIONS, y + 90, ruled) + 90
+    for title, names in (("Earnings", PAY_ROWS), ("Deductions", DEDUCTIONS)):
+        for x, text in zip(
+            columns, (title, "Rate", "Hours", "Current", "Year to date"), strict=True
+        ):
+            if title == "Earnings" or text not in ("Rate", "Hours"):
+                sheet.caption(x, y, text, 1.1)
+        sheet.rule(MARGIN, y + 30, WIDTH - MARGIN, y + 30)
+        for place, name in enumerate(sheet.random.sample(names, 4)):
+            y += 40
+            current = f"{sheet.random.uniform(20, 4000):,.2f}"
+            sheet.entries.append(Entry(f"row_{title}_{place}", (name,), current, (current,), ""))
+            sheet.caption(columns[0], y, name)
+            if title == "Earnings" and has_hours:
+                sheet.value(columns[1], y - 2, f"{sheet.random.uniform(12, 90):.2f}")
+                sheet.value(columns[2], y - 2, f"{sheet.random.randint(4, 90)}.00")
+            sheet.value(columns[3], y - 2, current)
+            sheet.value(columns[4], y - 2, f"{sheet.random.uniform(4000, 60_000):,.2f}")
+            if ruled:
+                sheet.rule(MARGIN, y + 30, WIDTH - MARGIN, y + 30)
+        y += 90
     total = sheet.random.choice(("", "$")) + f"{sheet.random.uniform(900, 6000):,.2f}"
     sheet.entries.append(Entry("net", ("Net pay", "Total net pay"), total, (total,), "CURRENCY"))
     sheet.caption(columns[0], y, "Net pay", 1.2)
     sheet.value(columns[3], y, total)
-
-
-def _pay_rows(
-    sheet: Sheet, columns: Sequence[float], title: str, names: Sequence[str], y: float, ruled: bool
-) -> float:
-    """Write a table of a pay slip; return the top of its last row."""
-    has_hours = title == "Earnings" and sheet.random.random() < 0.7
-    for x, text in zip(columns, (title, "Rate", "Hours", "Current", "Year to date"), strict=True):
-        if has_hours or text not in ("Rate", "Hours"):
-            sheet.caption(x, y, text, 1.1)
-    sheet.rule(MARGIN, y + 30, WIDTH - MARGIN, y + 30)
-    for place, name in enumerate(sheet.random.sample(names, 4)):
-        y += 40
-        current = f"{sheet.random.uniform(20, 4000):,.2f}"
-        sheet.caption(columns[0], y, name)
-        if has_hours:
-            # With further columns, the name of a row does not say which amount is meant.
-            sheet.value(columns[1], y - 2, f"{sheet.random.uniform(12, 90):.2f}")
-            sheet.value(columns[2], y - 2, f"{sheet.random.randint(4, 90)}.00")
-        else:
-            entry = Entry(f"row_{title}_{place}", (name,), current, (current,), "")
-            sheet.entries.append(entry)
-        sheet.value(columns[3], y - 2, current)
-        sheet.value(columns[4], y - 2, f"{sheet.random.uniform(4000, 60_000):,.2f}")
-        if ruled:
-            sheet.rule(MARGIN, y + 30, WIDTH - MARGIN, y + 30)
-    return y
 
 
 def bank_table(sheet: Sheet, ruled: bool) -> None:

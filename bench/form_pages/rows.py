@@ -67,8 +67,7 @@ def numbered_lines(sheet: Sheet, columns: int, boxed: bool) -> None:
             sheet.frame(box, y - 6, box + 250, y + height - 10)
         if entry.value:
             sheet.value(box + 240 - sheet.value_width(entry.value), y, entry.value)
-        # A line without an amount seldom has a total.
-        if columns == 2 and (entry.value or sheet.random.random() < 0.2):
+        if columns == 2:
             other = amount(sheet.random, "en")
             sheet.value(right - 10 - sheet.value_width(other), y, other)
     closing(sheet, top + 12 * height)

@@ -1,4 +1,4 @@
-"""Wear of generated pages: a scan, print of half the size, a photograph, a fax, a poor copy."""
+"""Wear of generated pages: print of half the size, a photograph, a fax, a poor copy."""
 
 from __future__ import annotations
 
@@ -25,12 +25,6 @@ def noisy(image: Image.Image, chance: np.random.Generator, deviation: float) -> 
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
 
 
-def _scanned(image: Image.Image, chance: np.random.Generator) -> Image.Image:
-    angle = chance.uniform(-0.4, 0.4)
-    turned = scaled(image, 1654).rotate(angle, fillcolor=255, resample=Image.Resampling.BILINEAR)
-    return noisy(turned, chance, 6)
-
-
 def _photographed(image: Image.Image, chance: np.random.Generator) -> Image.Image:
     angle = chance.uniform(-1.5, 1.5)
     turned = scaled(image, 900).rotate(angle, fillcolor=255, resample=Image.Resampling.BILINEAR)
@@ -50,7 +44,6 @@ def _copied(image: Image.Image, chance: np.random.Generator) -> Image.Image:
 
 WEARS: Mapping[str, Wear] = {
     "as drawn": lambda image, _: image,
-    "scanned": _scanned,
     "small": lambda image, _: scaled(image, 760),
     "photographed": _photographed,
     "faxed": _faxed,

@@ -6,13 +6,8 @@ import random
 
 import numpy as np
 
-from bench.fit_forms import Case, EmptyCase, empty_shares, fit, left_out, report, stored_trees
-from chalicelib.engines.ocr.forms.certainty import (
-    Emptiness,
-    Evidence,
-    Surroundings,
-    tree_answer,
-)
+from bench.fit_forms import Case, EmptyCase, empty_shares, fit, left_out, report
+from chalicelib.engines.ocr.forms.certainty import INPUTS, Emptiness, Evidence, Surroundings
 
 
 def _cases(count: int) -> list[Case]:
@@ -22,30 +17,28 @@ def _cases(count: int) -> list[Case]:
     for number in range(count):
         misread = chance.choice((0.0, 1.0))
         evidence = Evidence(
-            Surroundings(rival_text=chance.random()), misread, 0.01, chance.randint(1, 9), True
+            Surroundings(rivalry=chance.random()), misread, 0.01, chance.randint(1, 9), True, 0.5
         )
         is_right = chance.random() < (0.2 if misread else 0.9)
         cases.append(Case("drawn", str(number % 5), evidence, is_right))
     return cases
 
 
-def test_stored_trees_answer_as_fitted() -> None:
-    """The service asks the stored questions, and gets what the fit promised."""
+def test_fit_finds_what_makes_values_wrong() -> None:
+    """The measure that decides has the weight, those that never differ have none.
+
+    The mean probability is the share of right values.
+    """
     cases = _cases(400)
-    fitted = fit(cases)
 
-    bias, trees = stored_trees(fitted)
+    bias, weights = fit(cases)
 
-    rows = [case.evidence.inputs for case in cases]
-    scores = [bias + sum(tree_answer(tree, row) for tree in trees) for row in rows]
-    promised = 1 / (1 + np.exp(-np.array(scores)))
-    assert np.abs(promised - fitted.predict_proba(np.array(rows))[:, 1]).max() < 0.003
-    assert abs(promised.mean() - np.mean([case.is_right for case in cases])) < 0.01
-    misread, clear = (
-        promised[[bool(case.evidence.misread) == wanted for case in cases]].mean()
-        for wanted in (True, False)
-    )
-    assert misread < 0.4 < 0.8 < clear
+    scores = np.array([case.evidence.inputs for case in cases]) @ np.array(weights) + bias
+    promised = (1 / (1 + np.exp(-scores))).mean()
+    assert len(weights) == len(INPUTS)
+    assert weights[INPUTS.index("misread")] < -2
+    assert max(abs(weights[place]) for place in range(len(INPUTS)) if place not in (0, 1, 3)) < 1e-6
+    assert abs(promised - np.mean([case.is_right for case in cases])) < 0.001
 
 
 def test_families_are_judged_by_fits_that_never_saw_them() -> None:

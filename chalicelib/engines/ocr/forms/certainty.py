@@ -1,8 +1,8 @@
-"""Estimates the probability that the value of a key is correct, by boosted trees.
+"""Estimates the probability that the value of a key is correct, by logistic regression.
 
 How well a text fits its key decides which text is chosen. The probability also depends on how well
-the page was read, and on the surroundings. The trees are fitted by `python -m bench.fit_forms` on
-generated forms alone; docs/forms.md has the figures.
+the page was read, on the surroundings, and on how much the template describes the form. The weights
+are fitted by `python -m bench.fit_forms` on generated forms alone; docs/forms.md has the figures.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -23,8 +24,8 @@ from chalicelib.engines.ocr.forms.segments import LineSegment
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
 # Names of the inputs, in the order of Evidence.inputs.
 INPUTS = (
-    "rivalText", "misread", "blur", "characters", "isClosed", "consensus", "hasColon", "texts",
-    "hasDigit", "fit", "keyScore", "gap", "printRatio", "isFlush",
+    "rivalry", "misread", "blur", "characters", "isClosed", "hasTextBelow", "hasTextBehind",
+    "preparation", "consensus", "isBeforeNumber", "hasColon", "isJoined", "hasDigit",
 )  # fmt: skip
 
 
@@ -32,20 +33,20 @@ INPUTS = (
 class Surroundings:
     """What is printed around a value."""
 
-    rival_text: float = 0.0
-    """Score of the best other text for the key relative to the chosen one, 0 to about 1."""
+    rivalry: float = 0.0
+    """Probability of the best competing value or key relative to the chosen one, 0 to about 1."""
     consensus: float = 0.5
     """Fraction of the nearest other values that are in the same direction from their keys."""
+    is_before_number: bool = False
+    """Whether the next text in the value's line is an unassigned number, as in another column."""
     has_colon: bool = False
     """Whether a colon ends the key."""
-    texts: int = 1
-    """Number of texts that were joined to the value, some of which may belong elsewhere."""
-    gap: float = 0.0
-    """Distance between key and value, both ways together, in heights of the key."""
-    print_ratio: float = 1.0
-    """Height of the value's print relative to the key's; captions are often smaller."""
-    is_flush: bool = False
-    """Whether key and value begin at the same left edge."""
+    is_joined: bool = False
+    """Whether the value was joined from several texts, some of which may belong elsewhere."""
+    has_text_behind: bool = False
+    """Whether unassigned text follows the value in its line."""
+    has_text_below: bool = False
+    """Whether unassigned text is directly below the value."""
     bound: float = 1.0
     """Maximum probability of a value that an engine recognised.
 
@@ -68,32 +69,29 @@ class Evidence:
     """Number of letters, digits and marks of the value, at least one."""
     is_closed: bool
     """Whether the value is one number, date, amount, phone number or mail address."""
-    fit: float = 1.0
-    """How well key and value were read and fit together, 0 to 1."""
-    key_score: float = 1.0
-    """How likely the text is the key, 0 to about 1."""
+    preparation: float
+    """How completely the template describes its form: see `preparation`."""
     has_digit: bool = True
     """Whether the value has a digit, as captions rarely have."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
-        """The inputs of the trees, in the order of `INPUTS`."""
+        """The regression's inputs, in the order of `INPUTS`."""
         around = self.surroundings
         return (
-            min(1.0, around.rival_text),
-            self.misread,
-            self.blur,
-            float(self.characters),
+            min(1.0, around.rivalry),
+            math.sqrt(min(measures.MOST_MISREAD, self.misread)),
+            math.log1p(self.blur / measures.CLEAR_PAGE_BLUR),
+            math.log(self.characters),
             float(self.is_closed),
+            float(around.has_text_below),
+            float(around.has_text_behind),
+            self.preparation,
             around.consensus,
+            float(around.is_before_number),
             float(around.has_colon),
-            float(around.texts),
+            float(around.is_joined),
             float(self.has_digit),
-            self.fit,
-            self.key_score,
-            around.gap,
-            around.print_ratio,
-            float(around.is_flush),
         )
 
 
@@ -120,25 +118,12 @@ class EmptyEvidence:
 Weigh = Callable[[Evidence | EmptyEvidence], float]
 
 
-class TreeNode(msgspec.Struct, array_like=True):
-    """A question about one input, or at the end of a branch an answer."""
-
-    input: int
-    """Place in `INPUTS`; negative for an answer."""
-    limit: float
-    """Largest input that goes to `below`, or the answer: an addend of the log-odds."""
-    below: int = 0
-    above: int = 0
-
-
 class FormValueWeights(msgspec.Struct, rename="camel"):
     """Fitted weights, with a card of the data on which they were fitted."""
 
     bias: float
-    inputs: tuple[str, ...]
-    """The names of the inputs that the trees were fitted on, as `INPUTS`."""
-    trees: list[list[TreeNode]]
-    """Trees that each add to the log-odds; the first node is the root."""
+    weights: dict[str, float]
+    """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
     """Fraction of the keys found without a value that really have none."""
 
@@ -154,19 +139,11 @@ def likelihood(evidence: Evidence | EmptyEvidence) -> float:
     fitted = fitted_weights()
     if isinstance(evidence, EmptyEvidence):
         return fitted.empty[evidence.emptiness] * evidence.legibility
-    inputs = evidence.inputs
-    score = fitted.bias + sum(tree_answer(tree, inputs) for tree in fitted.trees)
+    weighed = zip(INPUTS, evidence.inputs, strict=True)
+    score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
     bound = evidence.surroundings.bound if evidence.blur else 1.0
     # No value is surer than that all its characters are read correctly.
     return min(bound, math.exp(-evidence.misread), 1 / (1 + math.exp(-score)))
-
-
-def tree_answer(tree: Sequence[TreeNode], inputs: Sequence[float]) -> float:
-    """Return what a tree adds to the log-odds."""
-    node = tree[0]
-    while node.input >= 0:
-        node = tree[node.below if inputs[node.input] <= node.limit else node.above]
-    return node.limit
 
 
 def misread_characters(segments: Iterable[LineSegment]) -> float:
@@ -178,6 +155,16 @@ def blur(lines: Sequence[TextLine]) -> float:
     """Return the expected fraction of misread characters on a page."""
     characters = sum(len(line.text) for line in lines)
     return sum(_uncertainty(line) * len(line.text) for line in lines) / max(1, characters)
+
+
+def preparation(keys: Sequence[TemplateKey]) -> float:
+    """Return how completely a template describes its form, 0 to 1.
+
+    The result is the mean of two fractions: keys that have a type, and keys with several texts. A
+    template with one text per key describes only one version of the form.
+    """
+    known = sum(bool(key.types) + (len(key.variations) > 1) for key in keys)
+    return known / (2 * max(1, len(keys)))
 
 
 def _uncertainty(line: TextLine) -> float:

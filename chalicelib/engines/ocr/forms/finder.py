@@ -21,6 +21,7 @@ from chalicelib.engines.ocr.forms.certainty import (
     blur,
     likelihood,
     misread_characters,
+    preparation,
 )
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
@@ -54,6 +55,8 @@ class _FormPage:
     amounts: AmountStyle
     """Notation of amounts; empty for a text layer, which has no misread amounts."""
     blur: float
+    """See `Evidence`."""
+    preparation: float
     """See `Evidence`."""
     weigh: Weigh
     """Function that computes a probability from evidence."""
@@ -103,7 +106,7 @@ def _find_printed(
     check()
     meant = _choose_places(keys, found, values)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    sheet = _FormPage(amounts, blur(page.lines), weigh)
+    sheet = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
     fields = {
         number: _field(keys[number], found[place], values[place], sheet)
         for number, place in meant.items()
@@ -219,7 +222,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         text,
         around(segment.box for segment in segments) if segments else None,
         sheet.weigh(
-            _evidence(text, key, value, sheet)
+            _evidence(text, value, sheet)
             if text
             else EmptyEvidence(value.emptiness, _legibility(key, value))
         ),
@@ -229,7 +232,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     )
 
 
-def _evidence(text: str, key: FoundKey, value: Value, sheet: _FormPage) -> Evidence:
+def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
     """Return the facts about a value."""
     return Evidence(
         value.surroundings,
@@ -237,8 +240,7 @@ def _evidence(text: str, key: FoundKey, value: Value, sheet: _FormPage) -> Evide
         sheet.blur,
         len("".join(text.split())),
         is_closed(text),
-        _fit(key, value),
-        key.score,
+        sheet.preparation,
         any(map(str.isdecimal, text)),
     )
 

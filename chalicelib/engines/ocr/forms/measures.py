@@ -225,6 +225,8 @@ WEAK_FIT = 0.4
 
 # Below it a line's probability counts as this.
 LEAST_LINE_PROBABILITY = 0.01
+# Share of characters that is misread on a page as clear as drawn ones are.
+CLEAR_PAGE_BLUR = 0.002
 # Amounts with cents, or without, that show how a page writes them, and how many times as many they
 # are as the others.
 FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
@@ -232,6 +234,8 @@ FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
 ODD_AMOUNT_CERTAINTY = 0.2
 # Other values, the nearest ones, of which the directions are compared.
 CONSENSUS_KEYS = 4
+# Characters misread, above which a value gets no worse.
+MOST_MISREAD = 2.0
 
 # Values of several words and lines.
 
@@ -260,6 +264,9 @@ CLEAR_CHARACTER = 0.85
 # Where a line that continues below its key ends at least: as a fraction of the page's text, and
 # from the beginning of the key.
 FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
+
+# Distance from the end of a value to unassigned text that may be the rest of it.
+UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
 
 # Lines that are numbered, and statements.
 

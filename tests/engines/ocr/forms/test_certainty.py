@@ -21,20 +21,21 @@ from chalicelib.engines.ocr.forms.certainty import (
     blur,
     fitted_weights,
     likelihood,
+    preparation,
 )
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 from tests.engines.ocr.forms.layouts import LAYOUTS
 
-ALIKE = Surroundings(consensus=1.0, print_ratio=1.2, gap=0.5)
-CLEAR = Evidence(ALIKE, 0.001, 0.005, 9, True)
+ALIKE = Surroundings(consensus=1.0)
+CLEAR = Evidence(ALIKE, 0.02, 0.005, 9, True, 1.0)
 """A date on a clear page, in the same direction from its key as the values around it."""
 
 
 def test_every_measure_has_a_weight() -> None:
-    """A question about another input than was fitted would be answered at random."""
+    """A weight without a measure, or a measure without one, would be an answer of 500."""
     assert len(CLEAR.inputs) == len(INPUTS)
-    assert fitted_weights().inputs == INPUTS
+    assert set(INPUTS) == set(fitted_weights().weights)
     assert set(Emptiness) == set(fitted_weights().empty)
     assert likelihood(CLEAR) >= 0.95
 
@@ -43,12 +44,15 @@ def test_every_measure_has_a_weight() -> None:
     "worse",
     [
         replace(CLEAR, misread=1.5),
+        replace(CLEAR, preparation=0.0),
         replace(CLEAR, is_closed=False),
-        replace(CLEAR, fit=0.5),
-        replace(CLEAR, surroundings=replace(ALIKE, consensus=0.0)),
-        replace(CLEAR, surroundings=replace(ALIKE, rival_text=0.9)),
-        replace(CLEAR, surroundings=replace(ALIKE, texts=3)),
-        replace(CLEAR, surroundings=replace(ALIKE, print_ratio=0.7)),
+        replace(CLEAR, has_digit=False),
+        replace(CLEAR, surroundings=replace(ALIKE, consensus=0.25)),
+        replace(CLEAR, surroundings=replace(ALIKE, rivalry=0.9)),
+        replace(CLEAR, surroundings=replace(ALIKE, is_before_number=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, is_joined=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, has_text_behind=True)),
+        replace(CLEAR, surroundings=replace(ALIKE, has_text_below=True)),
         replace(CLEAR, surroundings=replace(ALIKE, bound=0.4)),
     ],
 )
@@ -75,12 +79,29 @@ def test_single_boxes_of_a_text_layer_are_all_there() -> None:
     assert likelihood(replace(CLEAR, surroundings=boxed, blur=0.0, misread=0.0)) > 0.95
 
 
+def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:
+    """Where every third value is wrong, only agreement with the values around can make one sure."""
+    best = replace(CLEAR, surroundings=Surroundings(), blur=0.015, preparation=0.0)
+
+    assert likelihood(best) < 0.95
+
+
 def test_empty_answer_is_least_sure_next_to_text() -> None:
     """Text near a key that is not taken may be its value all the same."""
     nothing, colon, text = (likelihood(EmptyEvidence(each, 1.0)) for each in Emptiness)
 
     assert text < min(nothing, colon)
     assert likelihood(EmptyEvidence(Emptiness.NOTHING_NEAR, 0.5)) == nothing / 2
+
+
+def test_preparation_counts_types_and_texts() -> None:
+    """Half of it are types, half further texts; a template without both knows nothing."""
+    keys = [TemplateKey("a", ("A",)), TemplateKey("b", ("B", "Bee"), ("DATE",))]
+
+    assert preparation(keys[:1]) == 0.0
+    assert preparation(keys) == 0.5
+    assert preparation(keys[1:]) == 1.0
+    assert preparation([]) == 0.0
 
 
 def test_blur_is_the_share_of_misread_characters() -> None:
@@ -112,7 +133,7 @@ def test_unassigned_text_behind_or_below_lowers_the_probability() -> None:
     labelled.write(box.max_x + 3 * box.height, 100, "Since:")
 
     assert _probability(behind) < 0.8 * _probability(alone)
-    assert _probability(below) < 0.9 * _probability(alone)
+    assert _probability(below) < 0.8 * _probability(alone)
     assert _probability(labelled) == _probability(alone)
 
 

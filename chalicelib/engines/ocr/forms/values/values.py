@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.certainty import Emptiness, Surroundings, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
@@ -163,19 +162,16 @@ def find_values(
     chosen = _assign(candidates)
     continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
     extended = _extend(keys, templates, chosen, continuation)
-    values, rivals = _empty_values(keys, candidates), _rivalries(chosen, candidates)
+    values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
     consensus = _consensus(keys, chosen)
     for number, pieces in extended.items():
         segments = [remains.pieces[piece].segment for piece in pieces]
-        key, value = keys[number], remains.pieces[chosen[number].piece].segment
         around = Surroundings(
-            rival_text=rivals[number],
-            gap=_gap(key.rect, value.rect) / key.height,
-            print_ratio=value.height / key.height,
-            is_flush=abs(value.rect.min_x - key.rect.min_x) < key.height,
+            rivalry=rivals.share(chosen[number]),
             consensus=consensus[number],
-            has_colon=key.has_colon,
-            texts=1 if _is_comb(segments) else len(pieces),
+            has_colon=keys[number].has_colon,
+            is_joined=len(pieces) > 1 and not _is_comb(segments),
+            **continuation.text_around(pieces[-1]),
         )
         values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values
@@ -200,12 +196,6 @@ def _extend(
             has_address=f"{template.entity}_address" in entities,
         )
     return extended
-
-
-def _gap(one: Rect, other: Rect) -> float:
-    """Return the blank between two rectangles, across and down together, in pixels."""
-    across = max(0.0, other.min_x - one.max_x, one.min_x - other.max_x)
-    return across + max(0.0, other.min_y - one.max_y, one.min_y - other.max_y)
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
@@ -237,15 +227,26 @@ def _value(
     return Value(_cut(_without_key(segments, template), template.types), certainty, around)
 
 
-def _rivalries(
-    chosen: Mapping[int, Candidate], candidates: Sequence[Candidate]
-) -> dict[int, float]:
-    """Return for each key the best score of another piece, relative to that of the chosen one."""
-    best = dict.fromkeys(chosen, 0.0)
-    for each in candidates:
-        if each.key in chosen and each.piece != chosen[each.key].piece:
-            best[each.key] = max(best[each.key], each.score / chosen[each.key].score)
-    return best
+class _Rivals:
+    """The candidates that compete for each key and each piece."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        """Sort candidates of a page by key and by piece."""
+        self._of_key: dict[int, list[Candidate]] = {}
+        self._of_piece: dict[int, list[Candidate]] = {}
+        for each in sorted(candidates, key=lambda one: -one.score):
+            self._of_key.setdefault(each.key, []).append(each)
+            self._of_piece.setdefault(each.piece, []).append(each)
+
+    def share(self, chosen: Candidate) -> float:
+        """Return the best competing score: another piece for the key, or another key for the piece.
+
+        The score is relative to that of the candidate.
+        """
+        pieces = (each for each in self._of_key[chosen.key] if each.piece != chosen.piece)
+        keys = (each for each in self._of_piece[chosen.piece] if each.key != chosen.key)
+        best = [next((each.score for each in some), 0.0) for some in (pieces, keys)]
+        return max(best) / chosen.score
 
 
 def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> dict[int, Value]:
