@@ -92,6 +92,8 @@ class Caller:
     url: str
     token: str
     account_id: str = ""
+    seconds: float = TIMEOUT_SECONDS
+    """Longest wait for an answer."""
 
     def __call__(
         self,
@@ -108,7 +110,7 @@ class Caller:
         if content_type is not None:
             sent["Content-Type"] = content_type
         connection = http.client.HTTPConnection(
-            self.url.removeprefix("http://"), timeout=TIMEOUT_SECONDS
+            self.url.removeprefix("http://"), timeout=self.seconds
         )
         try:
             connection.request(method, path, body, sent)
