@@ -23,7 +23,7 @@ RULES = (
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
     (API, r"PUT /v1/vision/datasets/{dataset_id}"),
     (API, r"POST /v2/language/models/{model_id}/adjust"),
-    (API, r"POST /v2/(?:vision|language)/models/import"),
+    (API, rf"POST {_FAMILIES}/models/import"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
     # Pictures that are sent are decoded, and so are stored ones that have no thumbnail yet.
     (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),

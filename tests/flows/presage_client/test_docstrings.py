@@ -45,9 +45,10 @@ def test_examples_run(world, account, tmp_path, monkeypatch, capsys):
         data = client.language.datasets.upload("tickets.csv", type="text-intent")
         client.language.examples.add(data.id, "is the parcel wet", label=data.labels[0].name)
         model = data.train("tickets", profile="fast").wait()
+        model.export().save("model.zip")
         for place, code in found.items():
             names = {"client": client, "data": data, "model": model, "Presage": Presage}
             exec(compile(code, place, "exec"), names)  # noqa: S102 - our own; a traceback names it
-    assert len(found) == 13
+    assert len(found) == 14
     assert (tmp_path / "back.csv").stat().st_size
     assert "Invoice 17" in capsys.readouterr().out

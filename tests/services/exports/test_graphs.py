@@ -118,8 +118,8 @@ def text_model(world: World, params: dict[str, Any] | None, **fields: Any) -> Mo
     [
         ({"outOfDomainRate": 0.05}, {}),
         ({"profile": "fast"}, {}),
-        ({"profile": "accurate"}, {}),
-        ({"profile": "accurate"}, {"language": "de"}),
+        ({"profile": "balanced"}, {}),
+        ({"profile": "fast"}, {"language": "de"}),
     ],
 )
 def test_texts_are_answered_alike(
