@@ -14,6 +14,10 @@ MIXED = frozenset({"encodingMixed"})
 HEADER = ("text", "label")
 _MARKS = ("#N/A", "nan", "NULL", "None", "\\N", "-")
 _MARKED = [HEADER, *PAIRS, *((f"an open ticket about {mark}", mark) for mark in _MARKS)]
+_ERRORS = [HEADER, *PAIRS] + [
+    (f"an open ticket about {mark}", mark)
+    for mark in ("#NV", "#N/D", "#REF!", "#WERT!", "#¡VALOR!", "<NA>", "N/A", "NA")
+]
 _LISTS = {"shipping|urgent": 6, "refund|urgent": 6}
 _FRENCH = [(f"la facture n° {number} est erronée", "Réclamation") for number in range(20)]
 _FRENCH += [(f"où est le colis n° {number}", "Expédition") for number in range(20)]
@@ -80,6 +84,11 @@ UNCLEAN = [
     _ok("marks for missing labels in JSON",
         json.dumps([{"text": text, "label": label} for text, label in _MARKED[1:]]).encode(),
         kind="json", warnings=MISSING, rejected=6),
+    _ok("cell errors in other languages and marks of programs", rows_of(_ERRORS).encode(),
+        warnings=MISSING, rejected=8),
+    _ok("a workbook of cell errors", _book(_ERRORS), kind="xlsx", warnings=MISSING, rejected=8),
+    _ok("a label called NA", _file([*PAIRS, *((f"hello {n}", "NA") for n in range(5))]),
+        labels={**LABELS, "NA": 5}, warnings=MISSING),
     _ok("a label called None", _file([*PAIRS, *((f"hello {n}", "None") for n in range(5))]),
         labels={**LABELS, "None": 5}, warnings=MISSING),
     _ok("one row of Windows-1252 in UTF-8", _french(_STRAY), labels=_FRENCH_LABELS,

@@ -82,16 +82,25 @@ def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
 
 
 # What spreadsheets, databases and programs write for a missing value.
-_MISSING_MARKS = frozenset({"#n/a", "nan", "null", "none", "\\n", "-"})
+_MISSING_MARKS = frozenset({"#n/a", "nan", "null", "none", "\\n", "-", "<na>", "n/a", "na"})
+# Spreadsheets write #N/A and failed formulas in the language of the program.
+_CELL_ERRORS = frozenset(
+    (
+        *("#nv", "#n/d", "#n/b", "#н/д", "#ref!", "#bezug!", "#¡ref!", "#value!", "#wert!"),
+        *("#valeur!", "#valore!", "#valor!", "#¡valor!", "#name?", "#nom?", "#nome?", "#¿nombre?"),
+        *("#div/0!", "#¡div/0!", "#num!", "#zahl!", "#nombre!", "#¡num!", "#null!"),
+    )
+)
 # Those that people also use as a label, such as "None" for "none of these".
-_POSSIBLE_LABELS = frozenset({"none", "-", "null"})
+_POSSIBLE_LABELS = frozenset({"none", "-", "null", "n/a", "na", "#nv"})
 # Written by databases; as a label people write it in small letters.
 _DATABASE_NULL = "NULL"
 
 
 def is_missing_mark(label: str) -> bool:
     """Return whether a label name is a mark for a missing value, such as `#N/A`."""
-    return label.casefold() in _MISSING_MARKS
+    mark = label.casefold()
+    return mark in _MISSING_MARKS or mark in _CELL_ERRORS
 
 
 def may_be_missing(label: str) -> bool:
