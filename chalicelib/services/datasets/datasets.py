@@ -140,7 +140,9 @@ class DatasetService:
         """List the datasets of an account by id."""
         if wanted:
             ids = self._datasets.ids(account_id, family, wanted)
-            found = self._datasets.find_many(account_id, family, ids[offset : offset + count])
+            page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
+            # Between the two reads a file may be read to its end, or a dataset be renamed.
+            found = [one for one in page if wanted.keeps(one.name, one.status)]
             has_more = len(ids) > offset + count
         else:
             # A list without a filter is read by position: a far page skips the rows before it.

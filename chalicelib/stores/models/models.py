@@ -79,7 +79,13 @@ class ModelStore:
         )
         keys = [(account_id, model_id) for _, model_id in creations[offset : offset + count]]
         rows_by_id = {row.model_id: row for row in ModelRow.batch_get(keys, consistent_read=True)}
-        models = (load_model(rows_by_id[key]) for _, key in keys if key in rows_by_id)
+        found = (rows_by_id[key] for _, key in keys if key in rows_by_id)
+        # Between the two reads a training may start or end, or a model may be renamed or deleted.
+        models = (
+            load_model(row)
+            for row in found
+            if not row.deleted and wanted.keeps(row.name, row.status)
+        )
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:

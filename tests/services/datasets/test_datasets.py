@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from chalicelib.domain.common.list_filters import ListFilter
@@ -61,6 +64,24 @@ def test_lists_are_filtered_by_name_and_status(world: World) -> None:
     assert names(ListFilter("tickets", "SUCCEEDED"), 1, 2) == (["tickets 2", "Tickets 3"], False)
     assert names(ListFilter(status="UPLOADING"), 0, 25) == (["late tickets"], False)
     assert names(ListFilter("none"), 0, 25) == ([], False)
+
+
+def test_filtered_datasets_match_when_they_change_while_they_are_listed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A dataset whose file is read after the rows were chosen is not shown as UPLOADING."""
+    world.upload(some_rows({"a": 1}))
+    read = DatasetRow.batch_get
+
+    def read_later(*arguments: Any, **more: Any) -> Iterator[DatasetRow]:
+        world.work()
+        return read(*arguments, **more)
+
+    monkeypatch.setattr(DatasetRow, "batch_get", read_later)
+    wanted = ListFilter(status="UPLOADING")
+
+    page = world.container.datasets.list(world.account.account_id, LANGUAGE, 0, 25, wanted)
+    assert page.items == ()
 
 
 def test_dataset_of_another_account_or_family(world: World) -> None:

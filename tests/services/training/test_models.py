@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
+from chalicelib.stores.aws.tables import ModelRow
 from tests.builders import World, some_rows
 
 ROWS = some_rows({"book": 5, "cancel": 5})
@@ -68,6 +71,39 @@ def test_models_of_an_account_by_creation(world: World) -> None:
     assert names(ListFilter(status="QUEUED")) == ["new"]
     assert names(ListFilter("tick", "QUEUED")) == []
     assert listed(foreign, EVERYTHING, 0, 100).items == ()
+
+
+def test_filtered_models_match_when_they_change_while_they_are_listed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model whose training ends after the rows were chosen is not shown as queued."""
+    world.train(world.dataset(ROWS))
+    read = ModelRow.batch_get
+
+    def read_later(*arguments: Any, **more: Any) -> Iterator[ModelRow]:
+        world.work()
+        return read(*arguments, **more)
+
+    monkeypatch.setattr(ModelRow, "batch_get", read_later)
+    listed = world.container.models.list_account
+
+    assert listed(world.account, ListFilter(status="QUEUED"), 0, 100).items == ()
+
+
+def test_deleted_models_are_not_listed_when_the_deletion_comes_late(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that is deleted after the rows were chosen is left out of a list without filter."""
+    model = world.model(world.dataset(ROWS))
+    read = ModelRow.batch_get
+
+    def read_later(*arguments: Any, **more: Any) -> Iterator[ModelRow]:
+        world.container.deletions.delete_model(world.account, model.model_id)
+        return read(*arguments, **more)
+
+    monkeypatch.setattr(ModelRow, "batch_get", read_later)
+
+    assert world.container.models.list_account(world.account, EVERYTHING, 0, 100).items == ()
 
 
 def test_curve_page_by_page(world: World) -> None:
