@@ -27,8 +27,8 @@ SWITCH_SECONDS = 0.0005
 def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
     """Run work in a child process and return the child's id.
 
-    The child ends with its parent, ignores Ctrl-C, and has status 0 if the work returns, 1 if it
-    raises.
+    The child ends with its parent and has its own process group. Its status is 0 if the work
+    returns, 1 if it raises.
 
     Args:
         name: name of the process.
@@ -68,7 +68,10 @@ def die_with_parent() -> None:
 
 def _become(name: str, parent: int) -> None:
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the supervisor stops its children in order
+    # The supervisor stops its children in order: a signal to its group, as `timeout` and terminals
+    # send it, would end the emulated AWS before the data is saved.
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -23,6 +23,40 @@ def test_threads_of_a_child_take_turns_quickly() -> None:
     assert float(said.stdout) == SWITCH_SECONDS <= 0.001
 
 
+GROUP_STOPPED = """
+import os, signal
+from infra.local.process import fork
+ready, is_ready = os.pipe()
+begun, begin = os.pipe()
+signal.signal(signal.SIGTERM, lambda *_: print("supervisor", flush=True))
+
+def work():
+    os.write(is_ready, b"x")
+    os.read(begun, 1)
+    print("child", flush=True)
+
+child = fork("child", work)
+os.read(ready, 1)
+os.killpg(0, signal.SIGTERM)
+os.write(begin, b"x")
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_signal_to_the_group_reaches_only_the_supervisor() -> None:
+    """`timeout` and systemd may signal all processes of a group; the order of the stop is kept."""
+    output = subprocess.run(
+        [sys.executable, "-c", GROUP_STOPPED],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        process_group=0,
+    ).stdout
+
+    assert output.split() == ["supervisor", "child", "0"]
+
+
 STOPPED_EARLY = """
 import os, signal
 from infra.local.process import fork, handle_stop
