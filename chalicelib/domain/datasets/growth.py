@@ -114,6 +114,6 @@ def check_capacity(stored: int, more: int, limit: int) -> None:
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "
-            f"{limit}. Delete datasets that are not needed.",
+            f"{limit}. Delete datasets or versions of models that are not needed.",
             retry_after_seconds=60,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from chalicelib.domain.documents.picture import PixelBox
 
@@ -37,6 +37,15 @@ class Detection:
     probability: float
     """0 to 1."""
     box: PixelBox
+
+
+def as_json(item: Probability | Detection) -> dict[str, Any]:
+    """Return an item as the JSON values that exported models store."""
+    one: dict[str, Any] = {"label": item.label, "probability": item.probability}
+    if isinstance(item, Detection):
+        box = item.box
+        one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
+    return one
 
 
 @dataclass(frozen=True, slots=True)

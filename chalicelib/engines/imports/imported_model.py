@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib.commands import MODELS_COMMAND
 from chalicelib.domain.datasets.dataset import DETECTION, FAMILY_TYPES, IMAGE, LANGUAGE, MULTI_LABEL
-from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.prediction import Detection, Probability, as_json
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.imports.foreign_head import copy_head
 from chalicelib.engines.vision.registry import DETECTION_KIND, IMAGE_KIND, MULTI_LABEL_KIND
@@ -160,10 +160,10 @@ def compare_golden(
 
 def _difference(found: Items, expected: Any) -> float:
     """Return the difference of two answers; infinity for other labels, boxes or forms."""
-    if [_as_json(one) for one in found] == expected:
+    if [as_json(one) for one in found] == expected:
         return 0.0
     if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in found):
-        return _box_difference([_as_json(one) for one in found], expected)
+        return _box_difference([as_json(one) for one in found], expected)
     # The order of labels with nearly equal probabilities may differ.
     shares = {one.label: one.probability for one in found}
     if shares.keys() != {one["label"] for one in expected}:
@@ -192,11 +192,3 @@ def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]])
 def _is_near(first: Sequence[float], second: Sequence[float]) -> bool:
     pairs = zip(first, second, strict=True)
     return all(abs(one - other) <= _MAX_BOX_PIXELS for one, other in pairs)
-
-
-def _as_json(item: Probability | Detection) -> dict[str, Any]:
-    one: dict[str, Any] = {"label": item.label, "probability": item.probability}
-    if isinstance(item, Detection):
-        box = item.box
-        one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
-    return one

@@ -11,11 +11,13 @@ from tokenizers import Tokenizer
 
 facts = json.load(open("model.json"))
 session = onnxruntime.InferenceSession("model.onnx")
+encoders = facts["preprocessing"]["encoders"]
+tokenizers = [Tokenizer.from_file(one["tokenizer"]) for one in encoders]
 
 def predict(text):
     feeds, text = {}, text.replace("\\0", " ").strip()[:facts["preprocessing"]["maxCharacters"]]
-    for one in facts["preprocessing"]["encoders"]:
-        ids = Tokenizer.from_file(one["tokenizer"]).encode(one["prefix"] + text).ids
+    for one, tokenizer in zip(encoders, tokenizers):
+        ids = tokenizer.encode(one["prefix"] + text).ids
         feeds[one["inputIds"]] = numpy.array([ids], numpy.int64)
         feeds[one["attentionMask"]] = numpy.ones((1, len(ids)), numpy.int64)
     return session.run(["probabilities", "rejected"], feeds)

@@ -14,7 +14,7 @@ from chalicelib.domain.datasets.windows import find_windows
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.export import ONNX, Export
 from chalicelib.domain.models.model import Model, ServedModel
-from chalicelib.domain.models.prediction import Detection, Prediction, PredictionOptions
+from chalicelib.domain.models.prediction import Prediction, PredictionOptions, as_json
 from chalicelib.domain.models.redaction import without_examples
 from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, StorageUnavailable
 from chalicelib.formats.exports import bundles
@@ -24,7 +24,7 @@ from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.versions import CARD, ModelVersions
 
 if TYPE_CHECKING:
-    from chalicelib.domain.models.prediction import Probability
+    from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
@@ -241,14 +241,14 @@ class BundleService:
                 [found] = self._texts.predict(
                     served, [text], dataset_type=model.type, options=options
                 )
-                golden.append({"text": text, "answer": _answer(found.items)})
+                golden.append({"text": text, "answer": [as_json(item) for item in found.items]})
         else:
             for name, content in golden_pictures():
                 archive.add(f"golden/{name}", content)
                 [seen] = self._pictures.predict(
                     served, [Sample(content=content)], types=(model.type,), options=options
                 )
-                golden.append({"file": name, "answer": _answer(seen.items)})
+                golden.append({"file": name, "answer": [as_json(item) for item in seen.items]})
         archive.add_json(bundles.GOLDEN_FILE, golden)
 
 
@@ -268,17 +268,6 @@ def _network(facts: Any) -> dict[str, Any]:
         "sha256": facts.sha256,
         "licence": facts.licence,
     }
-
-
-def _answer(items: Sequence[Probability | Detection]) -> Golden:
-    answer: Golden = []
-    for item in items:
-        one: dict[str, Any] = {"label": item.label, "probability": item.probability}
-        if isinstance(item, Detection):
-            box = item.box
-            one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
-        answer.append(one)
-    return answer
 
 
 def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES
-from chalicelib.domain.models.prediction import Detection, Probability
+from chalicelib.domain.models.prediction import Detection, Probability, as_json
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.engines.text.classifier import answer_texts
 from chalicelib.engines.text.encoding.pool import EncoderPool
@@ -155,15 +155,6 @@ def load(path: str | Path) -> Model:
         raise
     weakref.finalize(model, shutil.rmtree, folder, ignore_errors=True)
     return model
-
-
-def as_json(item: Probability | Detection) -> dict[str, Any]:
-    """Return an answer as JSON values."""
-    one: dict[str, Any] = {"label": item.label, "probability": item.probability}
-    if isinstance(item, Detection):
-        box = item.box
-        one["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
-    return one
 
 
 def _unpack(path: Path, folder: Path) -> None:

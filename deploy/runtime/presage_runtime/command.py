@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from chalicelib.domain.models.prediction import Detection, Probability
-from presage_runtime.bundle import BundleError, as_json, load
+from chalicelib.domain.models.prediction import Detection, Probability, as_json
+from presage_runtime.bundle import BundleError, load
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,6 @@ import random
 import re
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from chalicelib.errors import InvalidParameter
 from tests.builders import World, some_rows
 from tests.full_size import size
 from tests.pictures import draw
+from tests.services.exports.unpacking import unpacked
 from tests.services.training.test_vision_engines import FILES
 
 TEXT_COUNT, IMAGE_COUNT = size(24, 1_000), size(4, 100)
@@ -51,18 +51,10 @@ for sample in json.load(sys.stdin):
 
 
 def exported(world: World, model: Model, folder: Path) -> Path:
-    """Export a model as a graph and unpack it."""
-    made = world.container.model_exports.create(model, "onnx")
-    world.work()
-    export = world.container.model_exports.get(model, made.export_id)
-    assert (export.status, export.message) == ("SUCCEEDED", "")
-    [key] = world.objects(f"exports/{model.model_id}/")
-    archive = folder / "model.zip"
-    archive.write_bytes(world.stores.artifacts.get(key) or b"")
-    with zipfile.ZipFile(archive) as found:
-        found.extractall(folder / "model")
-    onnx.checker.check_model(str(folder / "model" / "model.onnx"), full_check=True)
-    return folder / "model"
+    """Export a model as a graph, unpack it, and check the graph."""
+    place = unpacked(world, model, "onnx", folder)
+    onnx.checker.check_model(str(place / "model.onnx"), full_check=True)
+    return place
 
 
 def asked(place: Path, samples: Sequence[str]) -> list[list[Any]]:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,11 @@ import pytest
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
-from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.domain.models.prediction import PredictionOptions, as_json
 from infra.packaging.reachable import write_runtime
 from tests.builders import World, some_rows
 from tests.pictures import draw, label_folders
+from tests.services.exports.unpacking import unpacked
 from tests.services.training.test_vision_engines import FILES
 
 ROOT = Path(__file__).parents[3]
@@ -60,20 +60,6 @@ def run(package: Path, *arguments: str, text: str = "") -> subprocess.CompletedP
     )
 
 
-def unpacked(world: World, model: Model, folder: Path) -> Path:
-    """Export a model and unpack it."""
-    made = world.container.model_exports.create(model, "bundle")
-    world.work()
-    export = world.container.model_exports.get(model, made.export_id)
-    assert (export.status, export.message) == ("SUCCEEDED", "")
-    [key] = world.objects(f"exports/{model.model_id}/")
-    archive = folder / "model.zip"
-    archive.write_bytes(world.stores.artifacts.get(key) or b"")
-    with zipfile.ZipFile(archive) as found:
-        found.extractall(folder / "model")
-    return folder / "model"
-
-
 def answered(world: World, model: Model, samples: Sequence[Any]) -> list[list[dict[str, Any]]]:
     """Return what the service answers, as JSON."""
     served = ServedModel(model.model_id, model.type, model.status, model.version)
@@ -87,22 +73,12 @@ def answered(world: World, model: Model, samples: Sequence[Any]) -> list[list[di
         found = world.container.picture_predictions.predict(
             served, contents, types=(model.type,), options=options
         )
-    answers = []
-    for prediction in found:
-        items = []
-        for one in prediction.items:
-            item = {"label": one.label, "probability": one.probability}
-            if hasattr(one, "box"):
-                box = one.box
-                item["box"] = [box.min_x, box.min_y, box.max_x, box.max_y]
-            items.append(item)
-        answers.append(items)
-    return answers
+    return [[as_json(one) for one in prediction.items] for prediction in found]
 
 
 def check(world: World, package: Path, model: Model, samples: Sequence[Any], folder: Path) -> Path:
     """Verify a model and compare its answers with those of the service, to the last bit."""
-    place = unpacked(world, model, folder)
+    place = unpacked(world, model, "bundle", folder)
     verified = run(package, "-m", "presage_runtime.command", "verify", str(place))
     assert verified.returncode == 0, verified.stdout + verified.stderr
     asked = run(package, "-c", ASK, str(place), text=json.dumps(list(map(str, samples))))
@@ -168,7 +144,7 @@ def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, 
 def test_damage_is_reported(world: World, package: Path, tmp_path: Path) -> None:
     """A changed or missing file is named, and the command ends with status 1."""
     model = world.model(world.pictures(label_folders({"red": 4, "blue": 4})))
-    place = unpacked(world, model, tmp_path)
+    place = unpacked(world, model, "bundle", tmp_path)
     card = place / "card.json"
     card.write_text(card.read_text() + " ")
 
