@@ -20,9 +20,11 @@ MODEL_DIR := $(or $(PRESAGE_MODEL_DIR),.models)
 ARCH ?= x86_64
 SCRIPTS := chalicelib/assets/console chalicelib/assets/docs
 ARGS ?=
+# The last commit of version 0.2.0, whose data `make test-update` opens.
+BEFORE := af96b00b
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -130,6 +132,13 @@ test-proxies: fast-models ## test uploads, exports and the console by TLS throug
 	@for name in caddy nginx; do PATH="$$PATH:/usr/sbin" command -v $$name >/dev/null || { \
 	  echo "There is no $$name. Install it: apt-get install $$name" >&2; exit 3; }; done
 	@PRESAGE_PROXIES=1 $(BIN)/python -m pytest tests/proxies --timeout 600 $(ARGS)
+
+test-update: fast-models ## open a state folder and restore a backup that version 0.2.0 has just written
+	@rm -rf build/before && mkdir -p build/before && git archive $(BEFORE) | tar -x -C build/before
+	@ln -sfn $(abspath $(VENV)) build/before/.venv
+	@ln -sfn $(abspath $(MODEL_DIR)) build/before/.models
+	@$(BIN)/python -m tests.flows.kept_state build/before build/state_before.zip --large
+	@PRESAGE_KEPT_STATE=build/state_before.zip $(BIN)/python -m pytest tests/flows/test_kept_state.py $(ARGS)
 
 test-pythons: fast-models ## test the client on every supported Python of this machine
 	@$(BIN)/python -m tests.pythons $(ARGS)

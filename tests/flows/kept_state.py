@@ -1,8 +1,10 @@
 """Makes the state folder that tests/flows/test_kept_state.py opens, by the version before.
 
 Run: python -m tests.flows.kept_state TREE FILE [--large], where TREE is a checkout of that version
-with its `.venv` and `.models`, and FILE the archive to write, such as tests/data/state_of_0_1.zip.
-Without --large the image and detection datasets have no models, whose artifacts are large.
+with its `.venv` and `.models`, and FILE the archive to write, such as tests/data/state_of_0_2.zip.
+Without --large the image and detection datasets have no models, whose artifacts are large. With
+--large the archive also holds a backup that the version itself has written: `make test-update`
+makes such an archive, opens its state and restores its backup.
 
 Everything goes through the stack's command, the administrator's command and HTTP, so any version
 can be driven. The archive holds the state folder as the stopped stack left it, without the
@@ -35,6 +37,8 @@ EMAIL = "kept@flows.example"
 KEY_FILE = "kept.pem"
 ANSWERS = "answers.json"
 STATE = "state"
+DUMP = "dump"
+HOOKS = "/v2/webhooks"
 READY = "Presage is ready on "
 ROWS = [
     (f"{words} {number}", label)
@@ -111,6 +115,13 @@ class Maker:
         model = client.model(moods["id"], "moods")
         self.note(LANGUAGE, moods["id"], model)
         self.ask(f"{LANGUAGE}/sentiment", {"modelId": model, "document": "a lovely clock"})
+
+    def webhook(self) -> None:
+        """Make a webhook, disabled so that no test calls its address."""
+        sent = {"url": "https://93.184.216.34/kept", "events": ["dataset.ready"]}
+        hook = self.client.json("POST", HOOKS, sent).ok
+        assert self.client.json("PUT", f"{HOOKS}/{hook['id']}", {"enabled": False}).ok
+        self.paths += [HOOKS, f"{HOOKS}/{hook['id']}"]
 
     def pictures(self, *, is_large: bool) -> None:
         """Make datasets of images of every type, with models."""
@@ -229,9 +240,13 @@ def make(tree: Path, target: Path, folder: Path, *, is_large: bool) -> None:
         maker = Maker(sign_in(described["url"], (folder / KEY_FILE).read_text("ascii")))
         maker.texts()
         maker.pictures(is_large=is_large)
+        maker.webhook()
         maker.deletion()
         (folder / ANSWERS).write_text(json.dumps(maker.answers(), indent=1))
         _drop_features(described["environment"])
+        if is_large:
+            command = [python, "-m", "infra.backup", "dump", str(folder / DUMP)]
+            subprocess.run(command, cwd=tree, env=environment, check=True)
     finally:
         stack.terminate()
         stack.wait(90)
