@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import STRING_ID
@@ -43,7 +42,7 @@ from chalicelib.errors import (
     TooLarge,
     TooManyOpen,
 )
-from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.jobs.queues import EMBED, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.in_flight import InFlight
@@ -298,11 +297,8 @@ class BatchService:
                 self._stores.uploaded_files.release(uploaded, batch.batch_id)
 
     def _send(self, batch: Batch) -> None:
-        try:
+        with retried_by_sweep("batch", batch=batch.batch_id):
             self._stores.queues.send(EMBED, batch_job(batch.account_id, batch.batch_id))
-        except StorageUnavailable:
-            # The row exists, so the sweep sends the job later.
-            log.warning("enqueue_failed", job="batch", batch=batch.batch_id)
 
     def _check_room(self, account: Account) -> None:
         """Raise TooManyOpen if the account has the maximum number of batches."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from chalicelib import log
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.repeats import object_id
@@ -20,8 +19,8 @@ from chalicelib.domain.jobs.export import (
 )
 from chalicelib.domain.jobs.messages import export_job
 from chalicelib.domain.models.model import Model
-from chalicelib.errors import ExportNotFound, ModelNotReady, StorageUnavailable
-from chalicelib.stores.jobs.queues import EXPORT
+from chalicelib.errors import ExportNotFound, ModelNotReady
+from chalicelib.stores.jobs.queues import EXPORT, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.jobs.exports import ExportStore
@@ -85,11 +84,8 @@ class ModelExportService:
             model=ExportedModel(model.model_id, version.number, version.folder),
         )
         self._exports.create(export)
-        try:
+        with retried_by_sweep("export", export=export.export_id):
             self._queues.send(EXPORT, export_job(export))
-        except StorageUnavailable:
-            # The row exists, so the sweep sends the job later.
-            log.warning("enqueue_failed", job="export", export=export.export_id)
         return export
 
     def get(self, model: Model, export_id: str) -> Export:

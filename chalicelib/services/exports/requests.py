@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.head_calls import current_head_call
@@ -25,9 +24,8 @@ from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
     ExportNotFound,
-    StorageUnavailable,
 )
-from chalicelib.stores.jobs.queues import EXPORT
+from chalicelib.stores.jobs.queues import EXPORT, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
@@ -86,11 +84,8 @@ class ExportService:
         stored = [one for one in self._exports.of_account(account.account_id) if not one.model]
         require_room(stored, MAX_KEPT, now, "exports")
         self._exports.create(export)
-        try:
+        with retried_by_sweep("export", export=export.export_id):
             self._queues.send(EXPORT, export_job(export))
-        except StorageUnavailable:
-            # The row exists, so the sweep sends the job later.
-            log.warning("enqueue_failed", job="export", export=export.export_id)
         return export
 
     def get(self, view: DatasetView, export_id: str) -> Export:

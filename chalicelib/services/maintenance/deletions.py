@@ -5,7 +5,6 @@ Spec: States, Deletion behaviour.
 
 from __future__ import annotations
 
-from chalicelib import log
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.list_filters import ListFilter
@@ -18,12 +17,11 @@ from chalicelib.errors import (
     DeletionNotFound,
     ModelBusy,
     ModelNotFound,
-    StorageUnavailable,
 )
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.guards import GuardStore
-from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.jobs.queues import DELETE, Queues, retried_by_sweep
 from chalicelib.stores.models.models import ModelStore
 
 
@@ -119,12 +117,6 @@ class DeletionService:
 
     def _start(self, deletion: Deletion) -> Deletion:
         record = self._deletions.create(deletion)
-        self._enqueue(record)
+        with retried_by_sweep("delete", deletion=record.deletion_id):
+            self._queues.send(DELETE, delete_job(record))
         return record
-
-    def _enqueue(self, deletion: Deletion) -> None:
-        """Send the job; if the queue fails, the sweep sends it later."""
-        try:
-            self._queues.send(DELETE, delete_job(deletion))
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job="delete", deletion=deletion.deletion_id)

@@ -54,7 +54,7 @@ from chalicelib.errors import (
 from chalicelib.formats.templates.learning_set import LearningDocument, read_learning_set
 from chalicelib.formats.upload_files import check_content
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.queues import EMBED
+from chalicelib.stores.jobs.queues import EMBED, retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.domain.models.model import ServedModel
@@ -145,11 +145,8 @@ class TemplateService:
                 if uploaded is not None:
                     self._stores.uploaded_files.release(uploaded, learning.learning_id)
             raise
-        try:
+        with retried_by_sweep("learn", template=learning.learning_id):
             self._stores.queues.send(EMBED, learn_job(account.account_id, learning.learning_id))
-        except StorageUnavailable:
-            # The row exists, so the sweep sends the job later.
-            log.warning("enqueue_failed", job="learn", template=learning.learning_id)
         return learning
 
     def get(

@@ -33,6 +33,7 @@ from chalicelib.errors import (
     StorageUnavailable,
     TooManyOpen,
 )
+from chalicelib.stores.jobs.queues import retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
@@ -300,10 +301,8 @@ class TrainingService:
 
     def _enqueue(self, model: Model) -> None:
         """Send the job; if the queue fails, the sweep sends it later."""
-        try:
+        with retried_by_sweep("train", model=model.model_id):
             self._stores.training_queue.announce(train_job(model))
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job="train", model=model.model_id)
 
 
 def _check_text_params(dataset: Dataset, request: TrainRequest) -> None:

@@ -61,6 +61,7 @@ from chalicelib.formats.upload_files import (
 from chalicelib.stores.aws.objects import raw_key
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.receipts import receipt_key
+from chalicelib.stores.jobs.queues import retried_by_sweep
 
 if TYPE_CHECKING:
     from chalicelib.stores.accounts.in_flight import InFlight
@@ -461,10 +462,8 @@ class UploadService:
 
     def _enqueue(self, job: IngestJob) -> None:
         """Send the job; if the queue fails, the sweep sends it later."""
-        try:
+        with retried_by_sweep("ingest", dataset=job.dataset_id):
             self._queue.announce(job)
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job="ingest", dataset=job.dataset_id)
 
 
 def _check(family: str, source: UploadSource) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from chalicelib import log
 from chalicelib.domain.datasets.corrections import (
     CorrectionResult,
     ExampleChange,
@@ -22,7 +21,7 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import delete_job
-from chalicelib.errors import LabelNotFound, StorageUnavailable
+from chalicelib.errors import LabelNotFound
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
 from chalicelib.stores.datasets.labels import LabelStore
@@ -36,7 +35,7 @@ from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExamp
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore, sequence_of
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.queues import DELETE, Queues
+from chalicelib.stores.jobs.queues import DELETE, Queues, retried_by_sweep
 
 # Seconds before replaced chunks are deleted, in which readers that have started still find them.
 CLEARED_AFTER_SECONDS = 60
@@ -159,12 +158,9 @@ class CorrectionStore:
         return found
 
     def _announce(self, dataset: Dataset) -> None:
-        try:
+        with retried_by_sweep("traces", dataset=dataset.dataset_id):
             job = delete_job(traces_of(dataset))
             self._stores.queues.send(DELETE, job, CLEARED_AFTER_SECONDS)
-        except StorageUnavailable:
-            # The sweep sends the job later.
-            log.warning("enqueue_failed", job="traces", dataset=dataset.dataset_id)
 
     def _name_merge_target(self, plan: CorrectionPlan, fence: int) -> None:
         if plan.merge_target is not None and plan.dropped is not None:

@@ -14,7 +14,7 @@ from chalicelib.domain.jobs.webhook import ENABLED, Delivery, Webhook, WebhookEv
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts.webhooks import WebhookStore
 from chalicelib.stores.jobs.deliveries import DeliveryStore
-from chalicelib.stores.jobs.queues import DELIVER, Queues
+from chalicelib.stores.jobs.queues import DELIVER, Queues, retried_by_sweep
 
 
 class Events:
@@ -48,10 +48,8 @@ class Events:
 
     def announce(self, delivery: Delivery) -> None:
         """Send the job of a delivery; if the queue fails, the sweep sends it later."""
-        try:
+        with retried_by_sweep("deliver", webhook=delivery.hook_id):
             self._queues.send(DELIVER, delivery_job(delivery))
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job="deliver", webhook=delivery.hook_id)
 
     def announce_later(self, job: DeliverJob) -> None:
         """Send the job of a delivery later, because its account runs as many deliveries as it may.

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from chalicelib import log
 from chalicelib.config import Settings
 from chalicelib.domain.jobs.messages import Job, encode_job
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 
@@ -21,6 +26,21 @@ INCOMING = "incoming"
 def queue_name(settings: Settings, short: str) -> str:
     """Return the full name of a queue."""
     return f"{settings.name}-{short}"
+
+
+@contextmanager
+def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
+    """Log a failure of the queue instead of raising it, for jobs whose row is written.
+
+    Args:
+        job: kind of the job that the block sends.
+        ids: ids of its object, for the log.
+    """
+    try:
+        yield
+    except StorageUnavailable:
+        # The request has succeeded, because the sweep finds the row and sends the job again.
+        log.warning("enqueue_failed", job=job, **ids)
 
 
 @translate_errors

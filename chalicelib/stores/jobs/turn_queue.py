@@ -11,13 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import Job, kind_of, postponed
 from chalicelib.domain.jobs.turns import Waiting, in_turn, running_jobs
-from chalicelib.errors import StorageUnavailable
-from chalicelib.stores.jobs.queues import Queues
+from chalicelib.stores.jobs.queues import Queues, retried_by_sweep
 from chalicelib.stores.jobs.turns import TurnStore
 
 Owned = TypeVar("Owned")
@@ -97,15 +95,13 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             job: the job of the received message, which names the lanes.
             account_id: owner of the ended job.
         """
-        try:
+        with retried_by_sweep(kind_of(job)):
             now, lanes = self._now(), self._lanes(job)
             jobs = [found for lane in lanes for found in lane if found.account_id == account_id]
             waiting = [found for found in jobs if not is_owned(found.lease_until, now)]
             # Of several jobs that end at once none may see the limit; then the message comes later.
             if waiting and len(jobs) - len(waiting) >= self._limit - 1:
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job=kind_of(job))
 
     def own(self, job: Queued) -> Owned | None:
         """Acquire a message's job regardless of turns; None if it has ended or has an owner."""
@@ -118,11 +114,9 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     def remind(self, job: Queued) -> None:
         """Announce a job again if another job ran in its place and this one still waits."""
-        try:
+        with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)
-        except StorageUnavailable:
-            log.warning("enqueue_failed", job=kind_of(job))
 
     def _waiting(self, job: Queued) -> Waiting | None:
         """Find the job of a message; None when it has ended or a worker owns it."""

@@ -1,0 +1,40 @@
+"""A queue that does not answer fails no request whose row the sweep finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chalicelib.config import Settings
+from chalicelib.domain.jobs.deletion import DATASET, deletion_of
+from chalicelib.domain.jobs.messages import delete_job
+from chalicelib.errors import LeaseLost, StorageUnavailable
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.jobs.queues import DELETE, Queues, retried_by_sweep
+
+JOB = delete_job(deletion_of("1", DATASET, "7", "language"))
+
+
+def test_failing_queue_is_logged_and_left_to_the_sweep(
+    clients: Clients, settings: Settings, lines: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """A queue that fails ends no request; the line names the kind of job and the ids."""
+    queues = Queues(replace(settings, name="elsewhere"), clients)
+
+    with retried_by_sweep("delete", deletion="abc"):
+        queues.send(DELETE, JOB)
+
+    [line] = lines()
+    assert (line["event"], line["level"]) == ("enqueue_failed", "WARNING")
+    assert (line["job"], line["deletion"]) == ("delete", "abc")
+    with pytest.raises(StorageUnavailable):
+        queues.send(DELETE, JOB)
+
+
+def test_other_errors_are_raised() -> None:
+    """Only a failing queue is left to the sweep."""
+    with pytest.raises(LeaseLost), retried_by_sweep("delete"):
+        raise LeaseLost
