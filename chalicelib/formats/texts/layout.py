@@ -62,6 +62,11 @@ class TextLayout:
         """Return whether the file contains objects."""
         return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Return the positions of the columns that are read."""
+        return (self.text_at, self.label_at, *self.texts_at)
+
     def fits(self, cells: list[str]) -> bool:
         """Return whether a row has text and label and not too many cells."""
         return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
@@ -72,8 +77,7 @@ class TextLayout:
             at = 1 if self.label_at == 0 else len(cells) - 1
             parts = self.delimiter.join(cells[:at]), self.delimiter.join(cells[at:])
             cells = list(parts)
-        last = max(self.text_at, self.label_at, *self.texts_at)
-        cells += [""] * (last + 1 - len(cells))
+        cells += [""] * (max(self.positions) + 1 - len(cells))
         text = cells[self.text_at]
         if self.texts_at:
             text = "\n\n".join(cells[at] for at in self.texts_at if cells[at].strip())

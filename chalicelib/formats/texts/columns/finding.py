@@ -161,7 +161,7 @@ class ColumnFinder:
             self._warn_of_columns(number, names)
         elif is_header and options.header is None and not asked:
             self._warn_of_header(number, names, has_titles=has_titles)
-        if is_header and len(names) == 2:
+        if is_header and len(names) == 2 > max(self._layout.positions):
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
@@ -284,7 +284,9 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _asked(self, names: list[str], wanted: str, field: str) -> int:
-        at = find_column(names, wanted)
+        # A position may be behind the last name, where the rows have more cells than the header.
+        width = self._table.survey(self._layout.delimiter).width
+        at = find_column([*names, *[""] * (width - len(names))], wanted)
         if at is None:
             raise InvalidUpload(
                 f"'{field}' is {wanted[:40]!r}, and the first row has no such column: "

@@ -24,6 +24,7 @@ from chalicelib.formats.texts.text_table import TextTable
 # Rows that are judged; more do not change the decision.
 _MAX_ROWS = 10_000
 _HALF, _FEW, _MOST = 0.5, 0.2, 0.8
+_SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
@@ -46,7 +47,10 @@ def join_cells(table: TextTable) -> TextLayout:
         return _warn(joined, CELLS_JOINED, message, [number for number, _ in wide])
     if layout.width == 2 or (layout.label_at and not _are_labels(_seconds(judged), judged)):
         return replace(layout, width=2)
-    message = "text and label were taken from the first two, and the others left out"
+    message = (
+        "text and label were taken from the first two, and the others left out. Send the right "
+        "positions as 'textColumn' and 'labelColumn' if they differ; textColumn=1,2 joins two"
+    )
     return _warn(layout, COLUMNS_GUESSED, message, [number for number, _ in wide])
 
 
@@ -77,8 +81,9 @@ def _has_labels_last(rows: list[list[str]]) -> bool:
     lasts = {cells[-1].strip() for cells in rows}
     if not _are_labels(lasts, rows):
         return False
-    seconds_repeat = _are_labels(_seconds(rows), rows)
-    return not seconds_repeat or _labels_move(rows) or _have_decimals(wide, lasts)
+    if not _are_labels(_seconds(rows), rows):
+        return True
+    return _labels_move(rows) or _have_decimals(wide, lasts) or _end_sentences(wide)
 
 
 def _labels_move(rows: list[list[str]]) -> bool:
@@ -99,6 +104,12 @@ def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
     """Return whether the first comma belongs to numbers such as 4,50 and labels have no digits."""
     cut = sum(cells[0][-1:].isdigit() and cells[1][:1].isdigit() for cells in wide)
     return cut >= len(wide) * _MOST and not any(map(str.isdigit, "".join(labels)))
+
+
+def _end_sentences(wide: list[list[str]]) -> bool:
+    """Return whether the second cells end like sentences, and the first ones do not."""
+    ends = [[cells[at].strip()[-1:] in _SENTENCE_ENDS for cells in wide] for at in (0, 1)]
+    return sum(ends[1]) >= len(wide) * _MOST and sum(ends[0]) <= len(wide) * _FEW
 
 
 def _seconds(rows: list[list[str]]) -> set[str]:

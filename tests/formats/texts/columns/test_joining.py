@@ -76,6 +76,7 @@ def test_commas_without_spaces_are_joined_by_the_labels_that_repeat():
         lambda n, label: f"it costs {n},{(50, 99, 20)[n // 3 % 3]},{label}",
         lambda n, label: f"order {n}{(',help', ',thanks', '')[n // 3 % 3]},{label}",
         lambda n, label: f"order {n},{('help', 'thanks')[n % 2]}{',now' * (n % 4 > 2)},{label}",
+        lambda n, label: f"where is order {n},{('please?', 'thanks!')[n % 2]},{label}",
     ],
 )
 @pytest.mark.parametrize(("header", "options"), [("text,label", {}), ("one,two", {"header": True})])
@@ -139,6 +140,19 @@ def test_further_columns_without_a_name_are_left_out_with_a_warning(header, make
     assert rows[0] == ("hello 0", "billing")
     assert "columnsGuessed" in codes
     assert not {"columnsGuessed", "cellsJoined"} & set(sure)
+
+
+def test_labels_behind_the_last_name_are_chosen_by_their_position():
+    """The warning about two possible label columns names a choice for each, which works."""
+
+    def make(n, label):
+        return f"hello {n},{('please', 'thanks')[n % 2]},{label}"
+
+    alone, codes = read("text,label", make, label_column="3")
+    joined, _ = read("text,label", make, label_column="3", text_column="1,2")
+
+    assert (alone[1], len(alone), codes) == (("hello 1", "shipping"), 60, [])
+    assert joined[1] == ("hello 1\n\nthanks", "shipping")
 
 
 def test_cells_that_show_no_label_are_refused():
