@@ -50,7 +50,7 @@ class Document(Protocol):
         Args:
             number: From 1.
             needs_pixels: Whether to render pixels even if the text layer is enough.
-            most_widgets: Most fields of a PDF's form to read; images have none.
+            most_widgets: Maximum number of form fields to read from a PDF page; images have none.
 
         Returns:
             A page with pixels, with a text layer, or with both.
@@ -75,7 +75,7 @@ def open_document(
 
     Args:
         data: The file.
-        max_pages: Most pages a PDF may have.
+        max_pages: Maximum number of pages of a PDF.
         page_seconds: How long opening a PDF, and each page of it, may take.
         seconds_left: Returns the seconds for which the caller can still wait.
 

@@ -51,7 +51,7 @@ def scan_upload(
         begin: Called with the counts before the first example, so that the caller knows how far a
             failed scan came.
         check: Called regularly; raises to stop.
-        shows_rows: Whether to return the first rows, or to add them to a refusal.
+        shows_rows: Whether to add the first rows to the result, or to the error of a refused file.
 
     Raises:
         InvalidUpload: the upload would fail, with the same text.

@@ -143,7 +143,7 @@ class Annotations:
         """Return the name of a column of boxes, or of a file; unnamed columns are numbered.
 
         Args:
-            part: From 0, without the image's column.
+            part: Index of the column or file, from 0; the column of the image is not counted.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -158,8 +158,8 @@ class Annotations:
         Args:
             picture: Index of the image in the archive.
             place: Row, and column or file.
-            label: Trimmed, not cut.
-            box: As written.
+            label: Label without spaces at its ends, in full length.
+            box: Box with the numbers of the file.
         """
         self.book.add(label)
         name = cut_label(label)

@@ -28,7 +28,8 @@ def read_members(
     Args:
         file: Seekable; stays open.
         limit: Size limit of one file in bytes.
-        too_large: Returns the error for a size and the limit that it exceeds, as in a single call.
+        too_large: Returns the error for a file's size and the limit that the size exceeds; single
+            calls raise the same error.
         check: Called for each file; raises to stop.
 
     Yields:

@@ -55,7 +55,7 @@ class LabelBook:
         """Return a fault if a shortened label equals another label; empty otherwise.
 
         Args:
-            name: A label that was added, after cutting.
+            name: A label that was added to the book before, shortened to the stored length.
         """
         if name not in self._merged:
             return ""
@@ -104,7 +104,7 @@ class PictureItems:
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the file that was added last; either all have a box or none."""
+        """Add an example of the last added file; either all examples have a box or none has."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

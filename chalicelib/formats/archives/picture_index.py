@@ -33,7 +33,7 @@ class ImageIndex:
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
-        """Find an image by path, path next to annotations.csv, name, and then ignoring case.
+        """Find an image by path, by path relative to annotations.csv, by name, or ignoring case.
 
         Args:
             cell: The name in the row; paths of other tools and backslashes work.

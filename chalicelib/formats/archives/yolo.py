@@ -235,8 +235,8 @@ def _read_lines(
 def _has_confidence(words: list[str]) -> bool:
     """Return whether the numbers of a line are a box, a confidence, and perhaps a track number.
 
-    An outline has pairs of numbers instead. The last number of a triangle is then not a whole
-    number.
+    An outline is a list of pairs instead. Six numbers are an outline of three points, unless the
+    last one is a whole number, which is a track number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True

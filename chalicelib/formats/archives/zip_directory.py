@@ -151,7 +151,7 @@ _HUGE = 0xFFFF_FFFF
 
 
 class InvalidZip(InvalidUpload):
-    """Raised if a file is no zip archive or is damaged; the text gives reason and remedy."""
+    """Raised if a file is not a zip archive or is damaged; the text gives reason and remedy."""
 
     code = "invalid_zip"
 

@@ -45,7 +45,7 @@ class BoxGroups:
         self._file.close()
 
     def fill(self, boxes: Iterable[tuple[str, str, int, Box]]) -> None:
-        """Add image, name, label and box of each example, in list order."""
+        """Add examples (image digest, file name, label index, box), in the order of the dataset."""
         rows = (
             (picture, name, label, box.x, box.y, box.width, box.height)
             for picture, name, label, box in boxes

@@ -116,7 +116,7 @@ class Bundle:
         """Yield texts, or the bytes of images, with the answers of the exporting service.
 
         Raises:
-            InvalidUpload: there is no input, or one has another form.
+            InvalidUpload: there is no input, or an input does not have the expected form.
         """
         found = self.document(GOLDEN_FILE)
         if not 1 <= len(found) <= MAX_ENTRIES:

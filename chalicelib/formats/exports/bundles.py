@@ -69,7 +69,7 @@ class BundleArchive:
         self._archive.writestr(_entry(name), content)
 
     def add_pieces(self, name: str, pieces: Iterable[bytes | memoryview]) -> None:
-        """Add a file whose content is in pieces."""
+        """Add a file whose content comes as several byte strings."""
         self._check()
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_entry(name), "w", force_zip64=True) as target:

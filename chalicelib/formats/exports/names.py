@@ -35,8 +35,8 @@ class FreeNames:
         """Start without names.
 
         Args:
-            by_stem: Whether `a.png` and `a.jpg` count as equal, because the file of their boxes has
-                the name before the dot.
+            by_stem: Whether `a.png` and `a.jpg` count as equal, because both would store their
+                boxes in `a.txt` or `a.xml`.
         """
         self._by_stem = by_stem
         self._taken: set[str] = set()

@@ -47,7 +47,7 @@ _PARTS = {
 
 
 def hide_formula(text: str) -> str:
-    """Return a text that spreadsheets do not take for a formula when they read it from CSV."""
+    """Return a text for CSV, changed if a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -89,7 +89,7 @@ def stream_workbook(
         name: name of the sheet, shortened and cleaned here.
         head: the first row.
         rows: The other rows. Texts are written as texts, also those that look like a formula.
-        estimated_bytes: size of the unpacked sheet, not less than it is, from `estimate`.
+        estimated_bytes: upper bound of the size of the unpacked sheet, as `estimate` returns it.
     """
     sink = _Sink()
     # The sink cannot seek, so that sizes follow each member, and nothing has to be kept.
@@ -168,7 +168,7 @@ def _cell_xml(place: str, cell: Cell) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text as it is written in XML; characters without a form there as `_xHHHH_`."""
+    """Return a text escaped for XML; characters that XML cannot contain become `_xHHHH_`."""
     if not text.isascii():
         text = _NEVER.sub("\ufffd", text)
     return _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", text).translate(_XML)
@@ -184,7 +184,7 @@ def _letters(column: int) -> str:
 
 
 class _Sink:
-    """A file that is only written, without seeking; its bytes are removed as they are read."""
+    """A write-only file without seeking; `take` returns the written bytes and removes them."""
 
     def __init__(self) -> None:
         self._written = bytearray()

@@ -145,7 +145,7 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _widgets(self, page: Any, most: int) -> list[list[Any]]:
-        """Return the fields of a page that is not flattened, at most some."""
+        """Return at most `most` form fields of a page that is not flattened."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         with suppress(ValueError):

@@ -44,7 +44,7 @@ def require_pages(count: int, most: int) -> None:
     """Raise BadRequest if a PDF has no pages or too many, before any page is read.
 
     Raises:
-        BadRequest: names the limit, the pages and the remedy.
+        BadRequest: the text names the limit, the number of pages and the remedy.
     """
     if count < 1:
         raise broken("it has no pages")
@@ -173,7 +173,7 @@ def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...
 
 
 def read_widgets(said: list[Widget]) -> tuple[FormWidget, ...]:
-    """Convert fields of the form; raise ProcessFailed if a field has no place."""
+    """Convert fields of the form; raise ProcessFailed if the box of a field is not finite."""
     every = [
         FormWidget(one.name, one.kind, one.value, one.checked, Rect(*sides))
         for one in said
@@ -222,7 +222,7 @@ class PdfDocument:
             data: The file.
             max_pages: Page limit.
             page_seconds: Processor time for opening the document, and for each page, in seconds.
-            seconds_left: Returns the time in which the document must be open.
+            seconds_left: Returns the seconds that are left until the document must be open.
 
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
@@ -259,7 +259,7 @@ class PdfDocument:
         Args:
             number: From 1.
             needs_pixels: Whether to render the page even if its text layer is enough.
-            most_widgets: Most fields of the PDF's form to read.
+            most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
             BadRequest: the page cannot be read in time; later pages raise the same error.

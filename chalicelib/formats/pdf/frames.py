@@ -36,7 +36,7 @@ class OutOfTime(Exception):
 class ProcessorTime:
     """A deadline in processor time of another process, so that a busy machine does not matter.
 
-    In elapsed time, the deadline is at most MAX_SLOWDOWN times as long.
+    The elapsed time is limited too: to MAX_SLOWDOWN times the processor time.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:

@@ -32,7 +32,7 @@ class Raster(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Return how many pixels of the answer correspond to a pixel of the raster."""
+        """Return the side of a raster pixel in pixels at 200 dpi, the unit of answers."""
         return PIXELS_PER_POINT / self.per_point
 
 

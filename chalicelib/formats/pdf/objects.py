@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a thin filled area as a line; of another visible fill, add the edges."""
+        """Add a filled area: as a line if it is thin, otherwise its four edges if it is visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -216,7 +216,7 @@ class Covers:
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
     def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
-        """Return the rectangle that an image or path covers; None if its shape is another one."""
+        """Return the rectangle that an image or path covers; None if it has another shape."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]
@@ -254,7 +254,7 @@ def address(thing: Any) -> int:
 
 
 def _points(pdfium: Any, count: int, segment: Callable[[int], Any]) -> list[Dot]:
-    """Return the points of a short path; empty for one of many segments."""
+    """Return the points of a path; empty if the path has too many segments."""
     x, y = ctypes.c_float(), ctypes.c_float()
     found = []
     for number in range(count if count <= _MAX_COVER_SEGMENTS else 0):

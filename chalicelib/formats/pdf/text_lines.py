@@ -108,7 +108,7 @@ class _Direction(NamedTuple):
     """Unit vector of the direction of reading."""
 
     def flatten(self, x: float, y: float) -> Point:
-        """Return how far along and how far down a point is."""
+        """Return a point's coordinates along the reading direction and at right angles to it."""
         across, down = self.along
         return x * across + y * down, y * across - x * down
 

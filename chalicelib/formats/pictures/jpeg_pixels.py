@@ -40,8 +40,8 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
 
     Args:
         jpeg: The image's facts.
-        least_side: Least pixels of the shorter side. None returns all pixels, unless the image does
-            not fit into `MAX_DECODE_BYTES`.
+        least_side: Minimum length of the shorter side in pixels. None returns all pixels, unless
+            the image does not fit into `MAX_DECODE_BYTES`.
 
     Raises:
         BadRequest: the coefficients of the image take too much memory.

@@ -43,7 +43,7 @@ def standardize_orientation(data: bytes) -> bytes:
 def _find_raw(data: bytes) -> tuple[int, int, int]:
     """Return the orientation in a text chunk, and where that chunk begins and ends.
 
-    The orientation is 1 without such a chunk, and if there is a standard one.
+    The result is (1, 0, 0) without such a chunk, and if the standard chunk for EXIF exists.
     """
     found, position = (UPRIGHT, 0, 0), 8
     while position + 12 <= len(data):
@@ -60,7 +60,7 @@ def _find_raw(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_profile(name: bytes, text: bytes) -> bytes:
-    """Return the EXIF block of a text: a line of its kind, one of its length, and digits."""
+    """Return the EXIF block of a text of three parts: its kind, its length, hexadecimal digits."""
     if name == b"zTXt":
         try:
             text = zlib.decompressobj().decompress(text[1:], _MAX_TEXT)

@@ -79,7 +79,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
     Args:
         png: The image's chunks.
-        least_side: Least pixels of the shorter side; None returns all pixels.
+        least_side: Minimum length of the shorter side in pixels; None returns all pixels.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -101,7 +101,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def contrasting_ground(png: PngFile) -> int:
-    """Return 0 (black) for an image whose visible content is light, or 255 (white).
+    """Return 0 (black) for an image whose visible content is light, otherwise 255 (white).
 
     The client chooses the background of converted images by the same rule (`_pixels.py`).
 
@@ -186,7 +186,7 @@ class Inflater:
         """Return the next `count` bytes.
 
         Raises:
-            BadRequest: the stream is damaged or ends before.
+            BadRequest: the stream is damaged or ends before `count` bytes.
         """
         parts: list[bytes] = []
         while count:

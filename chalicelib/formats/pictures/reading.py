@@ -62,9 +62,9 @@ def read_picture(
     Args:
         data: The file.
         max_bytes: Size limit in bytes.
-        least_side: Least pixels of the shorter side, unless the image has fewer. The result can
-            then be reduced, which saves time and memory. None returns all pixels,
-            except that a JPEG of more than about 41,000,000 is halved.
+        least_side: Minimum length of the shorter side in pixels; larger images may be reduced to no
+            less than this, which saves time and memory. None returns all pixels, except that a JPEG
+            of more than about 41,000,000 pixels is decoded at half its width and height.
         contrasts: Whether transparent parts of an image with light content are black.
 
     Raises:

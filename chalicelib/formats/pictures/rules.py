@@ -64,7 +64,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
     """Raise BadRequest if an image is too large, too narrow or without pixels, before decoding.
 
     Raises:
-        BadRequest: names the size, the limit and the remedy.
+        BadRequest: the text names the size, the limit and the remedy.
     """
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")

@@ -25,8 +25,8 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
     """Scale an image down until it fits the limits of bytes and pixels.
 
     Args:
-        content: the file, at most `MAX_SHRUNK_BYTES`.
-        max_bytes: most bytes of the result.
+        content: the file, at most `MAX_SHRUNK_BYTES` bytes.
+        max_bytes: maximum size of the result in bytes.
 
     Returns:
         If the file is within the limits, the file itself and None. Otherwise a JPEG as displayed,
@@ -46,7 +46,7 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
 
 def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
-    """Return the image as JPEG at this scale, or at the largest smaller one that fits."""
+    """Return the image as JPEG at this scale, or at the largest smaller scale that fits."""
     from PIL import Image
 
     least_side = max(1, math.floor(scale * min(facts.width, facts.height)))

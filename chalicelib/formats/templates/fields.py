@@ -181,7 +181,7 @@ class TemplateFields:
         Args:
             place: Path of the object, such as `keys[3].key`; empty for the template itself.
             members: Members of the object, as sent.
-            names: For each canonical name, its accepted names in the form of _plain.
+            names: The accepted names of each canonical name, as `_plain` returns them.
 
         Raises:
             InvalidParameter: a member is given under two names.
@@ -212,7 +212,7 @@ class TemplateFields:
             place: Path of the element, such as `keys[3]`.
             item: The element.
             wrappers: Plain names of the single member that contains the object.
-            names: As for the class.
+            names: As in the constructor.
 
         Raises:
             InvalidParameter: the element is not an object.

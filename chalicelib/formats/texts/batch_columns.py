@@ -61,8 +61,8 @@ def find_batch_columns(
         file: the table, read from its start.
         layout: kind and encoding.
         options: what the caller asks for.
-        guesses_header: Whether a position may be that of a column with a name; otherwise a
-            position without `header` is that of a file without header.
+        guesses_header: Whether to detect a header if `text_column` is a position and `header` is
+            not given; False assumes that the file has none.
 
     Raises:
         InvalidUpload: there is no such column, or several fit equally.
@@ -204,7 +204,7 @@ def _refuse_split_texts(table: TextTable) -> None:
 def _is_header(
     table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
 ) -> bool:  # fmt: skip
-    """Return whether the first row has column names, if the caller does not say so."""
+    """Return whether the first row has column names; called if the request does not say so."""
     if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
         return True
     if find_named_columns(names).texts:

@@ -138,7 +138,7 @@ class _KeptCells:
         return self._kinds.readline() if self._kinds else b""
 
     def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:
-        """Count a row, and return its cells with numbers and truth values."""
+        """Add a row to the table, and return its cells; numbers and truth values are converted."""
         found: list[Cell] = [*drop_empty_end(cells)]
         for at, cell in enumerate(cells):
             kind = kinds[at : at + 1]

@@ -160,7 +160,7 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 
 
 def named_delimiter(stream: TextIO) -> str:
-    """Return the delimiter that the first line declares, such as "sep=;"; empty without one."""
+    """Return the delimiter that a first line such as "sep=;" declares; empty otherwise."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
     return found[2] if found else ""
 

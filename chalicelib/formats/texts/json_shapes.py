@@ -81,7 +81,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
-    """Find the members by their names; the documented names may differ between objects."""
+    """Find the members by their names; other objects may use other documented names."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))

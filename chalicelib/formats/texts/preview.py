@@ -97,7 +97,7 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
 
 
 def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
-    """Yield the first values of a file; one that is not an object has no members."""
+    """Yield the first values of a file; a value that is not an object becomes an empty object."""
     with open_text(file, layout.encoding) as stream:
         for value in islice(read_values(stream), most):
             yield value if isinstance(value, dict) else {}

@@ -234,7 +234,7 @@ def _check_cells(sheet: bytes) -> bool:
     """Raise if the last cell of a sheet is too far from the first, as an empty area takes memory.
 
     Returns:
-        Whether it has a cell.
+        Whether the sheet has a cell.
     """
     rows = columns = unplaced = 0
     for found in _CELL.finditer(sheet):
@@ -316,7 +316,7 @@ def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Fills cells that are merged with cells below them."""
+    """Copies the value of vertically merged cells into the rows below."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0
@@ -327,7 +327,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Copy merged cells from above into a row; rows must come in order."""
+        """Fill empty cells that are merged with a cell above; rows must come in order."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

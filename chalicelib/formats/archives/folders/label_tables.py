@@ -1,4 +1,4 @@
-"""Reads tables of labels next to images: one-hot `_classes.csv`, and `train.csv` of file, label."""
+"""Reads label tables next to images: one-hot `_classes.csv`, `train.csv` with file and label."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class FolderLabels:
         Args:
             archive: The archive, without boxes.
             dataset_type: `image` or `image-multi-label`.
-            options: How the caller wants it to be read.
+            options: Options of the caller for reading the archive.
             reject: Called with each row of a table that cannot be used.
             check: Called regularly; raises to stop.
 
@@ -131,7 +131,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether the image's folder does not name its label."""
+        """Return whether the label may come from a table because the folder is not a label."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

@@ -1,4 +1,4 @@
-"""Finds folders that are parts of a dataset, such as `train` and `valid`, and no labels.
+"""Finds folders whose names are parts of a dataset, such as `train`, instead of labels.
 
 Folders are labels by the contract, section 5; beyond.md, section 1 names the exceptions.
 """

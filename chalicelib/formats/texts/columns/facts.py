@@ -166,7 +166,7 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether the first row is a header: a word is known, and no cell occurs below."""
+    """Return whether the first row is a header: it has a known word, and no cell occurs again."""
     return (
         texts.rows >= _MIN_ROWS_WITHOUT_NAMES
         and labels.distinct * 2 <= labels.rows

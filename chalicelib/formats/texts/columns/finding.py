@@ -169,7 +169,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns by request, by name or by content; None for the first two."""
+        """Return the columns by request, by name or by content; None if the table has only two."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
@@ -214,7 +214,7 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _choose(self, named: list[int], scores: list[float], taken: int | None) -> int | None:
-        """Return the only column of a fitting name, else the one that clearly fits by content."""
+        """Return the only column with a fitting name, else the column that clearly fits best."""
         candidates = [at for at in named or range(len(scores)) if at != taken]
         if named and len(candidates) == 1:
             return candidates[0]

@@ -122,7 +122,7 @@ def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:
-    """Return whether the cells after the first continue a text: spaced, or varying in number."""
+    """Return whether a text was split at its commas: cells begin with a space or vary in number."""
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]
     return _count_spaced(wide, 2) >= _MOST or equal < len(wide) * _MOST

@@ -114,7 +114,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Return both of two columns if one has a known name; otherwise None."""
+    """Return text and label column of a header of two names, one of which is known; else None."""
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )
@@ -146,7 +146,7 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:
-    """Split the columns that a caller names: one, a JSON array, or a list with commas.
+    """Split the columns that a caller names: one name, a JSON array, or names between commas.
 
     The name of one existing column may contain commas.
     """
@@ -163,7 +163,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions with documented names, otherwise with known, otherwise similar names."""
+    """Return the positions of documented names, else of known names, else of similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -172,7 +172,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Distinguishes "customer message" from "message id"; the last word of a name counts most."""
+    """Accepts "customer message" but not "message id", because the last word counts most."""
 
     known: frozenset[str]
     other: frozenset[str]

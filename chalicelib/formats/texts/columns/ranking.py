@@ -120,7 +120,7 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None:
-    """Return the position of the candidate with the clearly highest score; None without one."""
+    """Return the position of the clearly highest score; None if no score is clearly highest."""
     ranked = sorted(candidates, key=lambda at: -scores[at])
     if not ranked or scores[ranked[0]] <= 0:
         return None

@@ -51,7 +51,7 @@ def convert_export(
 
     Args:
         file: Seekable; read from its start.
-        options: How the caller wants it to be read.
+        options: Options of the caller for reading the file.
         check: Called regularly; raises to stop.
 
     Returns:

@@ -115,7 +115,7 @@ def text_of(item: Mapping[str, Any], key: str) -> str:
 
 
 def member(value: object, *keys: str) -> Any:
-    """Return a nested member; None if one is missing."""
+    """Return the member at a path of keys; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
