@@ -65,9 +65,9 @@ class Granted:
 class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    A token names the account key, and the refresh token if there is one, by which it was issued. It
-    becomes invalid with that key, with that refresh token and with the account. Nothing is cached,
-    so this takes effect at once.
+    A token names the account key, and perhaps the refresh token, for which it was issued. The token
+    becomes invalid as soon as that key, that refresh token or the account is invalid, because
+    nothing is cached.
     """
 
     def __init__(

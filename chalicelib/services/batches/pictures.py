@@ -168,7 +168,7 @@ class PictureWork:
             raise _no_archive(problem) from problem
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Read the uploaded images of a dataset, each once, by its first example.
+        """Yield one line per uploaded image of a dataset, with the id of the image's first example.
 
         Raises:
             InvalidUpload: the dataset has too many images.

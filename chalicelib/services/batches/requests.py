@@ -136,8 +136,9 @@ class BatchService:
             options: the other options.
 
         Raises:
-            InvalidParameter: the model has another type. ModelNotReady, EncoderMissing,
-            ModelUnreadable: the model cannot answer.
+            InvalidParameter: the model has another type.
+            ModelNotReady, EncoderMissing,
+                ModelUnreadable: the model cannot answer.
             BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
             TooManyOpen: the account has the maximum number of batches.
@@ -331,6 +332,6 @@ def _reading(options: ReadingOptions) -> dict[str, object]:
 
 
 def _uploaded(batch: Batch) -> UploadedFile | None:
-    """Return the uploaded file that is the input; None for another input."""
+    """Return the uploaded file that is the input; None if the input is not an uploaded file."""
     path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
     return claimed_file(batch.account_id, path, etag)

@@ -78,7 +78,7 @@ class BoxService:
 
         Raises:
             InvalidParameter: the dataset has another type, or a box is not valid.
-            LabelNotFound: the dataset has no label of some id.
+            LabelNotFound: the dataset has no label with one of the ids.
             ExampleNotFound: the example was removed meanwhile.
             TooLarge: the dataset would have more examples than are allowed.
             DatasetNotYetAvailable: an upload is in progress.

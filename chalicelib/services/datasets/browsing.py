@@ -168,7 +168,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Page through the examples that a report flags, without those corrected since."""
+        """Page through the examples that a report flags and that were not corrected since then."""
         listed = self._listed(view, model)
         if wanted.label is not None:
             listed = [one for one in listed if one.label_id == wanted.label.label_id]
@@ -235,7 +235,7 @@ def _collected(
     total: int,
     size: int,
 ) -> BrowsedPage:
-    """Return the wanted examples of blocks of positions."""
+    """Search blocks of positions in order; return a page of the examples found in time."""
     began, sought = time.monotonic(), folded(wanted.contains)
     items: list[BrowsedExample] = []
     position = offset

@@ -152,11 +152,11 @@ class CorrectionService:
     def find_done(
         self, view: DatasetView, wanted: str, example_id: int | None = None
     ) -> CorrectionResult | None:
-        """Return the result of an earlier attempt at this call; None if nothing was changed.
+        """Return the result of an earlier attempt at this call; None if no attempt changed data.
 
         Args:
             view: the dataset.
-            wanted: mark of the call.
+            wanted: text that identifies the call in its receipt.
             example_id: the changed example, if the answer shows one.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
@@ -245,7 +245,7 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report, except for examples corrected since.
+        """Apply the suggestions of a model's report, except for examples corrected after it.
 
         Args:
             view: the dataset that the model was trained from.

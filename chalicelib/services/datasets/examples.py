@@ -215,7 +215,7 @@ def _check_readable(view: DatasetView) -> None:
 
 
 def _check_takes_pictures(dataset: Dataset) -> None:
-    """Raise BadRequest if examples are more than an image with one label."""
+    """Raise BadRequest unless each example of the dataset is an image with one label."""
     if dataset.type != "image":
         raise BadRequest(
             f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "

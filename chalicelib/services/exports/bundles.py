@@ -135,7 +135,7 @@ class BundleService:
         """Check that a model can be one graph.
 
         Raises:
-            InvalidParameter: it cannot.
+            InvalidParameter: the model cannot be written as one graph.
         """
         from chalicelib.engines.artifact import read_parts
         from chalicelib.engines.graphs.models import graph_obstacle
@@ -153,7 +153,7 @@ class BundleService:
             )
 
     def _add_graph(self, archive: BundleArchive, model: Model, head: bytes) -> dict[str, Any]:
-        """Add a model as one graph, and return what its manifest says of it."""
+        """Add a model as one graph, and return the manifest's members about the graph."""
         from chalicelib.engines.graphs.models import write_graph
 
         pool = self._encoders if model.family == LANGUAGE else self._backbones

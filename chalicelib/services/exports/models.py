@@ -54,7 +54,7 @@ class ModelExportService:
         """Create an export of the version that a model serves.
 
         Args:
-            model: the model, as if the wanted version were served.
+            model: the model; `VersionService.at` selects a version other than the served one.
             kind: format.
 
         Raises:

@@ -150,7 +150,7 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died too early."""
+        """Emit the event again for a repeated message: the first worker may have died before."""
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:

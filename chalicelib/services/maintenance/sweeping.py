@@ -82,7 +82,7 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend stale jobs, delete closed accounts, end waiting deletions; return the number."""
+        """Resend stale jobs, delete closed accounts, end waiting deletions; return the total."""
         now = to_milliseconds(self._clock())
         # Twice the lease: a worker that only renews late is not taken for dead.
         dead_before = now - round(2000 * self._settings.lease_seconds)

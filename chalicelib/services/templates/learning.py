@@ -335,7 +335,7 @@ def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
 
 
 def _uploaded(learning: TemplateLearning) -> UploadedFile | None:
-    """Return the uploaded file that is the input; None for another input."""
+    """Return the uploaded file that is the input; None if the input is not an uploaded file."""
     path, etag = learning.source.get("path", ""), learning.source.get("etag", "")
     return claimed_file(learning.account_id, path, etag)
 

@@ -108,7 +108,7 @@ class AdjustmentService:
             account: owner of the model.
             model: the model.
             source: a file or its URL, or a dataset whose uploads are used.
-            rate: fraction of in-domain texts to reject; None keeps that of the training.
+            rate: fraction of in-domain texts to reject; None keeps the fraction of the training.
             seconds: time in which the texts must be read.
 
         Raises:
@@ -191,7 +191,7 @@ class AdjustmentService:
         blocks: Blocks,
         began: Any,
     ) -> LearnedModel:
-        """Return the version to publish: another artifact, with the documents of the served one."""
+        """Return the version to publish: a new artifact, with the served version's documents."""
         import numpy as np
 
         from chalicelib.engines.text.adjustment import UNLABELLED, adjust

@@ -132,7 +132,8 @@ class FeatureService:
             pictures: images of one or more datasets.
             extractor: computes the features.
             copies: maximum number of altered views of all images together.
-            is_default: whether the ingest uses the same extractor; then its open parts are done.
+            is_default: whether the ingest uses the same extractor; if so, its open parts for these
+                images are deleted.
             check: called with the progress; raises to stop.
             delegate: called with the missing rows if they are many; raises to stop.
 
@@ -395,7 +396,7 @@ class _FeatureCollection:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return missing rows of one dataset from the end, because the ingest starts in front."""
+        """Return missing rows of one dataset from the end; the ingest works from the start."""
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:
             number, view = waiting[-1]

@@ -275,7 +275,7 @@ def _check_size(size: int) -> None:
 
 
 def _uploaded(model: Model) -> UploadedFile | None:
-    """Return the uploaded file that is the archive; None for another one."""
+    """Return the uploaded file that is the archive; None if the archive was not uploaded."""
     place: dict[str, Any] = dict(model.request.imported or {})
     path, etag = str(place.get("path", "")), str(place.get("etag", ""))
     return claimed_file(model.account_id, path, etag)

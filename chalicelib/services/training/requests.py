@@ -200,7 +200,7 @@ class TrainingService:
     def _checked(
         self, view: DatasetView, request: TrainRequest, former: str | None = None
     ) -> TrainRequest:
-        """Return a validated request; its own fields are checked first."""
+        """Return a validated request; its fields are checked before the examples of the dataset."""
         dataset = view.dataset
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         _check_text_params(dataset, request)

@@ -244,7 +244,7 @@ class TrainingRunService:
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died too early."""
+        """Emit the event again for a repeated message: the first worker may have died before."""
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
@@ -394,5 +394,5 @@ class _RunControl:
             self._leases.report(self._model, share, epochs)
 
     def is_due(self) -> bool:
-        """Return whether the last report is old enough for another."""
+        """Return whether the last report is so old that another report may be written."""
         return time.monotonic() - self._reported_at >= REPORT_SECONDS

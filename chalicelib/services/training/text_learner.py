@@ -217,7 +217,7 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return the source of vectors of the texts without labels that the request names."""
+        """Return a function that embeds the request's unlabelled texts; None if it names none."""
         found = self._examples.unlabelled(model)
         if found is None:
             return None

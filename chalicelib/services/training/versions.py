@@ -117,7 +117,7 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a model with another version as its served one; without a number, unchanged.
+        """Return a model as if it served another version; without a number, return it unchanged.
 
         Raises:
             NotFound: the version is not kept.

@@ -279,7 +279,7 @@ class IngestService:
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died too early."""
+        """Emit the event again for a repeated message: the first worker may have died before."""
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)

@@ -341,7 +341,7 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against its account's limits; undo this if the block fails."""
+        """Count an upload against its account's limits; undo this if the `with` block fails."""
         capacity, key = (
             self._stores.capacity,
             (dataset.account_id, dataset.family, dataset.dataset_id),

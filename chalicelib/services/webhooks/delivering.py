@@ -60,9 +60,10 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Try a delivery; an account may have two running deliveries, and slow ones count longer.
+        """Try a delivery, unless the account has its maximum number of running deliveries.
 
-        So a slow receiver delays only deliveries of its own account.
+        A slow delivery keeps its place for a while after its end, so that a slow receiver delays
+        only deliveries of its own account.
         """
         entry = self._in_flight.begin_delivery(job.account_id)
         if not entry:
