@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from chalicelib.engines.text.encoding.encoders import FAST
 from chalicelib.engines.text.encoding.label_phrases import label_phrase
 from chalicelib.engines.text.fit import fit
 from chalicelib.engines.text.names.fit import fit_names
+from chalicelib.engines.text.names.space import BACKGROUND_STEP, name_vectors
 from chalicelib.engines.text.report.data_report import data_report, suspect_examples
 from chalicelib.engines.text.report.feedback_calibration import feedback_calibration
 from chalicelib.engines.text.report.json_documents import (
@@ -227,12 +229,12 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether background texts are needed.
+        rejects: whether background texts are needed in full.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None
-    if rejects:
-        others = background_texts()
+    if rejects or vectors.uses_names:
+        others = background_texts()[:: BACKGROUND_STEP if vectors.uses_names else 1]
         background = {name: vectors.of_phrases(name, others) for name in names}
     return TextTrainingSet(
         blocks={name: vectors.texts.of_texts(name) for name in names},
@@ -258,7 +260,9 @@ def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> 
             phrase or ("" if label in known else label)
             for phrase, label in zip(phrases, texts.labels, strict=True)
         ]
-    found = vectors.of_phrases(encoder, phrases)
+        found = name_vectors(phrases, partial(vectors.of_phrases, encoder))
+    else:
+        found = vectors.of_phrases(encoder, phrases)
     places = [place for place, label in enumerate(texts.labels) if label in known]
     if not places:
         return found

@@ -24,10 +24,12 @@ from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_na
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.encoding.profiles import (
     SAMPLE_OF_LABEL,
+    Ladder,
     Profile,
     ProfileRequest,
     climb,
     find_ladder,
+    profile_of_names,
     spread_texts,
 )
 from chalicelib.errors import TimedOut, TrainingFailed
@@ -252,8 +254,11 @@ class TextLearner:
                 reason = "Without a wish: this installation takes it."
             return wanted.named(str(asked), reason)
         if _uses_names(model, texts):
-            return wanted.named(FAST, "Few examples do not show which encoders are best.")
+            return profile_of_names(self._ladder(wanted, texts))
         return self._climb(model, dataset, wanted, texts, progress)
+
+    def _ladder(self, wanted: ProfileRequest, texts: TrainingTexts) -> Ladder:
+        return find_ladder(wanted, texts.texts, self._embedder.encoders.is_installed)
 
     def _climb(
         self,
@@ -264,7 +269,7 @@ class TextLearner:
         progress: _Progress,
     ) -> Profile:
         """Move to larger encoders step by step, as long as each step is worth its cost."""
-        ladder = find_ladder(wanted, texts.texts, self._embedder.encoders.is_installed)
+        ladder = self._ladder(wanted, texts)
 
         def compare(count: int, present: Profile, step: Profile) -> Benefit:
             self._finish_parts(dataset, texts, present, progress)

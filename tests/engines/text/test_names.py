@@ -13,7 +13,7 @@ from chalicelib.engines.text.names.fit import fit_names
 from chalicelib.engines.text.names.prototypes import (
     LabelledVectors,
     fit_prototypes,
-    held_out_cosines,
+    held_out_products,
 )
 from tests.engines.text.clusters import a_training_set
 
@@ -26,13 +26,14 @@ def _vectors(features, labels, unlabelled=()) -> LabelledVectors:
         features=np.array(features, np.float64).reshape(-1, 2),
         labels=np.array(labels, np.int64),
         unlabelled=np.array(unlabelled, np.float64).reshape(-1, 2),
+        scale=40.0,
     )
 
 
 def test_names_alone_are_the_prototypes():
     """Without texts each prototype is the vector of its name."""
     assert fit_prototypes(_vectors([], [])).tolist() == [EAST, NORTH]
-    assert held_out_cosines(_vectors([], [])).shape == (0, 2)
+    assert held_out_products(_vectors([], [])).shape == (0, 2)
 
 
 def test_the_name_counts_as_one_example():
@@ -42,8 +43,8 @@ def test_the_name_counts_as_one_example():
 
 
 def test_an_example_is_judged_without_itself():
-    """The cosine of the only example of a label is that with the name."""
-    assert held_out_cosines(_vectors([NORTH], [0])) == pytest.approx(np.array([[0.0, 1.0]]))
+    """The product of the only example of a label is that with the name."""
+    assert held_out_products(_vectors([NORTH], [0])) == pytest.approx(np.array([[0.0, 1.0]]))
 
 
 def test_unlabelled_texts_attract_the_nearest_label():

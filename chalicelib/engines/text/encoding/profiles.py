@@ -107,6 +107,20 @@ def find_ladder(
     return Ladder(tuple(steps), tuple(notes))
 
 
+def profile_of_names(ladder: Ladder) -> Profile:
+    """Return the profile of a training from label names, which cannot measure what is best.
+
+    Args:
+        ladder: the profiles to choose from.
+    """
+    fast, best = ladder.steps[0], ladder.steps[-1]
+    if fast.encoders == ("bge",):
+        return replace(fast, reason="Few examples do not show which encoders are best.")
+    # Names of other languages: e5 and use together answer one in ten texts more than use alone.
+    said = ["few examples do not show which encoders are best", *ladder.notes]
+    return replace(best, reason=f"Without a wish: {'; '.join(said)}.")
+
+
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
     """Return the estimated processor time of the large encoders, in seconds."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)

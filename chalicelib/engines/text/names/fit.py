@@ -1,11 +1,12 @@
 """Trains a text model from names of labels and few examples, optionally with unlabelled texts.
 
-The model is a linear one as other text models: its logits are the scaled cosines of a text with the
-prototypes of the labels. Accuracy is measured by leaving out each example once.
+The model is a linear one as other text models: its logits are the scaled products of a text with
+the prototypes of the labels, both centred. Accuracy is measured by leaving out each example once.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,19 +28,22 @@ from chalicelib.engines.text.head.out_of_domain import rejection_threshold
 from chalicelib.engines.text.names.prototypes import (
     LabelledVectors,
     fit_prototypes,
-    held_out_cosines,
-    unit_rows,
+    held_out_products,
 )
+from chalicelib.engines.text.names.space import LabelSpace, fit_space
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Singles
+    from chalicelib.domain.common.arrays import Bools, Ints, Singles
     from chalicelib.engines.interface import Blocks, TextFitOptions, TextTrainingSet
 
-# Multiply cosines to get logits that are calibrated; bench/text_names.py. A prototype of several
-# texts is nearer to the texts of its label than a name is, so that differences mean more.
-_SCALE_OF_NAMES, _SCALE_OF_TEXTS = 40.0, 50.0
+# Logits are this multiple of the products of texts with prototypes, calibrated on training texts of
+# four datasets with 5 to 150 labels. More labels are set apart by more details, and encoders that
+# agree are right more often.
+_SCALE, _SCALE_OF_LABELS, _POWER_OF_ENCODERS = 11.5, 0.8, 0.16
+# Prototypes that followed texts without labels agree with such texts more than they are right.
+_SCALE_OF_UNLABELLED = 0.9
 # Fewer held-out examples do not show a better temperature than the scale above.
 _ENOUGH_FOR_TEMPERATURE = 200
 
@@ -62,10 +66,10 @@ def fit_names(
         The model with its report.
     """
     names = sorted(training_set.blocks)
-    given = _given(training_set, unlabelled, names)
+    space, given = _given(training_set, unlabelled)
     prototypes, rate = fit_prototypes(given), options.out_of_domain_rate
-    scale = _SCALE_OF_TEXTS if given.is_moved else _SCALE_OF_NAMES
-    logits = (scale * held_out_cosines(given)).astype(np.float32)
+    scale = given.scale * (_SCALE_OF_UNLABELLED if len(given.unlabelled) else 1.0)
+    logits = (scale * held_out_products(given)).astype(np.float32)
     temperature = 1.0
     if len(logits) >= _ENOUGH_FOR_TEMPERATURE:
         temperature = fit_temperature(logits, given.labels, 1.0 / (len(logits) + 2))
@@ -75,7 +79,7 @@ def fit_names(
     threshold = rejection_threshold(np.concatenate(sureness), rate)
     report = _report(training_set.label_names, given, logits, temperature, threshold, rate)
     on_epoch(TextEpoch(1, report.metrics))
-    weights = (scale / len(names) ** 0.5) * prototypes.T
+    weights = scale * prototypes.T
     digests = training_set.encoder_digests
     uses = tuple(
         EncoderUse(name, digests.get(name, ""), training_set.blocks[name].shape[1])
@@ -86,8 +90,8 @@ def fit_names(
         encoders=uses,
         weights=np.ascontiguousarray(weights).astype(np.float16),
         biases=np.zeros(len(training_set.label_names), np.float32),
-        means=np.zeros(len(weights), np.float32),
-        norms=(1.0,) * len(names),
+        means=space.means,
+        norms=space.norms,
         temperature=temperature,
         threshold=threshold,
         windows=training_set.reading,
@@ -95,24 +99,19 @@ def fit_names(
     return TrainedText(parameters, report)
 
 
-def _given(
-    training_set: TextTrainingSet, unlabelled: Blocks, names: Sequence[str]
-) -> LabelledVectors:
+def _given(training_set: TextTrainingSet, unlabelled: Blocks) -> tuple[LabelSpace, LabelledVectors]:
     if training_set.label_blocks is None:
         raise ValueError("A training from names needs the vectors of the labels.")
-    return LabelledVectors(
-        names=_joined(training_set.label_blocks, names),
-        features=_joined(training_set.blocks, names),
+    texts = [blocks for blocks in (training_set.blocks, unlabelled) if blocks]
+    space = fit_space(training_set.label_blocks, texts, training_set.background or {})
+    labels, encoders = len(space.names), len(space.norms)
+    return space, LabelledVectors(
+        names=space.names,
+        features=space.place(training_set.blocks),
         labels=np.asarray(training_set.label_indexes, np.int64),
-        unlabelled=_joined(unlabelled, names)
-        if unlabelled
-        else np.empty((0, sum(training_set.blocks[name].shape[1] for name in names))),
+        unlabelled=space.place(unlabelled) if unlabelled else np.empty((0, len(space.means))),
+        scale=(_SCALE + _SCALE_OF_LABELS * math.log(labels)) * encoders**_POWER_OF_ENCODERS,
     )
-
-
-def _joined(blocks: Blocks, names: Sequence[str]) -> Doubles:
-    """Return the unit vectors of all encoders concatenated and scaled to length 1."""
-    return unit_rows(np.concatenate([unit_rows(blocks[name]) for name in names], axis=1))
 
 
 def _report(

@@ -1,7 +1,7 @@
 """One vector per label, from its name, its examples and unlabelled texts.
 
-A text gets the label whose vector has the highest cosine with it. All arrays of vectors are float64
-with rows of length 1, unless said otherwise.
+A text gets the label whose vector has the highest product with it. All arrays of vectors are
+float64 and placed in the space of the labels.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ UNLABELLED_EXAMPLES = 2.0
 _STEPS = 5
 _FOLDS = 5
 _SMALLEST = 1e-9
-# Multiplies cosines with names to get the logits by which unlabelled texts join labels.
-_SCALE = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,8 @@ class LabelledVectors:
     """Label indexes of the examples, int, shape (examples,)."""
     unlabelled: Doubles
     """Of texts without labels, shape (texts, dims); no rows without such texts."""
+    scale: float
+    """Multiplies products with prototypes to get calibrated logits."""
 
     @property
     def is_moved(self) -> bool:
@@ -60,13 +60,15 @@ def softmax(logits: Doubles) -> Doubles:
 
 def fit_prototypes(given: LabelledVectors) -> Doubles:
     """Return one vector per label, shape (labels, dims)."""
+    if not given.is_moved:
+        return given.names
     sums = _sums(given, np.ones(len(given.labels), bool))
     return unit_rows(sums + _pull(given, sums))
 
 
-def held_out_cosines(given: LabelledVectors) -> Doubles:
-    """Return cosines of the examples with prototypes that did not see them, (examples, labels)."""
-    cosines = np.empty((len(given.labels), len(given.names)))
+def held_out_products(given: LabelledVectors) -> Doubles:
+    """Return products of the examples with prototypes that did not see them, (examples, labels)."""
+    products = np.empty((len(given.labels), len(given.names)))
     folds = np.arange(len(given.labels)) % _FOLDS
     everything = _sums(given, np.ones(len(given.labels), bool))
     for fold in range(_FOLDS):
@@ -76,17 +78,18 @@ def held_out_cosines(given: LabelledVectors) -> Doubles:
         # The pull of unlabelled texts depends on all examples, so it is fitted without the fold.
         pull = _pull(given, _sums(given, folds != fold))
         some, labels = given.features[rows], given.labels[rows]
-        cosines[rows] = some @ unit_rows(everything + pull).T
+        products[rows] = some @ unit_rows(everything + pull).T
         # Only the text itself is removed from its label, because few texts remain otherwise.
-        own = unit_rows(everything[labels] - some + pull[labels])
-        cosines[rows, labels] = np.add.reduce(some * own, axis=1)
-    return cosines
+        own = unit_rows(everything[labels] - unit_rows(some) + pull[labels])
+        products[rows, labels] = np.add.reduce(some * own, axis=1)
+    return products
 
 
 def _sums(given: LabelledVectors, is_used: Bools) -> Doubles:
     """Add up name and examples of every label, shape (labels, dims)."""
-    sums = NAME_EXAMPLES * given.names
-    np.add.at(sums, given.labels[is_used], given.features[is_used])
+    # Each text counts alike, however far it is from the centre.
+    sums = NAME_EXAMPLES * unit_rows(given.names)
+    np.add.at(sums, given.labels[is_used], unit_rows(given.features[is_used]))
     return sums
 
 
@@ -95,9 +98,10 @@ def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull
+    units = unit_rows(given.unlabelled)
     for _ in range(_STEPS):
-        shares = softmax(_SCALE * (given.unlabelled @ unit_rows(sums + pull).T))
+        shares = softmax(given.scale * (given.unlabelled @ unit_rows(sums + pull).T))
         # A label that few texts resemble is moved less.
         weights = UNLABELLED_EXAMPLES * np.minimum(1.0, np.add.reduce(shares, axis=0))
-        pull = weights[:, None] * unit_rows(shares.T @ given.unlabelled)
+        pull = weights[:, None] * unit_rows(shares.T @ units)
     return pull

@@ -13,6 +13,7 @@ from chalicelib.engines.text.encoding.profiles import (
     compared_texts,
     embedding_seconds,
     find_ladder,
+    profile_of_names,
 )
 
 INSTALLED = {"bge", "minilm", "use", "mpnet", "e5"}
@@ -129,3 +130,20 @@ def test_long_texts_cost_what_is_left_of_them():
     )
     assert embedding_seconds(Profile("fast", ("use",)), TEXTS, "fr") == 0
     assert BUDGET_SECONDS == 600
+
+
+@pytest.mark.parametrize(
+    ("language", "installed", "encoders"),
+    [
+        ("en_US", INSTALLED, ("bge",)),
+        ("fr", INSTALLED, ("e5", "use")),
+        ("fr", INSTALLED - {"e5"}, ("use",)),
+    ],
+)
+def test_label_names_of_other_languages_use_the_best_installed_encoders(
+    language, installed, encoders
+):
+    """Without examples nothing can be compared; a missing encoder is left out and named."""
+    chosen = profile_of_names(ladder(language, installed=installed, texts=[]))
+    assert chosen.encoders == encoders
+    assert ("e5 is not installed" in chosen.reason) is (language == "fr" and len(encoders) == 1)

@@ -1,0 +1,77 @@
+"""The space in which texts are compared with the names of labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chalicelib.engines.interface import TextFitOptions
+from chalicelib.engines.text.names.fit import fit_names
+from chalicelib.engines.text.names.space import fit_space, name_vectors
+from tests.engines.text.clusters import a_training_set
+
+NAMES = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
+
+
+def test_a_shift_that_all_texts_share_changes_no_answer():
+    """Texts of a language far from the names are answered as well as others."""
+    examples = a_training_set([40, 40, 40], with_phrases=True)
+    names = examples.label_blocks or {}
+    # Towards one name, so that all texts get its label without the centring.
+    shifted = {name: block + 2 * names[name][0] for name, block in examples.blocks.items()}
+    nothing = replace(
+        examples,
+        blocks={name: block[:0] for name, block in examples.blocks.items()},
+        label_indexes=examples.label_indexes[:0],
+        digests=[],
+    )
+    model = fit_names(
+        replace(nothing, background=shifted),
+        shifted,
+        TextFitOptions(),
+        lambda epoch: None,
+    )
+
+    assert (model.predict(shifted).argmax(axis=1) == examples.label_indexes).mean() > 0.8
+
+
+def test_encoders_count_by_how_they_set_names_apart():
+    """An encoder whose names are all near has the same weight as one whose names are far."""
+    near = NAMES * 0.5 + 0.5
+    space = fit_space({"far": NAMES, "near": near}, [{"far": NAMES, "near": near}], {})
+
+    assert space.norms[0] == pytest.approx(2 * space.norms[1])
+    placed = space.place({"far": NAMES, "near": near})
+    assert placed[:, :2] == pytest.approx(placed[:, 2:])
+
+
+def test_few_texts_are_centred_by_the_background_too():
+    """The centre moves from the background towards the texts as they get more."""
+    background = {"one": np.zeros((5, 2), np.float32)}
+    found = [
+        fit_space({"one": NAMES}, [{"one": np.ones((count, 2), np.float32)}], background).means[0]
+        for count in (0, 20, 2_000)
+    ]
+    assert found == pytest.approx([0.0, 0.5, 0.99], abs=0.001)
+
+
+def test_equal_names_stay_finite():
+    """Labels that encoders cannot tell apart get equal answers."""
+    same = {"one": np.ones((2, 2), np.float32)}
+    placed = fit_space(same, [same], {}).place({"one": NAMES})
+    assert np.isfinite(placed).all()
+
+
+def test_a_name_is_read_in_several_phrases():
+    """The vector of a name is the mean of its phrases, with length 1."""
+    seen: list[str] = []
+
+    def embed(texts):
+        seen.extend(texts)
+        return np.array([[3.0, 4.0]] * len(texts), np.float32)
+
+    vectors = name_vectors(["travel"], embed)
+    assert vectors == pytest.approx(np.array([[0.6, 0.8]]))
+    assert seen == ["travel", "This text is about travel.", "topic: travel"]
