@@ -65,7 +65,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield sentences on limits, with a reference to each model whose limits are all among them."""
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
-    yield from (f"Those of {name}." for name in same)
+    yield from (f"The limits of {name} apply." for name in same)
     yield from (each for each in sentences if not any(each in known for known in same.values()))
 
 

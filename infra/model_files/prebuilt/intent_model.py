@@ -25,13 +25,13 @@ SEED = 0
 REJECTION_RATE = 0.05
 _THREADS = 2
 _LIMITS = (
-    "English only; short requests of one sentence. It knows the intents listed among the metrics "
-    "and no other: what is unlike all of them is answered with an empty list, which also happens "
-    "to about one in twenty texts that belong to an intent, and a request close to an intent but "
-    "not of it is often answered with that intent. All sentences were written for this project; "
-    "the held-out accuracy is of sentences by the same hands and counts rejections as wrong. "
-    "Strangers word things otherwise. Train a model of your own where more than a first guess is "
-    "needed."
+    "English only; short requests of one sentence. The model knows only the intents listed among "
+    "the metrics. It answers texts that are unlike all of them with an empty list; this also "
+    "happens to about one in twenty texts that belong to an intent. A request that resembles an "
+    "intent without belonging to it often gets that intent. All sentences were written for this "
+    "project. The held-out sentences are by the same authors, and rejected ones count as wrong; "
+    "other people word their requests differently. Train a model on your own texts if you need "
+    "more than a first guess."
 )
 
 
@@ -81,9 +81,9 @@ def make_card(
             "examples": report.training_examples + report.test_examples,
             "labels": len(report.metrics.labels),
             "feedback": 0,
-            "source": "sentences written for this project: the global data set of intents, without "
-            "its label for everything else, and everyday requests to assistants, shops, banks, "
-            "offices and on journeys",
+            "source": "sentences written for this project: the global dataset of intents without "
+            "its catch-all label, and everyday requests to assistants, shops, banks, offices and "
+            "travel services",
             "licence": "Apache-2.0",
         },
         engine={

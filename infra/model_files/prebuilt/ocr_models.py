@@ -19,23 +19,22 @@ from infra.model_files.prebuilt import cards
 KIND = "ocr"
 VERSION = 1
 _TRAINED = {
-    "ppocr": "Text: by the makers of {title}, on data that the files do not name; fetched as "
+    "ppocr": "Text: trained by the authors of {title} on data that they do not name; downloaded as "
     "{source}.",
-    "slanet": "Tables: by the makers of {title}, on pictures of tables, PubTabNet's among them; "
-    "fetched as {source}.",
+    "slanet": "Tables: trained by the authors of {title} on images of tables, such as PubTabNet; "
+    "downloaded as {source}.",
 }
 _CHARACTERS = (
     "Reads English documents. Answers consist of the letters A to Z and a to z, digits, the "
     f"punctuation {''.join(sign for sign in ASCII if not sign.isalnum())}, the symbols {SYMBOLS} "
-    "and spaces. Accented letters are answered as plain ones unless the call asks for the alphabet "
-    "'latin'; other alphabets are left out or "
-    "answered with letters that look alike. Check boxes are not read; handwriting is often "
-    "misread. The probability of a line is that of its characters, as the network gives it; it "
-    "is not calibrated."
+    "and spaces. Accents are dropped unless the call sets alphabet to 'latin'. Other alphabets are "
+    "left out or read as similar Latin letters. Check boxes are not read, and handwriting is often "
+    "misread. The probability of a line comes from the network's probabilities of its characters "
+    "and is not calibrated."
 )
 _TABLES = (
-    " Tables without ruled lines are found by how their columns align; the structure of those is "
-    "estimated and may merge or split cells."
+    " Tables without ruled lines are found by the alignment of their columns. Their structure is "
+    "estimated: cells may be merged or split."
 )
 _LIMITS = {"OCRModel": _CHARACTERS, "tabulatev2": _CHARACTERS + _TABLES}
 

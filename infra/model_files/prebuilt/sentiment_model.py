@@ -33,17 +33,17 @@ from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 # by much less; another layer of the encoder differs by much more.
 TOLERANCE = 0.05
 _LIMITS = (
-    "English only: answers to other languages mean little. Made for one sentence or a few: a "
-    "longer text is cut after 128 tokens, and mixed opinions get one label. Learnt from tweets, "
-    "reviews of films, products and restaurants and newspaper editorials, all from before 2015, "
-    "and from sentences written for this project; irony and the jargon of other fields are often "
-    "misjudged, and neutral, which people agree on least, is the label it finds least surely. The "
-    "most common emoji are read as words, others are not understood. The metrics are of held-out "
-    "sentences of the same sources, leftOut has those of sources that a head did not learn from, "
-    "nor from reviews of the same kind. The recipe was chosen by both, and some sentences of this "
-    "project, which every head learnt from, were written after a look at what one without the "
-    "editorials misjudged; other texts may go worse. They were taken when the head was fitted, not "
-    "on this machine."
+    "English only: answers to other languages mean little. Made for one to a few sentences: longer "
+    "texts are cut after 128 tokens, and a text with mixed opinions gets one label. Trained on "
+    "tweets, reviews of films, products and restaurants, and newspaper editorials, all from before "
+    "2015, and on sentences written for this project. Irony and the jargon of other fields are "
+    "often misjudged. Neutral is the least reliable label, because people agree on it least. The "
+    "most common emoji are read as words; others are ignored. The metrics are of held-out "
+    "sentences of the same sources. leftOut has the metrics of each source with a head that was "
+    "trained without this source and similar ones. The settings were chosen by both kinds of "
+    "metrics, and some of the project's own sentences were written after a look at mistakes on the "
+    "editorials, so other texts may be classified less accurately. The metrics were computed when "
+    "the head was fitted, not on this machine."
 )
 
 
@@ -120,11 +120,11 @@ def _make_card(
             "examples": rated + clear + own + held,
             "labels": len(LABELS),
             "feedback": 0,
-            "source": f"{vader.package} {vader.version}: {rated:,} sentences with the mean human "
-            f"ratings published with VADER, and {held:,} held out, none of "
-            "the Stanford Sentiment Treebank's development and test splits; "
-            f"{reviews.package} {reviews.version}: {clear:,} clear sentences of reviews, the "
-            f"Sentiment Labelled Sentences; {own:,} sentences written for this project",
+            "source": f"{vader.package} {vader.version}: {rated:,} sentences with the means of "
+            f"the human ratings published with VADER, and {held:,} held out, without the "
+            "development and test splits of the Stanford Sentiment Treebank; "
+            f"{reviews.package} {reviews.version}: {clear:,} sentences of reviews with a clear "
+            f"sentiment (Sentiment Labelled Sentences); {own:,} sentences written for this project",
             "licence": f"{vader.licence}; {reviews.licence}; those of the project Apache-2.0",
         },
         engine={

@@ -24,19 +24,18 @@ from infra.model_files.prebuilt import cards
 KIND = "vision-prebuilt"
 VERSION = 1
 _IMAGENET = (
-    "Trained by its makers on the photographs of ImageNet-1k; other kinds of pictures may be "
-    "misjudged. The top-1 accuracy they publish for all 1,000 labels is about 0.776; it was not "
-    "measured here. One label a picture: of several things one wins."
+    "Trained by its authors on the photographs of ImageNet-1k; other kinds of images may be "
+    "misjudged. The authors publish a top-1 accuracy of about 0.776 for all 1,000 labels; it was "
+    "not measured here. An image that shows several things gets one label."
 )
 _SUBSET = (
     "A renormalised subset of ImageNet labels: the probabilities of the {count} {kind} among the "
-    "1,000 labels, scaled to sum to 1. It knows no other label and answers with one of these for "
-    "every picture, whatever it shows. "
+    "1,000 labels, scaled to sum to 1. So every image gets one of these labels, whatever it shows. "
 )
 _COCO = (
-    "Trained by its makers on the photographs of COCO. Every one of the 80 labels is returned with "
-    "the greatest score of any place in the picture; a useful threshold is 0.35. Small things are "
-    "often missed, and scores are not calibrated probabilities."
+    "Trained by its authors on the photographs of COCO. The score of a label is its greatest score "
+    "at any place of the image; a useful threshold is 0.35. Small objects are often missed, and "
+    "scores are not calibrated probabilities."
 )
 
 
@@ -116,7 +115,7 @@ def _make_card(name: str, facts: Mapping[str, Any], labels: int, content: bytes)
         trained_on={
             "labels": labels,
             "feedback": 0,
-            "source": f"{choice.data}, by the makers of {facts['title']}; fetched as "
+            "source": f"{choice.data}, by the authors of {facts['title']}; downloaded as "
             f"{facts['source']}",
             "licence": facts["licence"],
         },
