@@ -59,13 +59,14 @@ class BatchAllowances:
 
         Args:
             account: owner of the batch.
-            batch: its second call returns what the first one reserved.
+            batch: the batch; a repeated call returns the number that the first call reserved.
 
         Returns:
             The number of lines that are covered, counted from the first line.
 
         Raises:
-            PredictionQuotaExceeded: none are left, or too few for a batch that is not partial.
+            PredictionQuotaExceeded: no predictions are left, or too few for a batch that is not
+                partial.
             StorageUnavailable: the outcome is unknown; call again.
         """
         now, limit = self._clock(), account.predictions_per_month

@@ -1,8 +1,8 @@
 """Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
-Each account and cost class has a token bucket in one row, shared by all processes. A process
-draws a second's worth at once and spends it from memory, so few calls touch the row. Up to 50
-processes together are never off by more than a factor of 2.
+Each account and cost class has a token bucket in one row, shared by all processes. A process takes
+the calls of one second at once and counts them in memory, so few calls read or write the row. With
+up to 50 processes, the effective limit differs from the stored limit by at most a factor of 2.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 def until_answered(operation: str) -> Iterator[None]:
     """Release everything that was counted within the block if the block fails.
 
-    The work can succeed while its answer still fails, for example in the encoder.
+    The work can succeed although its answer then fails, for example while it is encoded.
 
     Args:
         operation: name of the call in log lines.

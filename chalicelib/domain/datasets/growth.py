@@ -61,8 +61,8 @@ def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
     Raises:
         DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotYetAvailable: an upload is running, or the first one failed.
-        InvalidParameter: the dataset already has the most labels allowed.
-        TooLarge: the dataset already has the most examples or bytes allowed.
+        InvalidParameter: the dataset has the maximum number of labels.
+        TooLarge: the dataset has the maximum number of examples or bytes.
     """
     check_changeable(dataset)
     if has_new_label and len(dataset.counts) >= MAX_LABELS:
@@ -84,7 +84,7 @@ def check_takes_file(dataset: Dataset) -> None:
         DatasetBeingDeleted: the dataset is being deleted.
         DatasetNotYetAvailable: an upload is running.
         BadRequest: the dataset was not created from a file, or its first upload failed.
-        TooLarge: the dataset already has the most bytes allowed.
+        TooLarge: the dataset has the maximum number of bytes.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)

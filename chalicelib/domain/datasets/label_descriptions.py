@@ -32,7 +32,8 @@ def checked_descriptions(
     """Return descriptions in their stored form.
 
     Raises:
-        InvalidParameter: the family has none, there are too many or none, or one is not allowed.
+        InvalidParameter: the family has no label descriptions, the list is empty or too long, or
+            one of the descriptions is not allowed.
     """
     if family != LANGUAGE:
         raise InvalidParameter(PARAMETER, "only language datasets have descriptions; omit it.")

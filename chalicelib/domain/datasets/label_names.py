@@ -1,9 +1,9 @@
 """Decides when two label names are equal, and which of them are visible. Contract section 5.
 
-A name can be typed in composed or decomposed characters, which look alike: one code point for é,
-or an e followed by an accent. New names are stored and compared in Unicode's form C. Labels made
-before this rule keep id and name. If two of them differ only in the form, a name refers to the
-one in form C.
+A name can be typed in composed or decomposed characters, which look alike: one code point for é, or
+an e followed by an accent. New names are stored and compared in Unicode's form C. Labels made
+before this rule keep id and name. If two labels differ only in the form, a name refers to the label
+in form C.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from chalicelib.domain.documents.form_template import FormTemplate
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """How often the value of an entity was read right, when its document was left out."""
+    """How often an entity's value was read correctly from documents left out of the learning."""
 
     entity: str
     right: int

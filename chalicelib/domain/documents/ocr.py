@@ -278,7 +278,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return one field per entity: first with a value, then with the best key."""
+    """Return one field per entity: prefer well-matched keys, then fields with a value."""
     every = list(findings)
     scores: dict[str, float] = {}
     for each in every:

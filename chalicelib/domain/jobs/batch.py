@@ -190,7 +190,7 @@ class Batch:
 
     @property
     def part_lines(self) -> int:
-        """Return the most lines of a part."""
+        """Return the maximum number of lines of a part."""
         return part_lines(self.family, self.kind)
 
     @property

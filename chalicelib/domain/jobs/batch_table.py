@@ -92,7 +92,7 @@ def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
 
     Args:
         batch: a batch whose result is a table.
-        names: names of the columns of the input; ours that are equal get a prefix.
+        names: names of the columns of the input; added columns with the same name get a prefix.
     """
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]

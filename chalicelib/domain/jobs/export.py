@@ -93,13 +93,13 @@ def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) 
     """Raise an error if the account has the maximum number of exports.
 
     Args:
-        stored: its exports that are in progress or can be downloaded.
+        stored: the account's exports that are in progress or can be downloaded.
         most: the limit.
         now: the current time.
         what: name of these exports in the message.
 
     Raises:
-        TooManyOpen: there are too many.
+        TooManyOpen: the account has `most` exports or more.
     """
     if len(stored) < most:
         return

@@ -1,4 +1,4 @@
-"""What an imported model says about itself, and the card that is made of it."""
+"""Checks the description in an imported model's archive, and makes the model's card."""
 
 from __future__ import annotations
 

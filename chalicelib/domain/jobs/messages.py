@@ -170,8 +170,9 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message, and its delay in seconds, for a job whose account is at its limit.
 
-    Each delay is twice the one before. So a job has at most 9 messages in a row, fewer than the 16
-    after which Lambda may stop a loop, and they end before the sweep sends the job again.
+    Each delay is twice the previous delay. So a job is postponed by at most 9 messages, fewer than
+    the 16 after which Lambda may stop a loop. The last one is sent before the sweep sends the job
+    again.
 
     Returns:
         None if the message has waited as often as it may.

@@ -24,7 +24,7 @@ class Turn:
 
 
 class WaitingJob(Protocol):
-    """A job as an index of a queue lane shows it."""
+    """A waiting job of a lane (uploads or trainings of one plan tier), as an index lists it."""
 
     @property
     def account_id(self) -> str:
@@ -58,7 +58,7 @@ def in_turn(
     Args:
         jobs: jobs of one lane.
         running: number of running jobs by account.
-        limit: most jobs of one account that may run at the same time.
+        limit: maximum number of jobs of one account that may run at the same time.
         now: milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):

@@ -60,7 +60,7 @@ class WebhookNotFound(NotFound):
 
 
 class TooManyWebhooks(Conflict):
-    """The account already has the most webhooks allowed."""
+    """The account has the maximum number of webhooks."""
 
     code = "too_many_webhooks"
 

@@ -43,8 +43,9 @@ class Comparison:
 def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
     """Pair the predictions of two evaluations by example.
 
-    Predictions are of heads that were not trained on the example. Both are judged by the labels of
-    the newer evaluation; examples count whose label both versions know.
+    Predictions are of heads that were not trained on the example. The labels of the newer
+    evaluation count as correct. Examples with a label that the older version does not know are left
+    out.
 
     Returns:
         The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
@@ -80,7 +81,7 @@ def _pairs(
 def _by_example(
     examples: Sequence[EvaluatedExample],
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
-    """Map examples by id. In multi-label, if unique, by id and label."""
+    """Map examples by id; if ids repeat (multi-label), by id and label. Drop repeated keys."""
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]
     counts = Counter(keys)

@@ -1,4 +1,4 @@
-"""Versions of a model: each successful training makes one, and any kept one can be served.
+"""Versions of a model: each successful training adds one, and any stored one can be served.
 
 The list is one attribute of the model's row. Every change of it is conditional on the list as it
 was read, so a version that is served is never deleted.
@@ -63,7 +63,7 @@ class KeptVersions:
 
     @property
     def newest_bytes(self) -> int:
-        """Return the size of the newest artifact, about what the next one will have; 0 if none."""
+        """Return the bytes of the newest artifact, an estimate for the next one; 0 if none."""
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:

@@ -83,7 +83,7 @@ class TrainingTexts:
         """Return a sample of about `limit` texts, the same fraction of every label.
 
         Args:
-            limit: most texts to train on.
+            limit: maximum number of texts to train on.
             least: number of examples of each label that are always included.
 
         Returns:

@@ -26,8 +26,8 @@ class WarmModels(Generic[Kept]):
         """Create an empty cache.
 
         Args:
-            limit: most models.
-            most_bytes: most memory, in bytes; the model that was loaded last always stays.
+            limit: maximum number of models.
+            most_bytes: maximum memory in bytes; the model that was loaded last always stays.
             bytes_of: returns the memory of a model.
             family: family of the models, for metrics.
         """

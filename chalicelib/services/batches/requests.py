@@ -137,8 +137,7 @@ class BatchService:
 
         Raises:
             InvalidParameter: the model has another type.
-            ModelNotReady, EncoderMissing,
-                ModelUnreadable: the model cannot answer.
+            ModelNotReady, EncoderMissing, ModelUnreadable: the model cannot answer.
             BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
             TooManyOpen: the account has the maximum number of batches.

@@ -230,7 +230,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Add the caller's API key; None if its account does not list it."""
+    """Add the caller's API key; None if the account does not list the key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)

@@ -1,8 +1,8 @@
 """API keys: one row per account holds all of them, and one row per key finds the account.
 
-The table is separate because it is in no backup. A key is valid only while the row of its account
-lists it, so that one consistent read shows revocations at once and one condition enforces the
-maximum number.
+The table is separate because it is not backed up. A key is valid only while the account's row lists
+it. So one consistent read shows every revocation, and one condition enforces the maximum number of
+keys.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ApiKeyStore:
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
-        """Store a key; it replaces one with the same id.
+        """Store a key; an existing key with the same id is replaced.
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.

@@ -90,7 +90,7 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation; False when more than `most_before` are counted."""
+    """Write a reservation; False when more than `most_before` predictions are counted already."""
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),

@@ -51,7 +51,7 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replaces one with the same id.
+        """Store a webhook with a new secret; an existing webhook with the same id is replaced.
 
         Returns:
             The webhook and its secret, which cannot be read again.
@@ -106,7 +106,7 @@ class WebhookStore:
         return None if changed is None else (changed, secret)
 
     def secrets(self, hook: Webhook) -> list[str]:
-        """Return the current signing secrets; none if the service's key was replaced since."""
+        """Return the current signing secrets; empty if the service's key was replaced later."""
         sealed = [hook.sealed]
         if hook.former and hook.former_until and hook.former_until > self._clock():
             sealed.append(hook.former)

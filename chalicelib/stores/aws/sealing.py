@@ -31,7 +31,7 @@ class Seal:
         return nonce + self._cipher().encrypt(nonce, plain, place)
 
     def open(self, sealed: bytes, place: bytes) -> bytes | None:
-        """Decrypt the bytes stored at a place; None when the signing key was replaced since."""
+        """Decrypt the bytes stored at a place; None when the signing key was replaced later."""
         # Imported on first use, because every import makes a cold start longer.
         from cryptography.exceptions import InvalidTag
 

@@ -53,7 +53,7 @@ class CorrectionReceipts:
         return list(islice(self._committed(dataset), limit))
 
     def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Find a correction by the mark of its call, among the newest thousand corrections."""
+        """Find the correction that a call made, by the call's id, among the newest thousand."""
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
         return next((done for done in found if done.mark == wanted), None)
 

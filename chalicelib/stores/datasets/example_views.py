@@ -51,7 +51,7 @@ class ExampleViews:
         return views
 
     def show_one(self, dataset: Dataset, example: Example) -> ExampleView:
-        """Add its label and a location to one example.
+        """Add the label and a location to one example.
 
         Raises:
             LabelNotFound: the dataset is being deleted, and its label with it.

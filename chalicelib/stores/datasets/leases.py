@@ -180,7 +180,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Commit the counts that show new label names, and end the lease.
+        """Commit counts whose fences make renamed labels visible, and end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.

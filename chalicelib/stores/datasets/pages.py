@@ -1,8 +1,8 @@
 """Reads pages of an account's datasets by position; rows before a page are counted, not read.
 
-DynamoDB reads the rows that it counts. So the start of a far page is stored in the counter row of
-the account. The next far page counts at most `SPACING` rows before its own. New datasets have the
-highest ids, so stored positions stay valid until a deletion, which clears them.
+DynamoDB counts rows by reading them. So the start of a far page is stored in the counter row of the
+account, and another far page is then found by counting from the nearest stored position. New
+datasets have the highest ids, so stored positions stay valid until a deletion, which clears them.
 """
 
 from __future__ import annotations

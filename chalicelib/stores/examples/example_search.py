@@ -23,7 +23,7 @@ class SoughtExample:
 
 
 class ExampleSearch:
-    """Finds many examples at once by binary search; one batch of reads is one step of all."""
+    """Finds many examples at once by binary search; one batch read is one step of all searches."""
 
     def __init__(self, examples: ExampleStore) -> None:
         self._examples = examples

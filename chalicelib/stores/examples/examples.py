@@ -163,7 +163,7 @@ class ExampleStore:
         """Return the chunk layout of a sequence.
 
         Raises:
-            LeaseLost: the dataset has changed since, or is being deleted.
+            LeaseLost: the dataset has changed since `sequence` was made, or is being deleted.
         """
         found = self._read_layouts([sequence]).get(sequence)
         if found is None:

@@ -97,7 +97,7 @@ class _TimedReader(io.RawIOBase):
         self._header_bytes_left: int | None = _MAX_HEADER_BYTES
 
     def end_headers(self) -> None:
-        """Stop the limit of the headers; the body has a separate limit."""
+        """End the size limit of the headers; the body has a separate limit."""
         self._header_bytes_left = None
 
     def readable(self) -> bool:

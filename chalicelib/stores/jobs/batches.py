@@ -191,7 +191,7 @@ class BatchStore:
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that parts were announced again; None if the batch has ended."""
+        """Count one more repeated announcement of parts; None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 
@@ -252,7 +252,7 @@ class BatchStore:
         """Write as the owner of a step; the same final status may be written again.
 
         Raises:
-            LeaseLost: another worker owns it, or the batch has ended otherwise.
+            LeaseLost: another worker owns the step, or the batch has ended with another status.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
         if self._moved(batch, actions, mine) is None:

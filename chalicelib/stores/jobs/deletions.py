@@ -23,7 +23,7 @@ _BEGUN = 0.01
 
 @translate_errors
 class DeletionStore:
-    """Reads and writes deletion records; only `reopen` sets a record back."""
+    """Reads and writes deletion records; only `reopen` returns a record to an earlier state."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()

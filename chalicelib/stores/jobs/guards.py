@@ -53,7 +53,7 @@ class GuardStore:
         """Find a training that guards the dataset, and remove stale entries.
 
         Returns:
-            Its model id and status; None when no training guards the dataset.
+            The training's model id and status; None when no training guards the dataset.
         """
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()

@@ -13,8 +13,8 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 class Heartbeat:
     """Renews a lease every third of its duration; `check` raises once it is lost.
 
-    A worker that was stalled past its lease tries to renew it at the next `check`. That succeeds
-    unless another worker has acquired the job, which then refuses this and every other write.
+    A worker that was stalled past its lease tries to renew it at the next `check`. If another
+    worker has acquired the job meanwhile, this and every other write is refused.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:

@@ -34,7 +34,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Return the turn of a new upload, after its account's waiting uploads."""
+        """Return the turn of a new upload, which comes after its account's waiting uploads."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 

@@ -43,7 +43,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Return the turn of a new training, after its account's waiting trainings."""
+        """Return the turn of a new training, which comes after its account's waiting trainings."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:

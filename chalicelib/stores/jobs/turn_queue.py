@@ -1,8 +1,9 @@
 """Finds the next job to start, whichever message a worker has received.
 
-A message only means that work is waiting. Its worker acquires the first job of its lanes that may
-start, or the message's own job if no index shows it yet. Subclasses define the kinds of jobs and
-how to acquire one; chalicelib/domain/jobs/turns.py defines the order.
+A message only means that work is waiting. A lane has the waiting jobs of one plan tier. The worker
+that received a message acquires the first job in its lanes that may start, or the job of the
+message if no index shows that job yet. Subclasses define the kinds of jobs and how to acquire one;
+chalicelib/domain/jobs/turns.py defines the order.
 """
 
 from __future__ import annotations

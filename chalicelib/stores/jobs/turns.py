@@ -59,7 +59,7 @@ class TurnStore:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the turn of the job that was started last."""
+        """Return the turn number of the job of a lane that was started last."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:

@@ -20,7 +20,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the versions of a row; a model trained before they were stored has one."""
+    """Return the versions of a row; a model trained before versions were stored has one version."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)

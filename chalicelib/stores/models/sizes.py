@@ -1,4 +1,4 @@
-"""How much the artifacts of an account's model versions store."""
+"""How many bytes the artifacts of an account's model versions take."""
 
 from __future__ import annotations
 
