@@ -22,7 +22,7 @@ class Lease:
 
 
 def longest_lease(milliseconds: int) -> int:
-    """Return an upper bound of all leases in milliseconds; workers usually request `milliseconds`."""
+    """Return an upper bound of all leases in milliseconds; workers request `milliseconds`."""
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 
 
