@@ -190,9 +190,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source; a long body is in S3.
 
-    A row with a negative number is the layout of a corrected sequence; the number is minus the
-    correction's fence. For dataset 7, `7#places` holds labels by example id, `7#mended` what
-    corrections replaced, `7#corrections` receipts.
+    A negative number, minus a correction's fence, is the key of a sequence's layout. `7#places`
+    holds labels by example id, `7#mended` what corrections replaced, `7#corrections` receipts.
     """
 
     Meta = _meta(table_name="examples")
