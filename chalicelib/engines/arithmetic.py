@@ -133,7 +133,7 @@ def _round_to(values: Floats, steps: float) -> Floats:
 
 
 def exact_exp(values: Floats) -> Floats:
-    """Return the exponential, in place, using only + - x /; below -700 that of -700.
+    """Return the exponential, in place, using only + - x /; values below -700 count as -700.
 
     Args:
         values: numbers of at most 0, float64, contiguous, any shape; overwritten.

@@ -83,7 +83,7 @@ def load(data: bytes, kind: str, version: int, oldest: int | None = None) -> Art
         data: the bytes.
         kind: the kind that is expected.
         version: the version that is expected.
-        oldest: the oldest version that is accepted too; None: only `version` is.
+        oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
         ArtifactError: damaged bytes, another kind, or another version.
@@ -114,7 +114,7 @@ def read(
         kind: the kind that is expected.
         version: the version that is expected.
         build: builds the model; may raise KeyError or TypeError for a missing or wrong part.
-        oldest: the oldest version that is accepted too; None: only `version` is.
+        oldest: the oldest version that is accepted; None accepts only `version`.
 
     Raises:
         ArtifactError: damaged bytes, another kind, another version, or a part is missing.

@@ -86,14 +86,14 @@ def likely_label_errors(
 ) -> list[Suspect]:
     """Return examples that look like those of another label, the most suspicious first.
 
-    Confident learning: an example counts for a label if the label's probability is above its
-    average over the label's own examples. If n examples count for a label other than their own, the
-    n examples with the lowest probability of their own label are returned.
+    Confident learning: an example counts for a label if the label's probability for this example is
+    above the label's mean probability for its own examples. If n examples count for a label other
+    than their own, the n examples with the lowest probability of their own label are returned.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
-        limit: most suspects to return.
+        limit: maximum number of suspects to return.
 
     Source: Northcutt et al. 2021, Confident Learning.
     """

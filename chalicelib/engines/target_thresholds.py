@@ -26,7 +26,8 @@ def target_thresholds(
     Args:
         probabilities: probability of each answer, float, shape (answers,); -1 for rejected ones.
         is_right: whether the answer is right, bool, shape (answers,).
-        counted: answers of which the coverage is a fraction, bool, shape (answers,); None: all.
+        counted: the answers among which the coverage is measured, bool, shape (answers,); None:
+            all.
 
     Returns:
         The lowest threshold that reaches each target, and the fraction of the counted answers at

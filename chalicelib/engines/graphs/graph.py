@@ -135,26 +135,26 @@ class JoinedGraph:
     def include(
         self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
     ) -> list[str]:
-        """Add the nodes of another graph that some of its outputs need.
+        """Add nodes of another graph: those that the requested outputs of that graph need.
 
         Args:
             content: an ONNX file without external data.
             name: name of the graph. Two graphs of the same name share their constants.
-            inputs: names of this graph's values by inputs of the other one.
+            inputs: for each input of the other graph, the name of the value of this graph to use.
             outputs: outputs of the other graph.
 
         Returns:
             The names of the outputs in this graph.
 
         Raises:
-            ValueError: the file is not such a graph.
+            ValueError: the file is not an ONNX file without external data.
         """
         source = SourceGraph(content)
         self._domains |= source.domains
         own = self._name(name)
 
         def renamed(value: str) -> str:
-            """Return the name of the other graph's value in this one."""
+            """Return the name that a value of the other graph has in this graph."""
             if not value or value in inputs:
                 return inputs.get(value, value)
             return f"{name}/{value}" if value in source.constants else f"{own}/{value}"
@@ -186,7 +186,7 @@ class JoinedGraph:
         return [names, text_field(_NODE_NAME, renamed(node.outputs[0])), *rest]
 
     def pieces(self) -> Pieces:
-        """Return the bytes of the ONNX file in pieces."""
+        """Return the ONNX file as several byte strings."""
         body: Pieces = []
         for node in self._nodes:
             body += bytes_field(_GRAPH_NODE, node)

@@ -96,7 +96,7 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 
 
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
-    """Return share and side of each part of an image that the model sees."""
+    """Return the crops that the model sees: fraction of the image's sides, side in pixels."""
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.
     return [(WHOLE.share, WHOLE.side)] if seen is None else [(float(a), int(b)) for a, b in seen]
@@ -133,7 +133,7 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Return the mean of each channel, and of its largest cells, float32, (images, channels)."""
+    """Return means per channel: of all cells, of the largest; float32, (images, channels)."""
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
     axis = graph.integers(2)

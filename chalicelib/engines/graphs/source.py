@@ -100,7 +100,7 @@ class SourceGraph:
 
 
 def is_old_reduction(kind: str, opset: int) -> bool:
-    """Return whether an operator has its axes as an attribute, and today as an input."""
+    """Return whether an operator has an attribute for its axes, which today are an input."""
     # The sum has had its axes as an input before.
     return opset < _AXES_ARE_INPUTS and kind.startswith("Reduce") and kind != "ReduceSum"
 

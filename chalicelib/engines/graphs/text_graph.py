@@ -162,7 +162,7 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Return the nearness, as absent for labels that are not compared."""
+        """Return the nearness, or the value for absent where a label is not compared."""
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))

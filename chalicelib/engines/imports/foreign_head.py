@@ -1,7 +1,7 @@
 """Reads the arrays of a trained head that came from elsewhere, and writes them again.
 
-Every array is checked before memory is taken for it. The result has nothing of the sent bytes but
-header and arrays, so what a loader of `.npz` files might be tricked by never reaches one.
+Every array is checked before memory is allocated for it. Only the header and the arrays are copied,
+so other content of the sent bytes never reaches a loader of `.npz` files.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any]
         check: called between arrays; raises to stop.
 
     Raises:
-        ArtifactError: the bytes are no artifact, or hold something else than finite numbers.
+        ArtifactError: the bytes are not an artifact, or have values that are not finite numbers.
     """
     arrays = _read_arrays(content, check)
     stored = arrays.pop(_HEADER, None)
@@ -92,10 +92,10 @@ def _check_directory(content: bytes) -> None:
 
 
 def _read_array(name: str, content: bytes) -> Array:
-    """Read a file of numpy whose shape follows from its length.
+    """Read a numpy file; the shape in its header must match its length.
 
     Raises:
-        ArtifactError: it holds pickled objects, another shape or numbers that are not finite.
+        ArtifactError: the file has pickled objects, another shape or numbers that are not finite.
     """
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):

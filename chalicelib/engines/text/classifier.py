@@ -189,7 +189,8 @@ class TrainedText:
     def logits(self, blocks: Blocks) -> Singles:
         """Return the logits divided by the temperature, float32, (texts, dims) to (texts, labels).
 
-        Their softmax are the probabilities before the rejector makes them more cautious.
+        The softmax of the logits gives the probabilities before the rejector moves them towards
+        equal values.
         """
         vectors = self._vectors(blocks)
         return self._add_nearness(vectors, self._tempered_logits(vectors))

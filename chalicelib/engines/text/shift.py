@@ -89,7 +89,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Add signals of each kind of text, to compare texts of users with later."""
+    """Store sample signals of each kind of text, for a later comparison with texts of users."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -136,7 +136,7 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
 def _signals(
     plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
 ) -> Doubles:
-    """Return scaled signals of rows from a model trained on other rows."""
+    """Return scaled signals of the rows `asked`, from a model trained on the rows `seen`."""
     layout, background = plan.layout, plan.background
     present, numbers = np.unique(layout.labels[seen], return_inverse=True)
     batch = ExampleBatch(layout.features[seen], numbers)

@@ -229,7 +229,7 @@ def make_training_set(
     Args:
         texts: the training texts.
         vectors: source of the vectors.
-        rejects: whether background texts are needed in full.
+        rejects: whether the model rejects texts, for which it needs the background texts.
     """
     names = [encoder.name for encoder in vectors.encoders]
     background = None

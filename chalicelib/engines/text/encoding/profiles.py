@@ -108,7 +108,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Return the profile of a training from label names, which cannot measure what is best.
+    """Return the profile of a training from label names, whose few examples cannot be compared.
 
     Args:
         ladder: the profiles to choose from.
@@ -136,7 +136,8 @@ def cost_of(profile: Profile, base: Profile) -> float:
 def compared_texts(step: Profile, base: Profile, texts: Sequence[str], language: str) -> int:
     """Return the number of texts that may be embedded to compare two profiles.
 
-    Costs are counted in words and constants, so that equal data always gives equal encoders.
+    Costs are computed from word counts and constants, so that equal data always gives equal
+    encoders.
     """
     words = sum(_words(text, language) for text in texts)
     whole = words * sum(_COSTS[name] for name in base.encoders)

@@ -1,7 +1,7 @@
 """Sorts a feature matrix so that the training part of every fold is a few ranges of rows.
 
-So folds use views instead of copies. Rows are sorted by side of the split and by fold. Label
-phrases come last, and every head is trained on them.
+So folds use views instead of copies. Rows are sorted by side of the split (training or held-out)
+and by fold. Label phrases come last, and every head is trained on them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Layout:
     """Runs that together cover all rows."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
-        """Return views of the row ranges that are used."""
+        """Return views of the features and labels in each accepted range of rows."""
         return [
             ExampleBatch(self.features[part.start : part.stop], self.labels[part.start : part.stop])
             for part in self.ranges
@@ -53,7 +53,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the examples of the accepted runs, in order, int, shape (n,)."""
+        """Return the examples in the accepted ranges, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
@@ -127,15 +127,15 @@ def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
 
 
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
-    """Return the examples sorted by side, fold and rank, int, shape (examples,)."""
+    """Return example indexes sorted by held-out or not, fold and rank, int, shape (examples,)."""
     return np.lexsort((ranks, folds, held))
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Find the ranges of rows with the same side and fold.
+    """Find the ranges of rows with the same side of the split and the same fold.
 
     Args:
-        held: side of every row in sorted order, bool, shape (examples,).
+        held: whether each row is held out, in sorted order, bool, shape (examples,).
         folds: fold of every row in sorted order, int, shape (examples,).
         phrases: number of rows of label phrases at the end.
     """

@@ -64,7 +64,7 @@ class NearestTexts:
 
         Args:
             features: scaled features, float, shape (texts, dims).
-            asked: labels to compare each text with, int, shape (texts, some); None: all.
+            asked: labels to compare each text with, int, shape (texts, n); None: all labels.
 
         Returns:
             The cosine; -2 for a label that is not compared or has no anchor.
@@ -199,7 +199,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight that is nearly as good as the best; 0 if even that gains little.
+    """Return the smallest weight nearly as good as the best; 0 if the best weight gains little.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

@@ -61,7 +61,7 @@ def choose_penalty(
     """Try penalties from strong to weak, until the log-loss increases.
 
     Args:
-        choosing: the folds that decide: the first ones of `whole`.
+        choosing: the first folds of `whole`, on which the penalty is chosen.
         whole: all folds; the other folds are scored with the chosen penalty only.
         labels: number of labels.
         arithmetic: how numbers are rounded.
@@ -104,7 +104,7 @@ def _search(
 
 
 class _FoldHead:
-    """The head of one fold; every fit starts from the one before, which saves iterations."""
+    """The head of one fold; each fit starts from the previous head, which saves iterations."""
 
     def __init__(self, fold: HeldOutFold, labels: int, arithmetic: Arithmetic) -> None:
         self._fold = fold

@@ -129,7 +129,8 @@ class HeadObjective:
 
         Args:
             start: head to start from; None for zeros.
-            tolerance: the fit ends when the relative fall of the loss is smaller twice in a row.
+            tolerance: the fit ends when the relative fall of the loss is smaller in two consecutive
+                iterations.
         """
         values = self.zeros() if start is None else np.vstack([start.weights, start.biases])
         flat = np.ascontiguousarray(values, self._arithmetic.dtype).ravel()

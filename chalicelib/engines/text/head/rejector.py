@@ -59,7 +59,7 @@ class Rejector:
         return self.scale.scaled(support.astype(np.float64), evidence, answers)
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return which texts are rejected, by signals, shape (texts, 3), to bool, (texts,)."""
+        """Return which texts are rejected, bool, shape (texts,); `signals` has shape (texts, 3)."""
         return scores(signals) < self.threshold
 
 
@@ -74,7 +74,7 @@ class WithheldScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector to serve with its out-of-fold results, and the one used for metrics."""
+    """The rejector to serve with its out-of-fold results, and the rejector used for metrics."""
 
     served: Rejector
     """Fitted to all examples."""

@@ -1,7 +1,8 @@
 """Trains a text model from names of labels and few examples, optionally with unlabelled texts.
 
-The model is a linear one as other text models: its logits are the scaled products of a text with
-the prototypes of the labels, both centred. Accuracy is measured by leaving out each example once.
+Like other text models, the model is linear: its logits are the scaled products of the centred text
+vector with the centred prototypes of the labels. Accuracy is measured by leaving out each example
+once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One vector per label, from its name, its examples and unlabelled texts.
 
-A text gets the label whose vector has the highest product with it. All arrays of vectors are
-float64 and placed in the space of the labels.
+A text gets the label whose vector has the highest product with the vector of the text. All arrays
+of vectors are float64 and placed in the space of the labels.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LabelledVectors:
 
     @property
     def is_moved(self) -> bool:
-        """Return whether anything but the names decides."""
+        """Return whether examples or unlabelled texts change the prototypes."""
         return len(self.labels) + len(self.unlabelled) > 0
 
 

@@ -1,7 +1,7 @@
 """The space in which texts are compared with the names of labels.
 
-Texts and names each form a cloud of vectors of its own, because names are short. Each cloud is
-centred, and each encoder is scaled by how far it sets the names apart.
+Names are short, so their vectors form another cloud than the vectors of texts. Each cloud is
+centred, and each encoder is scaled by the distance between its vectors of the names.
 """
 
 from __future__ import annotations

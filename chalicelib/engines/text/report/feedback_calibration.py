@@ -21,7 +21,7 @@ _LEAST_SHARE = 1e-9
 def feedback_calibration(
     out_of_fold: OutOfFold, feedback_places: Sequence[int]
 ) -> dict[str, Any] | None:
-    """Return the calibration errors on feedback, for a temperature without and with it.
+    """Return the calibration errors on feedback, for temperatures fitted without and with feedback.
 
     Args:
         out_of_fold: predictions by heads that were not trained on the examples.

@@ -53,7 +53,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """How a model reads long texts; models without one read the first 128 tokens."""
+    """How a model reads long texts; a model without this setting reads the first 128 tokens."""
 
     attention: WindowAttention | None = None
     """None: no long text was trained on, and windows count by the model's confidence."""
@@ -176,7 +176,7 @@ def arrays(reading: WindowReading) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> WindowReading:
-    """Load the attention over sentences from an artifact.
+    """Read how a model reads long texts from its artifact.
 
     Raises:
         KeyError: a part is missing.

@@ -162,7 +162,8 @@ def dump(
     Args:
         labels: all label names.
         present: indexes of the labels that the head was trained on, int, shape (known,).
-        served: `mean`, `whitening` and `values`, float, shape (1281, known), biases last.
+        served: `mean`, `whitening` and `values`, float; `values` has shape (1281, known), biases
+            last.
         temperature: divisor of the logits.
         backbones: sha256 by name.
     """

@@ -1,5 +1,6 @@
 """Finds objects in images.
 
-`training/training.py` runs four stages: 1 the dense head, 2 features of crops, 3 a trial of the
-second look, 4 a review of the finished model. `training/finish.py` makes artifact and card.
+`training/training.py` runs these stages: 0 heads for proposed boxes, 1 dense heads, 2 features of
+crops, 3 trials of methods such as the second look (`inference/second_look.py`), 4 a review of the
+finished model. `training/finish.py` makes artifact and card.
 """

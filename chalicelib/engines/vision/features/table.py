@@ -48,7 +48,7 @@ class Rows:
         """Image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Return raw features of rows, int, (n,), as float16, (n, dims).
+        """Return the raw features of the rows with these indexes, int, (n,), as float16, (n, dims).
 
         Raises:
             TrainingFailed: a number is not finite.
@@ -89,7 +89,8 @@ class FeatureTable:
             needed: rows that will be used, int, shape (n,); other rows stay empty.
             transform: converts raw float16 features (n, m) to float64 (n, dims).
             dims: length of a transformed row.
-            unit: the grid, a power of two; values beyond 32,767 units are clipped.
+            unit: step between two stored values, a power of two; values beyond 32,767 steps are
+                clipped.
         """
         self._rows = rows
         self._needed = needed
@@ -121,13 +122,13 @@ class FeatureTable:
         self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
-        """Return rows, int, shape (n,), as float64 values of the grid, shape (n, dims)."""
+        """Return the rows with these indexes, int, shape (n,), as float64, shape (n, dims)."""
         values: Doubles = self._values[rows].astype(np.float64)
         values *= self._unit
         return values
 
     def total(self, rows: Ints) -> Doubles:
-        """Sum rows, int, shape (n,), to float64, shape (dims,); the sum is exact."""
+        """Return the exact sum of the rows with these indexes, int, (n,), as float64, (dims,)."""
         totals = np.zeros(self.dims, np.int64)
         for first in range(0, len(rows), CHUNK_ROWS):
             part = self._values[rows[first : first + CHUNK_ROWS]]

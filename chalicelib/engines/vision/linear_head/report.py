@@ -86,7 +86,7 @@ def card_document(
 
 
 def present_labels(training: LinearHeadTraining) -> list[str]:
-    """Return the labels that have images, which are those of the head."""
+    """Return the labels that have images; only these are labels of the head."""
     names = training.data.pictures.labels
     return [names[label] for label in training.targets.present]
 

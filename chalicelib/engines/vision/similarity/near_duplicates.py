@@ -54,7 +54,7 @@ class DuplicateFinder:
 
         Args:
             rows: source of features.
-            dims: number of features to compare, the first ones; their values are at least 0.
+            dims: number of leading features to compare; their values are at least 0.
             digests: digests of the image files.
         """
         self._rows = rows

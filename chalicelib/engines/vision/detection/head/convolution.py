@@ -57,7 +57,7 @@ class PaddedGrid:
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return the input of one of the nine kernel positions, a view (positions, channels)."""
+        """Return the map shifted to one of the nine kernel cells, a view (positions, channels)."""
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]

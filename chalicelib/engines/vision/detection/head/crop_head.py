@@ -69,7 +69,7 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
 
 
 def rescored(scores: Doubles, crops: Doubles) -> Doubles:
-    """Combine map and crop scores: sqrt(object x dense)^(1-a) x (object x crop)^a.
+    """Combine scores: sqrt(object x map)^(1-a) x (object x crop)^a, where a is CROP_SHARE.
 
     Args:
         scores: scores of the map, 0 to 1, float64, shape (boxes, labels).
@@ -107,7 +107,7 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return the largest number per label whose total over all labels is at most `most`."""
+    """Return a limit per label with which all labels together have at most `most` items."""
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

@@ -133,5 +133,5 @@ class TileConvolution:
 
 
 def _transform(matrix: Floats, values: Floats, out: Floats) -> None:
-    """Transform all tiles along one axis; `out` has one place more or less per tile."""
+    """Multiply all tiles by a matrix along their first axis, into `out`."""
     np.matmul(matrix, values.reshape(matrix.shape[1], -1), out=out.reshape(len(matrix), -1))

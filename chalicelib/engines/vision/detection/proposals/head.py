@@ -39,7 +39,7 @@ class ProposalHead:
     """Brings the scores to the scale of the dense head's, where both are used."""
 
     def aligned(self, own: Calibration, other: Calibration) -> ProposalHead:
-        """Return the head with its scores on the scale of another head, by both calibrations."""
+        """Return the head with scores converted from calibration `own` to calibration `other`."""
         slope, offset = own.slope / other.slope, (own.offset - other.offset) / other.slope
         return replace(self, alignment=Calibration(slope, offset))
 
@@ -90,7 +90,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of both objects."""
+        """Return the sums over the images of `self` and `other`."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

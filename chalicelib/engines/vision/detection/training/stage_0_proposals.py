@@ -1,4 +1,4 @@
-"""Fits the heads that label proposed boxes, on all images and without each fold."""
+"""Fits heads that label proposed boxes: one on all images, and one without each fold's images."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ProposalStage:
 
     @property
     def loss(self) -> float:
-        """Return the squared error of the head of all images."""
+        """Return the squared error of the head that is fitted to all images."""
         return self._fitted(None)[1]
 
     @property
@@ -118,7 +118,7 @@ class ProposalStage:
         self._sums = [sums_of(strip_prefix(str(fold), arrays)) for fold in range(len(self._sums))]
 
     def head(self, without: int | None = None) -> ProposalHead:
-        """Return the head fitted without the images of a fold; by default, to all images."""
+        """Return the head fitted to all images, or to all except those of the fold `without`."""
         return self._fitted(without)[0]
 
     def proposals(self, places: Sequence[int]) -> list[Proposals]:

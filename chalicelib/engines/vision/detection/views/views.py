@@ -102,7 +102,7 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 
 
 def tiled_views(width: int, height: int) -> list[ImageView]:
-    """Return the whole image, then overlapping tiles at 1250 pixels; at most 17 views."""
+    """Return the whole image, then up to 16 overlapping tiles, cut from a copy of 1250 pixels."""
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
