@@ -38,7 +38,7 @@ system: # report missing programs with the command that installs them
 	  echo "Python's venv module is missing. Install it: apt-get install python3-venv" >&2; exit 1; }
 
 $(INSTALLED): $(INSTALL_LOCK) | system
-	@echo "Installing Python packages into $(VENV) (a minute or two at the first time)"
+	@echo "Installing Python packages into $(VENV) (1.1 GB, a minute or two at the first time)"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r $(INSTALL_LOCK)
 	@touch $@

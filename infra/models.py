@@ -16,10 +16,18 @@ from chalicelib.config import Settings
 from infra.downloads.errors import InstallError
 from infra.downloads.packages import MEGABYTE
 from infra.model_files import install as files
-from infra.model_files.install import install, missing
+from infra.model_files.install import download_megabytes, install, missing
 from infra.model_files.manifest import ACCURATE, FAST, MODELS, weights_source
 
-__all__ = ["ACCURATE", "FAST", "InstallError", "default_directory", "install", "missing"]
+__all__ = [
+    "ACCURATE",
+    "FAST",
+    "InstallError",
+    "default_directory",
+    "download_megabytes",
+    "install",
+    "missing",
+]
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FAILED = 1
@@ -47,7 +55,7 @@ def _install(options: argparse.Namespace) -> int:
     if not missing(options.dir, files.with_needs(names)):
         _say(f"{_SAID[options.set]} model files are installed in {options.dir}")
         return 0
-    install(options.dir, names, _say, keep_downloads=options.keep_downloads)
+    install(options.dir, names, _say, keep_downloads=options.keep_downloads, terminal=sys.stderr)
     _say("done")
     return 0
 

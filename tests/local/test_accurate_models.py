@@ -34,6 +34,7 @@ def test_missing_encoders_are_installed_politely(world, tmp_path):
     assert done == [("nice", 15), (tmp_path, list(ACCURATE))]
     assert len(said) == 2
     assert "mpnet and e5" in said[0]
+    assert said[0].endswith("downloads 500 MB")
     assert "from now on" in said[1]
 
 

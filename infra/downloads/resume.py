@@ -1,0 +1,154 @@
+"""Downloads one file over HTTP, and resumes what an interrupted download left.
+
+The partial file's name has a digest of the server's `ETag` or `Last-Modified` and of the size, so
+that bytes of two versions of a file are never joined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import re
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+Received = Callable[[int], None]  # takes the number of bytes of a file received so far
+
+_BLOCK_BYTES = 1 << 18
+_TIMEOUT_SECONDS = 60.0
+_WAIT_SECONDS = 1.0
+# Attempts in a row that bring no byte. A connection that brings some is tried again.
+_ATTEMPTS = 4
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
+_NETWORK_ERRORS = (urllib.error.URLError, http.client.HTTPException, ConnectionError,
+                   TimeoutError, ssl.SSLError)  # fmt: skip
+
+
+def find_parts(target: Path) -> list[Path]:
+    """Return the partial files of a download."""
+    return sorted(target.parent.glob(f"{target.name}.*.part"))
+
+
+def download(url: str, target: Path, digests: Collection[str], received: Received) -> bool:
+    """Download a file, from where an earlier call was interrupted.
+
+    Args:
+        url: address of the file; other schemes than http and https are not opened.
+        target: path of the complete file, in an existing folder.
+        digests: the sha256 values that the file may have.
+        received: called with the number of bytes received so far.
+
+    Returns:
+        Whether the target has the file. False means that the server did not send a file with one
+        of the digests, or that the connection failed several times in a row.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    if not url.startswith(("https://", "http://")):
+        return False
+    failures = 0
+    while failures < _ATTEMPTS:
+        before = sum(part.stat().st_size for part in find_parts(target))
+        try:
+            part = _receive(url, target, received)
+        except _NETWORK_ERRORS as error:
+            if _is_refused(error):
+                return False
+            part = None
+        if part is not None:
+            return _finish(part, target, digests)
+        if sum(path.stat().st_size for path in find_parts(target)) > before:
+            failures = 0
+        else:
+            failures += 1
+            time.sleep(_WAIT_SECONDS)
+    return False
+
+
+def _is_refused(error: Exception) -> bool:
+    """Return whether a repeated request would get the same answer, such as 401 or 404."""
+    return isinstance(error, urllib.error.HTTPError) and error.code < 500 and error.code != 429
+
+
+def _finish(part: Path, target: Path, digests: Collection[str]) -> bool:
+    with part.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest not in digests:
+        # Removed, so that the next call does not continue a file that can never be right.
+        part.unlink()
+        return False
+    os.replace(part, target)
+    return True
+
+
+def _receive(url: str, target: Path, received: Received) -> Path | None:
+    """Receive until the connection ends; return the partial file if it is complete."""
+    parts = find_parts(target)
+    part = parts[0] if len(parts) == 1 else None
+    start = part.stat().st_size if part else 0
+    try:
+        response = _open(url, start)
+    except urllib.error.HTTPError as error:
+        if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
+            raise
+        # The file on the server is not longer than the partial file: it was complete or replaced.
+        response, start = _open(url, 0), 0
+    with response:
+        offset, size = _read_range(response)
+        joined = _name_part(target, response, size)
+        if part != joined or offset != start:
+            _remove(parts)
+            if offset:  # the rest of another file: ask again from the beginning
+                return _receive(url, target, received)
+        with joined.open("ab" if offset else "wb") as output:
+            return joined if _copy(response, output, size, received) else None
+
+
+def _open(url: str, start: int) -> Any:
+    opener = urllib.request.build_opener()
+    # Headers of the opener are sent again after a redirect.
+    opener.addheaders = [("User-Agent", "presage"), ("Accept-Encoding", "identity")]
+    if start:
+        opener.addheaders.append(("Range", f"bytes={start}-"))
+    return opener.open(url, timeout=_TIMEOUT_SECONDS)
+
+
+def _read_range(response: Any) -> tuple[int, int | None]:
+    """Return where the body of a response begins, and the size of the whole file."""
+    found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if response.status == http.client.PARTIAL_CONTENT and found:
+        return int(found[1]), int(found[2])
+    length = response.headers.get("Content-Length", "")
+    return 0, int(length) if length.isdigit() else None
+
+
+def _name_part(target: Path, response: Any, size: int | None) -> Path:
+    """Return the path for the bytes of one version of a file.
+
+    Without a strong validator the name is new every time, so that nothing is joined.
+    """
+    tag = response.headers.get("ETag", "")
+    version = tag if tag.startswith('"') else response.headers.get("Last-Modified")
+    key = f"{version} {size}".encode() if version and size else os.urandom(16)
+    return target.with_name(f"{target.name}.{hashlib.sha256(key).hexdigest()[:16]}.part")
+
+
+def _remove(parts: Collection[Path]) -> None:
+    for path in parts:
+        path.unlink(missing_ok=True)
+
+
+def _copy(response: Any, output: Any, size: int | None, received: Received) -> bool:
+    """Append the body of a response to a file; return whether the file is complete."""
+    while block := response.read(_BLOCK_BYTES):
+        output.write(block)
+        received(output.tell())
+    # A connection that is cut ends the body without an error.
+    return size is None or output.tell() == size
