@@ -175,6 +175,21 @@ _SPECIFIED: list[tuple[str, str, str, str, str, Callable[[_Cells], list[Column]]
         ("Sitzung", c.code), ("Beginn", c.time), ("Nachricht", c.text), ("Thema", c.kind),
         ("Gerät", c.one_of("Telefon", "Rechner")), ("Antwort", c.text),
         ("Bewertung", c.rarely(c.one_of("1", "2", "3")))], ";"),
+    ("decimal commas", "de", "Anfragetext", "Anliegen", "", lambda c: [
+        ("Vorgang", c.number), ("Eingang", c.time), ("Kundenname", c.person),
+        ("Anliegen", c.kind), ("Anfragetext", c.text), ("Sachbearbeiter", c.person),
+        ("Auftragswert", lambda row: f"{row},{row % 90 + 10}")], ";"),
+    ("repeated names", "en", "Description", "Component/s", "", lambda c: [
+        ("Summary", c.short), ("Issue key", c.code), ("Priority", c.one_of("Low", "High")),
+        ("Labels", c.rarely(c.one_of("ui", "core"))), ("Labels", c.rarely(c.one_of("vip", "eu"))),
+        ("Component/s", c.kind), ("Description", c.text)], ","),
+    ("numbered questions", "en", "What can we improve?", "Which area is it?", "", lambda c: [
+        ("Respondent ID", c.number), ("Email Address", c.mail), ("Q1", c.one_of("1", "2", "9")),
+        ("Custom Data 1", c.empty), ("Which area is it?", c.kind),
+        ("What can we improve?", c.text)], ","),
+    ("two columns with known words", "es", "Cuéntenos más", "¿Cuál es el asunto?", "", lambda c: [
+        ("Fecha", c.time), ("Correo", c.mail), ("¿Cuál es el asunto?", c.kind),
+        ("Cuéntenos más", c.text), ("¿Es cliente?", c.one_of("Sí", "No"))], ","),
     ("without names", "en", "3", "5", "", lambda c: [
         ("48204", c.number), ("2026-01-01 10:00", c.time), ("my lamp broke", c.text),
         ("c9@mail.test", c.mail), ("Defect", c.kind)], ","),

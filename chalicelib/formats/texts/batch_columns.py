@@ -18,7 +18,7 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.columns.names import find_column, find_named_columns, split_columns
 from chalicelib.formats.texts.columns.ranking import (
     describe_columns,
-    find_clear,
+    find_likely,
     looks_like_names,
 )
 from chalicelib.formats.texts.delimited import named_delimiter, read_records
@@ -167,15 +167,15 @@ def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
 def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
     """Return the column of texts, found by its name, otherwise by the content of the columns."""
     candidates = [] if options.header is False else find_named_columns(names).texts
-    if len(candidates) == 1:
-        return candidates[0]
-    _refuse_split_texts(table)
+    if len(candidates) != 1:
+        _refuse_split_texts(table)
     profiles = table.profiles(names)
     rows = max((profile.rows for profile in profiles), default=0)
     scores = [profile.score_text(rows) for profile in profiles]
-    found = find_clear(scores, candidates or range(len(scores)))
-    if found is not None:
-        return found
+    likely = find_likely(scores)
+    found = likely if len(likely) == 1 else candidates
+    if len(found) == 1:
+        return found[0]
     error = InvalidUpload(
         f"The first row names no column '{TEXT}', but {show_names(names)}, and the cells below it "
         "do not show which column holds the texts. Name the column of the texts by 'textColumn', "

@@ -18,6 +18,7 @@ from chalicelib.formats.texts.layout import DELIMITER_NAMES
 from chalicelib.formats.texts.text_table import Survey, TextTable
 
 _FEW, _HALF, _MOST = 0.1, 0.5, 0.8
+_LEAST_ROWS = 3
 
 
 def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
@@ -42,6 +43,8 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
         table.split_at(old)  # other delimiters in cells are part of them
     elif not surveys[old].labels:
         table.split_at(_choose_first(table, old, list(surveys.values())))
+    elif wide := _find_wide(surveys[old], list(surveys.values())):
+        _split_wide(table, surveys[old], wide)
     else:
         new = max(
             (surveys[d] for d in (";", "|")), key=lambda s: (s.is_named, s.share, len(s.labels))
@@ -83,6 +86,31 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
         return headed[0].delimiter
     likely = max(surveys, key=lambda survey: survey.share)
     return likely.delimiter if likely.share >= _MOST else old
+
+
+def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
+    """Return how all rows are split evenly into many cells, if the documented delimiter cannot.
+
+    A documented delimiter in cells of texts splits few rows, or makes rows of different widths. In
+    numbers such as 4,50 it splits all rows, and the assumed labels begin with digits.
+    """
+    wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
+    if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
+        return None
+    numbers = sum(label.split(wide[0].delimiter)[0].strip().isdecimal() for label in old.labels)
+    is_cut = numbers >= len(old.labels) * _MOST
+    return wide[0] if is_cut or not old.is_whole else None
+
+
+def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
+    names = DELIMITER_NAMES
+    table.split_at(wide.delimiter)
+    table.layout = table.layout.with_warning(
+        DELIMITER_GUESSED,
+        f"Rows were split at each {names[wide.delimiter]} into {wide.width:,} cells; "
+        f"{len(old.labels):,} of the first {old.rows:,} can be split at a {names[old.delimiter]} "
+        "into two. Send 'delimiter' to be sure.",
+    )
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:

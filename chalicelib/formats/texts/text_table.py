@@ -61,7 +61,7 @@ class TextTable:
         self.layout = layout
         self._surveys: dict[str, Survey] = {}
         self._counted: dict[Columns, list[ColumnFacts]] = {}
-        self._profiled: list[ColumnProfile] | None = None
+        self._profiled: dict[tuple[str, ...], list[ColumnProfile]] = {}
 
     def split_at(self, delimiter: str) -> None:
         """Set the delimiter of cells."""
@@ -137,9 +137,10 @@ class TextTable:
 
     def profiles(self, names: Sequence[str]) -> list[ColumnProfile]:
         """Return statistics of all columns; `names` are the cells of the first row."""
-        if self._profiled is None:
-            self._profiled = profile_columns((cells for _, cells in self.rows()), names)
-        return self._profiled
+        first = tuple(names)
+        if first not in self._profiled:
+            self._profiled[first] = profile_columns((cells for _, cells in self.rows()), names)
+        return self._profiled[first]
 
 
 def _is_blank(record: Record) -> bool:

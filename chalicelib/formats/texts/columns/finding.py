@@ -33,7 +33,7 @@ from chalicelib.formats.texts.columns.names import (
 from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
     describe_columns,
-    find_clear,
+    find_likely,
     is_group_row,
     looks_like_names,
 )
@@ -127,7 +127,8 @@ class ColumnFinder:
             elif is_group_row(names, [cells for _, cells in rows[at + 1 :]]):
                 return frozenset({*titles, number})
             else:
-                break
+                # A wide row below titles may name the columns; find_columns decides.
+                return frozenset(titles if len(names) > 2 else ())
         return frozenset()
 
     def _first_rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -137,7 +138,7 @@ class ColumnFinder:
         """Find the columns of text and label, and decide whether the first row is a header."""
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
-        named = NamedColumns([], []) if options.header is False else find_named_columns(names)
+        named = NamedColumns([], []) if options.header is False else self._find_named(names)
         asked = self._asked_columns(names, named)
         width = self._width(names, is_wide=bool(asked or named.columns))
         columns = self._choose_columns(names, named, asked, width)
@@ -161,10 +162,19 @@ class ColumnFinder:
             self._warn_of_columns(number, names)
         elif is_header and options.header is None and not asked:
             self._warn_of_header(number, names, has_titles=has_titles)
+        self._warn_of_longer_texts(names)
         if is_header and len(names) == 2 > max(self._layout.positions):
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
+
+    def _find_named(self, names: list[str]) -> NamedColumns:
+        """Return the columns that fit by their names; codes and addresses are not texts."""
+        named = find_named_columns(names)
+        if len(names) == 2:
+            return named
+        profiles = self._table.profiles(names)
+        return named._replace(texts=[at for at in named.texts if not profiles[at].has_codes])
 
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
@@ -188,7 +198,7 @@ class ColumnFinder:
         self, names: list[str], named: NamedColumns, text_at: int | None = None,
         label_at: int | None = None,
     ) -> Columns:  # fmt: skip
-        """Choose the columns by their content, among those whose names fit if there are any.
+        """Choose the columns by their content; names that fit make a column more likely.
 
         Args:
             names: cells of the first row.
@@ -201,25 +211,25 @@ class ColumnFinder:
         """
         profiles = self._table.profiles(names)
         rows = max(profile.rows for profile in profiles)
+        unknown: dict[str, list[int]] = {}
         if text_at is None:
             scores = [profile.score_text(rows) for profile in profiles]
-            text_at = self._choose(named.texts, scores, label_at)
+            likely = find_likely(scores, label_at)
+            text_at = self._choose(named.texts, likely, label_at)
+            unknown |= {"text": likely} if text_at is None else {}
         if label_at is None:
             scores = [profile.score_label(rows) for profile in profiles]
-            label_at = self._choose(named.labels, scores, text_at)
+            likely = find_likely(scores, text_at)
+            label_at = self._choose(named.labels, likely, text_at)
+            unknown |= {"label": likely} if label_at is None else {}
         if text_at is None or label_at is None:
-            unknown = {"text": named.texts} if text_at is None else {}
-            unknown |= {"label": named.labels} if label_at is None else {}
             raise _no_columns(names, unknown, profiles)
         return Columns(text_at, label_at)
 
-    def _choose(self, named: list[int], scores: list[float], taken: int | None) -> int | None:
-        """Return the only column with a fitting name, else the column that clearly fits best."""
-        candidates = [at for at in named or range(len(scores)) if at != taken]
-        if named and len(candidates) == 1:
-            return candidates[0]
+    def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
+        """Return the column that clearly fits by content and name, else the only fitting name."""
         self._is_guessed = True
-        return find_clear(scores, candidates)
+        return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
     def _warn_of_columns(self, number: int, names: list[str]) -> None:
         layout = self._layout
@@ -233,6 +243,23 @@ class ColumnFinder:
             f"The texts were taken from {text} and the labels from {label} by what they hold"
             f"{header}. "
             "Send 'textColumn' and 'labelColumn' to be sure.",
+        )
+
+    def _warn_of_longer_texts(self, names: list[str]) -> None:
+        """Warn if another column than the one chosen by its name clearly fits better as texts."""
+        is_by_name = self._layout.header and not (self._options.text_column or self._is_guessed)
+        if not is_by_name or len(names) == 2:
+            return
+        profiles, at = self._table.profiles(names), self._layout.text_at
+        rows = max(profile.rows for profile in profiles)
+        likely = find_likely([profile.score_text(rows) for profile in profiles])
+        if len(likely) != 1 or likely == [at]:
+            return
+        self._layout = self._layout.with_warning(
+            COLUMNS_GUESSED,
+            f"The texts were taken from column {at + 1}, '{names[at][:40]}', by its name; column "
+            f"{likely[0] + 1}, '{names[likely[0]][:40]}', has longer ones. Send 'textColumn' with "
+            f"the right one; {at + 1},{likely[0] + 1} joins both.",
         )
 
     def _warn_of_header(self, number: int, names: list[str], *, has_titles: bool) -> None:
@@ -338,7 +365,7 @@ def _no_columns(
 
     Args:
         names: cells of the first row.
-        unknown: `text`, `label` or both, with the positions of columns whose names fit.
+        unknown: `text`, `label` or both, with the positions of the likely columns.
         profiles: what the columns contain.
     """
     what = " and ".join(f"the {role}s" for role in unknown)

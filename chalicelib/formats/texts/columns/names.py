@@ -31,6 +31,19 @@ LABEL_NAMES = _OLD_LABEL | _words(
     intento sentimento rótulo rotulo
     ラベル カテゴリ カテゴリー 分類 感情 意図 标签 類別 类别 标注 標籤 分类 意图 意圖 情感"""
 )
+# Words that raise the rank of a column in wide tables, but do not make a row a header.
+TEXT_HINTS = _words(
+    """summary snippet details messagebody nachrichtentext anfragetext freitext freitextfeld
+    descripción descripcion descrição descricao descrizione problème problema réclamation
+    reclamación reclamo reclamação richiesta demande pedido avis opinión opinião
+    parere お問い合わせ内容 問い合わせ内容 ご意見 件名 詳細 説明 描述 详情 詳情 留言 反馈 意见 意見
+    标题 標題"""
+)
+LABEL_HINTS = _words(
+    """type types kind reason categories kategorien anliegen grund typ typologie tipo motif motivo
+    categorias categorías catégories categorie area área bereich rubrique rubrik
+    種別 種類 区分 お問い合わせ種別 問い合わせ種別 类型 類型 问题类型 問題類型 原因"""
+)
 _NEITHER = _words(
     "id ids date time timestamp score confidence count number language lang length version url"
 )
@@ -53,6 +66,9 @@ OTHER_NAMES = _NEITHER | _words(
     dispositivo risposta soluzione data nome
     situação prioridade canal origem agente responsável remetente cliente empresa país cidade loja
     resposta solução data nome
+    vorname nachname kundenname sachbearbeiter ansprechpartner betrag prénom nom montant
+    propriétaire succursale apellido apellidos propietario importe sobrenome proprietário valor
+    cognome proprietario importo
     状態 ステータス 優先度 担当 担当者 担当者名 顧客 氏名 国 都市 チャネル 経路 回答 返信 日時
     状态 优先级 渠道 来源 处理人 客户 姓名 国家 城市 门店 回复 日期
     狀態 優先級 渠道 來源 客戶 回覆"""

@@ -13,7 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from chalicelib.domain.datasets.preview import ColumnRank, ColumnSummary, cut_samples
-from chalicelib.formats.texts.columns.names import LABEL_NAMES, OTHER_NAMES, TEXT_NAMES, fold_name
+from chalicelib.formats.texts.columns.names import (
+    LABEL_HINTS,
+    LABEL_NAMES,
+    OTHER_NAMES,
+    TEXT_HINTS,
+    TEXT_NAMES,
+    fold_name,
+)
 
 # Rows that are read; more do not change the ranking.
 MAX_ROWS = 1_000
@@ -21,7 +28,7 @@ SAMPLES = 3
 _SAMPLE_CHARACTERS = 30
 _LONGEST_NAME = 40
 # A winner is clear if the next column scores at most this fraction of it.
-CLEAR = 0.75
+_CLEAR = 0.75
 _NAMED, _HOLDING = 2.0, 1.5  # factors of a column whose name is known, or has a known word
 _OTHER = 0.4  # factor of a name that means neither, such as "status"
 _MOST_LABEL_CHARACTERS = 60
@@ -74,7 +81,10 @@ class ColumnProfile:
         content = math.log1p(self.words / self.rows) * len(self.values) / self.rows
         filled = math.sqrt(self.rows / rows)
         return (
-            content * filled * (1 - self.codes / self.rows) * self._factor(TEXT_NAMES, LABEL_NAMES)
+            content
+            * filled
+            * (1 - self.codes / self.rows)
+            * self._factor(TEXT_NAMES, LABEL_NAMES, TEXT_HINTS)
         )
 
     def score_label(self, rows: int) -> float:
@@ -86,20 +96,39 @@ class ColumnProfile:
             return 0.0
         most = self.values.most_common(1)[0][1] / self.rows
         # A category with one value nearly everywhere, or with two values, says little about a text.
-        content = (1 - most) * min(1.0, math.log2(distinct) / 2)
+        # Above that, more values do not make a category of texts more likely than one of persons.
+        content = min(1.0, 2 * (1 - most)) * min(1.0, math.log2(distinct) / 2)
         content /= max(1.0, self.words / self.rows - _LABEL_WORDS)
         filled = self.rows / rows * (1 - self.codes / self.rows)
-        return content * filled * self._factor(LABEL_NAMES, TEXT_NAMES)
+        return content * filled * self._factor(LABEL_NAMES, TEXT_NAMES, LABEL_HINTS)
 
-    def _factor(self, known: frozenset[str], opposite: frozenset[str]) -> float:
+    def _factor(
+        self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
+    ) -> float:
         """Return the weight of the column's name."""
         name = fold_name(self.name)
         words = name.split()
         if name in known:
             return _NAMED
-        if name in opposite or not OTHER_NAMES.isdisjoint(words):
+        fitting = known | hints
+        # The last word of a name counts most: "contact reason" is not a contact.
+        if name in opposite or not (OTHER_NAMES.isdisjoint(words) or words[-1] in fitting):
             return _OTHER
-        return _HOLDING if words and not known.isdisjoint(words) else 1.0
+        return 1.0 if fitting.isdisjoint(words) else _HOLDING
+
+    @property
+    def has_codes(self) -> bool:
+        """Return whether most cells are numbers, dates, identifiers or addresses."""
+        return 2 * self.codes > self.rows
+
+    @property
+    def is_named_by_code(self) -> bool:
+        """Return whether the first cell is a code like those below it.
+
+        Numbers below a name with letters, such as `Q1`, are not like it.
+        """
+        has_letters = any(map(str.isalpha, self.samples[0])) if self.rows else False
+        return _is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
@@ -119,26 +148,26 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
     return profiles
 
 
-def find_clear(scores: Sequence[float], candidates: Iterable[int]) -> int | None:
-    """Return the position of the clearly highest score; None if no score is clearly highest."""
-    ranked = sorted(candidates, key=lambda at: -scores[at])
-    if not ranked or scores[ranked[0]] <= 0:
-        return None
-    if len(ranked) > 1 and scores[ranked[1]] > CLEAR * scores[ranked[0]]:
-        return None
-    return ranked[0]
+def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
+    """Return the positions of the highest score and of those near it, except for a taken column."""
+    others = [at for at, score in enumerate(scores) if at != taken and score > 0]
+    best = max((scores[at] for at in others), default=0.0)
+    return [at for at in others if scores[at] > _CLEAR * best]
 
 
 def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at: int) -> bool:
     """Return whether the first row names the columns; the text column and some others decide.
 
-    The cells of such a row are different short names that do not occur below.
+    The cells of such a row are short names that do not occur below. Exports of issue trackers
+    repeat names, and surveys number theirs.
     """
-    names = [profile.name for profile in profiles if profile.name]
+    named = [profile for profile in profiles if profile.name]
+    coded = [profile for profile in named if profile.has_codes]
     text = profiles[text_at]
     return (
-        len(set(names)) == len(names) >= len(profiles) / 2
-        and not any(map(_is_code, names))
+        len(named) >= len(profiles) / 2
+        and sum(profile.name in profile.values for profile in named) * 10 <= len(named)
+        and sum(profile.is_named_by_code for profile in coded) * 2 <= len(coded)
         and all(
             profile.name and profile.name not in profile.values
             for profile in (text, *(profiles[at] for at in others_at))

@@ -56,3 +56,17 @@ def test_columns_are_joined_by_a_blank_line() -> None:
     texts = [row.text for row in read_rows(file, layout=found.layout) if isinstance(row, TextRow)]
     assert texts == ["late\n\nwhere is it", "broken"]
     assert found.format.text_column == "Subject, Body"
+
+
+def test_better_texts_than_those_of_the_named_column_are_a_warning() -> None:
+    """A known name decides, and the warning names the column that has longer texts."""
+    rows = [("Subject", "More", "Category")]
+    rows += [
+        (f"late {n % 9}", f"my parcel {n} is still not here today", "ab"[n % 2]) for n in range(20)
+    ]
+    file = io.BytesIO(rows_of(rows).encode())
+    found = scan(file, ScanRules("en", is_sentiment=False, options=ReadingOptions()))
+
+    [message] = [one.message for one in found.warnings if one.code == "columnsGuessed"]
+    assert found.format.text_column == "Subject"
+    assert "column 2, 'More', has longer ones" in message
