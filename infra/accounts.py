@@ -165,7 +165,7 @@ def _reset_key(
 def _new_key_file(path: Path) -> Iterator[Callable[[str], object]]:
     """Create an empty file that only its owner can read; remove it if the block fails.
 
-    It is made before the account is touched, so that no key is lost for want of a place.
+    The file is created before the account changes, so that every new key can be written.
 
     Raises:
         CommandError: the file exists or cannot be written.

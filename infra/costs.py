@@ -237,7 +237,7 @@ def restored(function: Function) -> float:
 
 
 def _warmth() -> Iterator[str]:
-    """Return the table of faster starts, with a row for each function of routes."""
+    """Yield the rows of the table of start times, one for each function that answers routes."""
     for function in (f for f in FUNCTIONS if f.name in ANSWERING):
         snap = f"{image(function):.2f} | {1000 * restored(function):.2f}"
         loading = f"{1000 * run_price(function, START_SECONDS[function.name]):.2f}"
@@ -254,7 +254,7 @@ def web_acl() -> float:
 
 
 def most_metrics() -> int:
-    """Return the number of metrics if every metric is used."""
+    """Return the number of metrics if every combination of dimension values occurs."""
     return sum(prod(DIMENSION_VALUES[name] for name in m.dimensions) for m in METRICS)
 
 

@@ -63,14 +63,14 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield sentences on limits, with a reference to each model whose limits are all among them."""
+    """Yield the sentences on a model's limits; all limits of another model become a reference."""
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
     yield from (f"The limits of {name} apply." for name in same)
     yield from (each for each in sentences if not any(each in known for known in same.values()))
 
 
 def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
-    """Yield the metrics for each source of a head that was trained without it."""
+    """Yield, for each source of texts, the metrics of a head trained without this source."""
     for name, found in sources.items():
         recall, error = found["macroRecall"], found["calibrationError"]
         yield f"{name} mean recall {recall:.3f}, calibration error {error:.3f}"

@@ -74,7 +74,7 @@ def _status(options: argparse.Namespace) -> int:
 def _verify(options: argparse.Namespace) -> int:
     """Read every file again; mark broken models as missing, so that install replaces them.
 
-    Without names, what is left out on purpose is not missed: the accurate set may be.
+    If no names are given, optional models, such as the accurate set, may be missing.
     """
     absent = set() if options.only else set(ACCURATE) & set(missing(options.dir, tuple(MODELS)))
     left_out = {name for name in absent if not (options.dir / MODELS[name].folder).exists()}

@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the lines explain the counter, which must not be below the lines."""
+        """Return whether the counter is at or slightly above the lines, as the tolerance allows."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 

@@ -28,7 +28,7 @@ class DamageScan:
         """Check the next pieces; return a message for each damaged one.
 
         Args:
-            most_bytes: number of bytes to read.
+            most_bytes: maximum number of bytes to read.
             most_seconds: seconds after which no further piece is started.
             may_exceed: whether to check the first piece even if it has more bytes.
             must_end: returns whether to stop reading, also within a piece.

@@ -125,7 +125,7 @@ def _add_table(
     before: Manifest,
     pieces: Iterable[tuple[bytes, int]] | None,
 ) -> None:
-    """Add a table to a manifest: its new pieces, or those of the previous dump if None."""
+    """Add a table's pieces to a manifest; `pieces` None means the pieces of the previous dump."""
     if pieces is None:
         manifest.tables[short], manifest.rows[short] = before.tables[short], before.rows[short]
         return

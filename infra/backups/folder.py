@@ -169,7 +169,7 @@ class BackupFolder:
     def add(self, content: bytes) -> str:
         """Write a piece under a temporary name, unless it exists; return its final name.
 
-        `settle` gives it this name.
+        `settle` renames the piece to this name.
 
         Raises:
             OSError: the piece cannot be written.

@@ -178,7 +178,7 @@ class _Repair:
             self._put(made, MODELS, (row for m, row in models.items() if m not in torn_models))
 
     def _name_accounts(self, made: Manifest) -> None:
-        """Report the accounts that have lost their own row or that of their address."""
+        """Report the accounts that have lost their own row or the row of their address."""
         rows = {row["account_id"]["S"]: row for row in self._rows(made, ACCOUNTS)}
         for key, row in rows.items():
             email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")

@@ -70,7 +70,7 @@ class Deleted:
 
 
 def _without_batches(row: Item) -> Item:
-    """Release the reservations of batches, which are in no backup."""
+    """Release the reservations of batches, because batches are not backed up."""
     reserved = sum(int(entry.rpartition("#")[2]) for entry in row["batches"]["SS"])
     left = {name: value for name, value in row.items() if name != "batches"}
     return {**left, "used": {"N": str(int(row["used"]["N"]) - reserved)}}

@@ -54,12 +54,12 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces, each after its number of rows and its size in bytes."""
+    """Join pieces to one byte string; each follows its number of rows and its size in bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 
 def unpack(packed: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yield packed pieces, each with its number of rows."""
+    """Split what `pack` returned into its pieces; yield each with its number of rows."""
     place = 0
     while place < len(packed):
         end = packed.index(b"\n", place)
@@ -90,7 +90,7 @@ def write(dynamodb: Any, table: str, items: Iterable[Item]) -> int:
     """Write items in batches; return their number.
 
     Raises:
-        BackupError: the table refuses some of them repeatedly.
+        BackupError: the table refuses some of the items repeatedly.
     """
     return _in_batches(dynamodb, table, ({"PutRequest": {"Item": item}} for item in items))
 
@@ -99,7 +99,7 @@ def delete(dynamodb: Any, table: str, items: Iterable[Item], keys: Sequence[str]
     """Delete items in batches; return their number.
 
     Raises:
-        BackupError: the table refuses some of them repeatedly.
+        BackupError: the table refuses some of the items repeatedly.
     """
     found = ({name: item[name] for name in keys} for item in items)
     return _in_batches(dynamodb, table, ({"DeleteRequest": {"Key": key}} for key in found))
@@ -140,7 +140,7 @@ def _line(item: Item) -> bytes:
 
 
 def piece_of(item: Item, keys: Sequence[str]) -> int:
-    """Return the number of the piece that has an item, which depends on its key only."""
+    """Return the number of the piece for an item, which depends only on the item's key."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES
 

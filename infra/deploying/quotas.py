@@ -1,7 +1,7 @@
 """Quotas of AWS that the templates could exceed, measured with the parameters of a deployment.
 
-CloudFormation would fail half-way. The figures are those of the documentation on the date below;
-AWS raises none of them except the number of an API's resources.
+CloudFormation would fail half-way. The figures are those of the documentation on the date below. Of
+these quotas, AWS raises only the number of an API's resources on request.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _dashboard_metrics(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _mappings(template: Template) -> Iterator[tuple[str, int]]:
-    """Measure how many runs of a function each queue mapping may start at once."""
+    """Yield, for each queue of a function, how many runs the queue may start at once."""
     for name, facts in _of(template, "AWS::Serverless::Function"):
         for event in facts.get("Events", {}).values():
             if scaling := event["Properties"].get("ScalingConfig"):

@@ -24,7 +24,8 @@ _NAMES = re.compile(r'"(?:Ref|Fn::If)": \[?"(\w+)"|\$\{(\w+)\}')
 def mark_releases(template: dict[str, Any], parameters: Mapping[str, str]) -> None:
     """Write into each function with an alias a digest of everything that its version depends on.
 
-    These are the function's code, its properties, and the values of the parameters that these name.
+    These are the function's code, its properties, and the values of the parameters that the
+    properties refer to.
 
     Args:
         template: template of a package, whose code is in the bucket under its digest; changed in

@@ -62,7 +62,7 @@ def _repeat(ask: Callable[[], Answer], pause_seconds: float) -> Answer:
     """Repeat a call until there is an answer, because a new stage takes a moment to appear.
 
     Raises:
-        DeployError: there is none after eight tries or two minutes, or none will come.
+        DeployError: there is no answer after eight tries or two minutes, or retries cannot help.
     """
     deadline, number = time.monotonic() + _LONGEST_SECONDS, 0
     while True:

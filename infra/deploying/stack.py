@@ -338,7 +338,7 @@ class Stack:
         return str(events[-1]["EventId"]) if events else ""
 
     def _events(self, after: str, stack_id: str | None) -> list[Any]:
-        """List the events after one, oldest first."""
+        """List the events after a given event, oldest first."""
         found: list[Any] = []
         try:
             pages = self._client.get_paginator("describe_stack_events")

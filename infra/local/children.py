@@ -80,7 +80,7 @@ def repair_data(settings: Settings, state: State) -> None:
 
 
 def save_snapshots(settings: Settings, state: State, options: Options, saving: SavingState) -> None:
-    """Save the data while the stack runs; exit with status 1 if some could not be saved."""
+    """Save the data while the stack runs; exit with status 1 if some changes were not saved."""
     from infra.backups.folder import BackupFolder
     from infra.local.snapshots import SnapshotSaver
 

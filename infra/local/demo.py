@@ -58,7 +58,7 @@ class Trained:
 
 
 def train_first(service: Service, sample: DemoSample, progress: Callable[[str], None]) -> Trained:
-    """Upload a sample and train a model, unless an earlier start did, and predict with it.
+    """Upload a sample and train a model, unless an earlier start did so; predict with the model.
 
     Raises:
         CallFailed: a call failed or took too long.

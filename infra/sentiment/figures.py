@@ -62,7 +62,7 @@ def logits(head: SentimentHead, vectors: Singles) -> Singles:
 
 
 def leave_sources_out(texts: SoftLabelledTexts, truth: Ints, rated: Sequence[str]) -> LeftOut:
-    """Fit a head without each source and similar ones, and measure it on that source.
+    """For each source, fit a head without it and similar sources, and measure it on the source.
 
     Args:
         texts: the training texts.

@@ -132,7 +132,7 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 def _paths() -> dict[str, Part]:
     """Return the function that answers each method of each path.
 
-    OPTIONS goes to that of the records, which knows the path's methods and who may call.
+    OPTIONS goes to the function of the records, which knows the path's methods and who may call.
     """
     found: dict[str, Part] = {}
     for method, path, function in routes():

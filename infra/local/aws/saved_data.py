@@ -1,8 +1,8 @@
 """Loads the saved data of a previous run into moto, in this process.
 
-All files are read and verified at the start, so that damage is found then, and what is saved can be
-rewritten when the disk damages a file later. The rows of a table are parsed at its first use: until
-then they stay as the bytes of their pieces. Check this module with each new version of moto.
+All files are read and verified at the start, so that damage is found then. If the disk damages a
+file later, the file can be rewritten from memory. The rows of a table are parsed at its first use:
+until then they stay as the bytes of their pieces. Check this module with each new version of moto.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ReadRows = Callable[[], Iterable[Item]]
 
 
 class UnreadTable(Table):
-    """A table whose saved rows have not been parsed; its first use makes it an ordinary one."""
+    """A table whose saved rows have not been parsed; its first use makes it an ordinary table."""
 
     saved_rows: ReadRows
 
@@ -164,6 +164,6 @@ def _parse(saved: Mapping[str, list[bytes]], short: str) -> Iterator[Item]:
 
 
 def _rows(restored: Restored, saved: dict[str, list[bytes]], short: str) -> Iterator[Item]:
-    """Yield the rows of a table, and forget its pieces at the end."""
+    """Yield the rows of a table, and release the memory of its pieces at the end."""
     yield from restored.rows(short)
     saved.pop(short, None)

@@ -153,9 +153,9 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def is_short(self, request: Any) -> bool:
-        """Return whether a request takes only milliseconds: one for records, or a text prediction.
+        """Return whether a request takes only milliseconds: it reads records or predicts a text.
 
-        Calls with images and documents may wait for foreign hosts, so they are not held up.
+        Calls with images and documents may wait for foreign hosts, so they do not take turns.
         """
         match = self._routes.match(request.command, request.path)
         return match is not None and function_of(request.command, match.resource) in _SHORT

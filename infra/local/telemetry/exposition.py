@@ -1,4 +1,4 @@
-"""Answers scrapes of Prometheus: on a port of its own, and on the public port with a token.
+"""Answers scrapes of Prometheus: on a separate port, and on the public port with a token.
 
 The values of all processes are added here, from files that outlive them.
 """

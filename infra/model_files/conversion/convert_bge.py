@@ -1,8 +1,8 @@
 """Converts bge-small-en-v1.5 from the graph of 8-bit weights in its package.
 
-After rounding, the matrices have the same bytes as in the package: between -64 and 64, where the
-products are the same on every processor. The package's graph computes the last state of every
-token; the graph built here computes only the state that is used, that of the first token.
+After rounding, the matrices have the same bytes as in the package. Their values are between -64 and
+64, where the products are the same on every processor. The package's graph computes the last state
+of every token; the graph built here computes only the state that is used, that of the first token.
 """
 
 from __future__ import annotations

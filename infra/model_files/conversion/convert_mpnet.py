@@ -63,7 +63,7 @@ class MpnetWeights:
 
 
 def distance_table(buckets: Singles) -> Singles:
-    """Return the attention bias by distance, float32 (heads, 255), -127 first.
+    """Return the attention bias for token distances from -127 to 127, float32 (heads, 255).
 
     Args:
         buckets: bias by bucket of distances, float32 (32, heads).
@@ -83,10 +83,10 @@ def _bucket(distance: int) -> int:
 
 
 def build(source: Path) -> onnx.ModelProto:
-    """Build the graph in full precision from the slices in a folder.
+    """Build the graph in full precision from a folder with the slices of the model's zip archive.
 
     Raises:
-        BrokenFile: the slices have other content.
+        BrokenFile: the slices do not have the expected content.
     """
     with _open(source, "model.safetensors") as file:
         tensors = {name: values.astype(np.float32) for name, values in read_tensors(file)}
@@ -94,10 +94,10 @@ def build(source: Path) -> onnx.ModelProto:
 
 
 def write_tokenizer(source: Path, target: Path) -> None:
-    """Extract `tokenizer.json` from the slices in a folder.
+    """Extract `tokenizer.json` from a folder with the slices of the model's zip archive.
 
     Raises:
-        BrokenFile: the slices have other content.
+        BrokenFile: the slices do not have the expected content.
     """
     with _open(source, "tokenizer.json") as file, (target / "tokenizer.json").open("wb") as output:
         shutil.copyfileobj(file, output)

@@ -62,12 +62,12 @@ class Cut:
 
 
 def alphabet() -> list[str]:
-    """Return the columns of the output: blank, the documented characters, space last."""
+    """Return the characters of the output's columns: blank, the documented ones, space last."""
     return [BLANK, *CHARACTERS]
 
 
 def latin_alphabet() -> list[str]:
-    """Return the columns of the second output: blank, the larger set, space last."""
+    """Return the characters of the `latin` output's columns: blank, the Latin set, space last."""
     return [BLANK, *LATIN_CHARACTERS]
 
 
@@ -75,7 +75,7 @@ def choose(classes: list[str]) -> Cut:
     """Choose among the published classes.
 
     Args:
-        classes: the character of each; blank first, space last.
+        classes: the character of each published class; blank first, space last.
 
     Raises:
         BrokenFile: a documented character is missing.
@@ -98,7 +98,7 @@ def choose(classes: list[str]) -> Cut:
 
 
 def _latin_folding(names: list[str]) -> Singles:
-    """Return the matrix that adds kept classes up to the columns of the second output."""
+    """Return the matrix that sums the kept classes to the columns of the `latin` output."""
     columns = {name: place for place, name in enumerate(latin_alphabet())}
     targets = [name if name in (BLANK, SPACE) else to_latin(name) for name in names]
     folding = np.zeros((len(names), len(columns)), np.float32)

@@ -1,7 +1,7 @@
 """Builds the folders of the networks that recognise images, text and tables.
 
-Each converter writes the graphs and lists, compares the graphs with reference outputs, and then
-writes the file of facts that cards and artifacts quote.
+Converters write the graphs, and the lists of labels or characters. Then the graphs are compared
+with reference outputs, and the file of facts is written, which cards and artifacts quote.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def build_backbone(job: Conversion) -> None:
 
 
 def build_ocr(job: Conversion) -> None:
-    """Write graphs, lists and `engine.json` of a network that reads text or tables.
+    """Write the graphs, the lists of characters or tokens, and `engine.json` of an OCR network.
 
     Raises:
         BrokenFile: a source file is not as expected.

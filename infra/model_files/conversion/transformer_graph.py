@@ -78,7 +78,7 @@ def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
 
 
 def _add_embedding(graph: Graph, shape: Shape, weights: Weights) -> str:
-    """Add words and positions and normalise: states, float32 (1, tokens, width)."""
+    """Add nodes that sum and normalise word and position embeddings, float32 (1, tokens, width)."""
     words = graph.constant("words", weights("words"))
     positions = graph.constant("positions", weights("positions"))
     batch = graph.add("Unsqueeze", ["ids", graph.integers(0)], "ids_batch")

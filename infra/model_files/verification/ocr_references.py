@@ -46,7 +46,8 @@ def draw_line(text: str, size: int) -> Pixels:
     """Draw a line of letters from square blocks, black on white, with a margin of one block.
 
     Returns:
-        uint8, shape (9 * size, (6 * characters + 2) * size), where size is that of a block.
+        uint8, shape (9 * size, (6 * characters + 2) * size), where `size` is a block's side in
+        pixels.
     """
     blocks = np.zeros((_ROWS + 2, _COLUMNS * len(text) + 2), np.uint8)
     for place, character in enumerate(text):
