@@ -1,7 +1,8 @@
 """Whether accounts with much work delay others: slow webhooks and a large batch, by order.
 
-Run: python -m bench.bench_turns [--lines N]. It starts a local stack, and counts what other
-accounts' jobs have ended before a job of a third account, not seconds.
+Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack, and counts
+what other accounts' jobs have ended before a job of a third account, not seconds. The section of
+neighbours times predictions next to a flood of another account.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.neighbours import FLOODS, measure_neighbours
 from bench.report import Report, ceiling, say
 from chalicelib.domain.jobs.batch import INTENT, PART_LINES
 from tests.flows.client import LANGUAGE, Client
@@ -29,6 +31,7 @@ LINES = 100_000
 # Seconds until a job must have begun or ended.
 PATIENCE = 600.0
 PAUSE = 0.02
+SECTIONS = ["deletion", "batch", "neighbours"]
 
 
 def delivered(callers: list[tuple[Client, str]]) -> int:
@@ -96,7 +99,10 @@ def main() -> int:
     """Run all of it; the exit status is 0 when all bars hold."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_turns")
     parser.add_argument("--lines", type=int, default=LINES, help="lines of the large batch")
+    parser.add_argument("--only", choices=SECTIONS, help="one section")
+    parser.add_argument("--floods", nargs="+", choices=FLOODS, default=FLOODS)
     options = parser.parse_args()
+    wanted = [options.only] if options.only else SECTIONS
     report = Report("Turns of accounts")
     environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1"}
     with (
@@ -104,9 +110,13 @@ def main() -> int:
         tempfile.TemporaryDirectory() as place,
     ):
         world = World(stack, Path(place))
-        measure_deletion(world, report)
-        say("the deletion has ended")
-        measure_batch(world, report, options.lines)
+        if "deletion" in wanted:
+            measure_deletion(world, report)
+            say("the deletion has ended")
+        if "batch" in wanted:
+            measure_batch(world, report, options.lines)
+        if "neighbours" in wanted:
+            measure_neighbours(world, report, tuple(options.floods))
         world.close()
     return report.finish(BUILD / "turns.json")
 

@@ -1,10 +1,11 @@
-"""Schedules requests so that one caller's flood of short calls does not delay other callers.
+"""Schedules requests so that one caller's flood of calls does not delay other callers.
 
 All calls share one interpreter here; in Lambda, each has a separate process.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -22,21 +23,40 @@ CROWD_SECONDS = 1.0
 MOST_PAUSE_SECONDS = 0.05
 
 
+@dataclass(frozen=True)
+class CallKind:
+    """How many calls of a kind one caller may run while others are active."""
+
+    name: str
+    most: int
+    pauses: bool = False
+    """Whether the next call waits the longer, the more calls wait."""
+
+
+# Takes milliseconds.
+SHORT = CallKind("short", 1, pauses=True)
+# Uses a processor for long. More of them at once would end no sooner, and slow all others.
+HEAVY = CallKind("heavy", min(8, max(2, os.cpu_count() or 1)))
+Turns = tuple[str, CallKind]
+"""Caller and kind of calls that wait for one another."""
+
+
 class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
-    """Passes requests to threads; one caller's short calls run in turn while others are active.
+    """Passes requests to threads; a few calls of one caller run at a time while others are active.
 
     A single active caller can use all threads.
 
     Args:
-        is_short: returns whether a request is a short call.
+        kind_of: returns the kind of a request; None if it never waits.
     """
 
-    def __init__(self, is_short: Callable[[Any], bool]) -> None:
+    def __init__(self, kind_of: Callable[[Any], CallKind | None]) -> None:
         super().__init__()
-        self._is_short = is_short
+        self._kind_of = kind_of
         self._turns_lock = threading.Lock()
-        self._waiting: dict[str, deque[Any]] = {}
-        """Connections with a waiting short call, by each caller with a running one."""
+        self._running: dict[Turns, int] = {}
+        self._waiting: dict[Turns, deque[Any]] = {}
+        """Connections with a waiting call, if calls of the same caller and kind are running."""
         self._latest = self._other = ("", -CROWD_SECONDS)
         """The latest caller and the latest different one, with their times."""
 
@@ -45,33 +65,43 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
         request = channel.requests[0]
         caller = "" if request.error else request.headers.get("AUTHORIZATION", "")
         if caller:
+            kind = self._kind_of(request)
             with self._turns_lock:
                 self._note(caller)
-                if self._is_short(request):
-                    if caller not in self._waiting:
-                        self._waiting[caller] = deque()
-                        channel = ShortCall(self, caller, channel)
-                    elif self._has_others(caller):
-                        self._waiting[caller].append(channel)
-                        return
+                turns = (caller, kind) if kind else None
+                if turns and self._running.get(turns, 0) < turns[1].most:
+                    self._running[turns] = self._running.get(turns, 0) + 1
+                    channel = CountedCall(self, turns, channel)
+                elif turns and self._has_others(caller):
+                    self._waiting.setdefault(turns, deque()).append(channel)
+                    return
         super().add_task(channel)
 
-    def end_turn(self, caller: str, seconds: float) -> None:
-        """Start a caller's next short call, after a pause if others are active.
+    def end_turn(self, turns: Turns, seconds: float) -> None:
+        """Start a caller's next call of a kind, after a pause if others are active.
 
         Args:
-            caller: the caller whose call has ended.
+            turns: caller and kind of the call that has ended.
             seconds: the length of that call.
         """
+        caller, kind = turns
+        if kind.pauses:
+            with self._turns_lock:
+                crowd = len(self._waiting.get(turns, ())) if self._has_others(caller) else 0
+            time.sleep(min(crowd * seconds, MOST_PAUSE_SECONDS))
         with self._turns_lock:
-            crowd = len(self._waiting[caller]) if self._has_others(caller) else 0
-        time.sleep(min(crowd * seconds, MOST_PAUSE_SECONDS))
-        with self._turns_lock:
-            if not self._waiting[caller]:
-                del self._waiting[caller]
+            waiting = self._waiting.get(turns)
+            if not waiting:
+                self._end(turns)
                 return
-            call = ShortCall(self, caller, self._waiting[caller].popleft())
+            call = CountedCall(self, turns, waiting.popleft())
         super().add_task(call)
+
+    def _end(self, turns: Turns) -> None:
+        self._waiting.pop(turns, None)
+        self._running[turns] -= 1
+        if not self._running[turns]:
+            del self._running[turns]
 
     def _note(self, caller: str) -> None:
         if caller != self._latest[0]:
@@ -84,20 +114,20 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress 
 
 
 @dataclass(frozen=True)
-class ShortCall:
-    """A connection whose short call is being answered."""
+class CountedCall:
+    """A connection whose call is being answered, while calls of the same kind may wait for it."""
 
     dispatcher: FairDispatcher
-    caller: str
+    turns: Turns
     channel: Any
 
     def service(self) -> None:
-        """Answer the request; then start the next request of the same caller."""
+        """Answer the request; then start the next request of the same caller and kind."""
         begun = time.monotonic()
         try:
             self.channel.service()
         finally:
-            self.dispatcher.end_turn(self.caller, time.monotonic() - begun)
+            self.dispatcher.end_turn(self.turns, time.monotonic() - begun)
 
     def cancel(self) -> None:
         """Drop the connection, because the server stops."""

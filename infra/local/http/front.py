@@ -23,6 +23,7 @@ from chalicelib.domain.common.limits import MAX_BODY_BYTES
 from chalicelib.errors import BadRequest, RouteNotFound, ServiceError, TimedOut, TooLarge
 from chalicelib.web.http.cors import OPEN_HEADERS
 from infra.local.events import WORKER_SECONDS, LambdaContext
+from infra.local.http.dispatcher import HEAVY, SHORT, CallKind
 from infra.local.http.gateway import (
     HttpAnswer,
     HttpRequest,
@@ -50,6 +51,10 @@ _UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")
 
 # Functions whose calls are short: of one caller's flood, one runs at a time while others call.
 _SHORT = (RECORDS, TEXTS)
+# Predictions of images and documents.
+_HEAVY = re.compile(r"POST /v[12]/vision/(?:predict|detect|ocr)")
+# Larger bodies hold a file in place of its URL.
+_URL_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -152,13 +157,18 @@ class Front:
         start_response(status, [*answer.headers, *lengths])
         return [answer.body] if has_body and not is_head else []
 
-    def is_short(self, request: Any) -> bool:
-        """Return whether a request takes only milliseconds: it reads records or predicts a text.
+    def kind_of(self, request: Any) -> CallKind | None:
+        """Return which calls of one caller a request must wait for; None if it never waits.
 
-        Calls with images and documents may wait for foreign hosts, so they do not take turns.
+        Calls that wait for a foreign host use no processor, so they do not take turns.
         """
         match = self._routes.match(request.command, request.path)
-        return match is not None and function_of(request.command, match.resource) in _SHORT
+        if match is None:
+            return None
+        if function_of(request.command, match.resource) in _SHORT:
+            return SHORT
+        called = f"{request.command} {match.resource}"
+        return HEAVY if _HEAVY.fullmatch(called) and not _names_host(request) else None
 
     def _answer(self, request: HttpRequest) -> HttpAnswer:
         """Call the application, or refuse what a gateway refuses."""
@@ -212,6 +222,14 @@ class Front:
             return dict(self._app(event, context))
         running = self._runner.submit(self._app, event, context)
         return dict(running.result(self._limits.seconds))
+
+
+def _names_host(request: Any) -> bool:
+    """Return whether a prediction names the URL of its file."""
+    stream = request.get_body_stream()
+    start = stream.read(_URL_BYTES + 1)
+    stream.seek(0)
+    return len(start) <= _URL_BYTES and b"sampleLocation" in start and b"://" in start
 
 
 def _target(environ: dict[str, Any]) -> tuple[str, str]:

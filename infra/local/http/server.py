@@ -404,7 +404,7 @@ def make_server(
         asyncore_use_poll=True,
         clear_untrusted_proxy_headers=False,
     )
-    dispatcher = FairDispatcher(application.is_short)
+    dispatcher = FairDispatcher(application.kind_of)
     dispatcher.set_thread_count(THREADS)
     server = Server(
         application,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from infra.local.http.dispatcher import MOST_PAUSE_SECONDS, FairDispatcher
+from infra.local.http.dispatcher import HEAVY, MOST_PAUSE_SECONDS, SHORT, FairDispatcher
 
 THREADS = 8
 TAKEN = 0.02
@@ -48,7 +48,8 @@ def seen():
 def dispatcher(monkeypatch):
     """A dispatcher that runs, and for which others stay active however busy the machine is."""
     monkeypatch.setattr("infra.local.http.dispatcher.CROWD_SECONDS", 600.0)
-    made = FairDispatcher(lambda request: request.path == "/short")
+    kinds = {"/short": SHORT, "/heavy": HEAVY}
+    made = FairDispatcher(lambda request: kinds.get(request.path))
     made.set_thread_count(THREADS)
     yield made
     made.shutdown()
@@ -117,19 +118,35 @@ def test_the_more_calls_wait_the_longer_is_the_pause(dispatcher, seen, monkeypat
     assert pauses[11:] in ([], [0.0])
 
 
-def test_caller_who_is_alone_has_all_threads(dispatcher, seen):
+@pytest.mark.parametrize("path", ["/short", "/heavy"])
+def test_caller_who_is_alone_has_all_threads(dispatcher, seen, path):
     """A caller without competitors does not wait."""
     for _ in range(2 * THREADS):
-        dispatcher.add_task(Connection("a", "/short", seen))
+        dispatcher.add_task(Connection("a", path, seen))
 
     wait_for(seen, 2 * THREADS)
 
-    assert seen.most["a /short"] > THREADS // 2
+    assert seen.most[f"a {path}"] > THREADS // 2
 
 
-@pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short")])
+def test_heavy_calls_leave_processors_to_others(dispatcher, seen):
+    """Of a crowd of images as many are in work as there are processors; all are answered."""
+    dispatcher.add_task(Connection("b", "/long", seen))
+    calls = HEAVY.most + 6
+    for _ in range(calls):
+        dispatcher.add_task(Connection("a", "/heavy", seen))
+    dispatcher.add_task(Connection("b", "/short", seen))
+
+    wait_for(seen, calls + 2)
+
+    assert seen.most["a /heavy"] == min(HEAVY.most, THREADS)
+    kinds = [kind for kind, _ in seen.ended]
+    assert kinds.index("b /short") < kinds.index("a /heavy") + HEAVY.most + 1
+
+
+@pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short"), ("", "/heavy")])
 def test_long_and_anonymous_calls_never_wait(dispatcher, seen, caller, path):
-    """Only short calls of identified callers take turns."""
+    """Only calls of identified callers that have a kind take turns."""
     for number in range(THREADS):
         dispatcher.add_task(Connection(f"other{number}", "/long", seen))
         dispatcher.add_task(Connection(caller, path, seen))

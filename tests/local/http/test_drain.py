@@ -23,9 +23,8 @@ class Held:
         self.body = body
         self.begun, self.released = threading.Event(), threading.Event()
 
-    def is_short(self, request: object) -> bool:
-        """Return whether a request is short: none is."""
-        return False
+    def kind_of(self, request: object) -> None:
+        """Return no kind: no request waits for another one."""
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         """Answer when the test allows it."""

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 import pytest
 
 from app import app
+from infra.local.http.dispatcher import HEAVY, SHORT
 from infra.local.http.front import Front, GatewayLimits
 from infra.local.http.server import HEADERS_KEY
 from tests.local.wire import talk
@@ -43,22 +44,26 @@ def error_of(answer):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "is_short"),
+    ("method", "path", "body", "kind"),
     [
-        ("GET", "/v2/apiusage", True),
-        ("POST", "/v2/language/intent", True),
-        ("POST", "/v2/language/sentiment", True),
-        ("POST", "/v2/vision/predict", False),
-        ("POST", "/v2/vision/ocr", False),
-        ("POST", "/v2/language/datasets/upload/sync", False),
-        ("GET", "/v2/unknown", False),
+        ("GET", "/v2/apiusage", b"", SHORT),
+        ("POST", "/v2/language/intent", b"{}", SHORT),
+        ("POST", "/v2/language/sentiment", b"{}", SHORT),
+        ("POST", "/v2/vision/predict", b"an image", HEAVY),
+        ("POST", "/v2/vision/detect", b"sampleLocation http://" + bytes(20_000), HEAVY),
+        ("POST", "/v1/vision/ocr", b'{"sampleLocation": "uploads/a"}', HEAVY),
+        ("POST", "/v2/vision/ocr", b'{"sampleLocation": "https://a.test/b.png"}', None),
+        ("POST", "/v2/language/datasets/upload/sync", b"", None),
+        ("GET", "/v2/unknown", b"", None),
     ],
 )
-def test_floods_of_records_and_texts_take_turns(method, path, is_short):
-    """Accounts take turns before the engine of texts too; calls that may wait for hosts do not."""
-    front = Front(app, "presage-api", GatewayLimits())
+def test_floods_of_predictions_take_turns(method, path, body, kind):
+    """Accounts take turns before the engines; calls that wait for a foreign host do not."""
+    front, stream = Front(app, "presage-api", GatewayLimits()), io.BytesIO(body)
+    request = SimpleNamespace(command=method, path=path, get_body_stream=lambda: stream)
 
-    assert front.is_short(SimpleNamespace(command=method, path=path)) is is_short
+    assert front.kind_of(request) is kind
+    assert stream.read() == body
 
 
 @pytest.mark.parametrize("kind", ["application/octet-stream", "multipart/form-data; boundary=x"])

@@ -290,9 +290,8 @@ def test_old_client_that_wants_to_go_on_is_allowed_to(stack):
 class Silent:
     """An application that is never reached."""
 
-    def is_short(self, request: object) -> bool:
-        """Return whether a request is short: none is."""
-        return False
+    def kind_of(self, request: object) -> None:
+        """Return no kind: no request waits for another one."""
 
 
 @pytest.fixture(scope="module")
