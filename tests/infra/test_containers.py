@@ -69,6 +69,23 @@ def test_image_has_nothing_but_the_wheel() -> None:
     assert ignored[-4:] == ["*", "!build", "build/*", "!build/dist"]
 
 
+def test_image_pins_every_package(tmp_path: Path) -> None:
+    """The constraints made of the lock file in the wheel pin direct and indirect packages."""
+    [install] = [one.text for one in shipped() if one.name == "RUN" and "pip install" in one.text]
+    lock = "infra/packaging/install-lock.txt"
+    assert f"/wheels/content/presage_server/_app/{lock}" in install
+    place = tmp_path / "content" / "presage_server" / "_app" / lock
+    place.parent.mkdir(parents=True)
+    shutil.copy(ROOT / lock, place)
+    [command] = re.findall(r"sed .*?pins\.txt", install)
+    subprocess.run(["sh", "-ec", command.replace("/wheels", str(tmp_path))], check=True)
+
+    pins = (tmp_path / "pins.txt").read_text("ascii").splitlines()
+    assert {line.partition("==")[0] for line in pins} >= {"moto", "botocore", "werkzeug", "numpy"}
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in pins)
+    assert "--constraint /wheels/pins.txt" in install
+
+
 def test_root_file_system_can_be_read_only() -> None:
     """Everything that the service writes to is a volume of the image and of the Compose file."""
     image = set(json.loads(last("VOLUME")))

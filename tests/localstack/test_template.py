@@ -49,6 +49,7 @@ def test_every_kind_of_resource_is_there(made: Made) -> None:
         "AWS::SQS::Queue",
         "AWS::SQS::QueuePolicy",
         "AWS::SecretsManager::Secret",
+        "AWS::WAFv2::WebACL",
     }
     assert counts["AWS::SQS::Queue"] == 2 * len(BY_QUEUE)
 
