@@ -50,7 +50,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
     Args:
         line: line of a text layer, with exact positions.
         factor: smallest gap, in heights of the line.
-        spaces: smallest gap, in usual spaces of the line.
+        spaces: smallest gap, in multiples of the line's usual space.
     """
     pitch = _pitch(line)
     if not pitch:

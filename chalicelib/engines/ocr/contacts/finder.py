@@ -1,7 +1,7 @@
 """Finds the contacts of a business card in its lines. Contract section 6: task contact.
 
 Mail and web addresses and numbers are recognised by their format, address lines by their words and
-neighbours. They help to decide which other lines name person and organisation.
+neighbours. These entities help to decide which other lines name the person and the organisation.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag that label words at the end of a text give to the text that follows.
+    """Return the tag of the text that follows, as named by words such as `Tel` at this text's end.
 
     Returns:
         The tag, or None, and the position at which the label words begin.
@@ -71,7 +71,7 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return the tag that a label word at the beginning of a text gives to the number before it.
+    """Return the tag of the number before a text, as named by the text's first word.
 
     Returns:
         The tag, or None, and the position at which the label word ends.

@@ -124,7 +124,7 @@ def with_pounds(text: str) -> str:
 
 
 def has_span(types: Sequence[str], text: str) -> bool:
-    """Return whether part of a text has one of the types, which all must have one line."""
+    """Return whether part of a text has one of the types; each must be a single-line type."""
     return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 

@@ -34,8 +34,8 @@ class RankedCaption:
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:
     """Return the texts that may be captions of an entity, the best first.
 
-    A text of one example only is kept when it can be another spelling: it must be absent from the
-    other examples, or there are few examples.
+    A text that is near the value in only one example may be another spelling of the caption. It is
+    kept if the other examples do not contain it, or if there are few examples.
     """
     located = {at: each.near[entity] for at, each in enumerate(examples) if entity in each.near}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
@@ -74,8 +74,8 @@ def choose_captions(
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        For each entity its captions, each of which covers further examples; none for an entity
-        without any.
+        The captions of each entity that has any. Each caption covers an example that the captions
+        before it do not cover.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

@@ -177,9 +177,9 @@ class PageTexts:
             value: the value that a person wrote down.
 
         Returns:
-            Places with the same letters and digits, or else with another format, or else misread
-            ones. Amounts with cents and dates are looked for in all formats first, which include
-            their currency and more places.
+            Places with the same letters and digits; if there are none, places with another format;
+            if there are none, misread places. For amounts with cents and for dates, other formats
+            are tried first.
         """
         wanted = compact(value)
         if not wanted:

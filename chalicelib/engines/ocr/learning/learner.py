@@ -1,7 +1,7 @@
 """Learns a form template from examples, and measures it by leaving one example out.
 
-Captions near the values make a first template. The service's own form reading then reads the
-examples with it, and other captions and types are tried for entities whose values it gets wrong.
+Captions near the values make a first template. The service's form reader then reads the examples
+with this template. For entities whose values are read wrong, other captions and types are tried.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TemplateLearner:
         """Learn from all examples; None when no value of any entity was found.
 
         Returns:
-            The template, how many values it gets right when it is learned without the document
+            The template, how many values are read right by templates learned without the document
             that is read, and the entities without a key.
         """
         every = range(len(self._examples))

@@ -58,7 +58,7 @@ class Zone:
     """Corners of the rows."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return the box of some characters; if they are in several rows, that in the first row."""
+        """Return the box of some characters; of several rows, only the part in the first row."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width

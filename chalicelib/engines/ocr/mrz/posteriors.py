@@ -34,8 +34,9 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
     Returns:
         For each position, the natural logarithms of the probabilities of the allowed characters.
-        And per position, the logarithm of the ratio of the most probable text of any length to all
-        texts of this length. None if there are fewer steps than positions.
+        And a number: the logarithm of the ratio of the most probable text of any length to all
+        texts of this length, divided by the number of positions. None if there are fewer steps than
+        positions.
     """
     if len(steps) < len(allowed):
         return None

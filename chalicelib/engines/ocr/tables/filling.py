@@ -141,7 +141,7 @@ def part_by_rows(filled: FilledGrid) -> FilledGrid:
 
 
 def _middles(filled: FilledGrid) -> dict[int, float]:
-    """Return the height of each row's text, from slots that cover only one row."""
+    """Return the middle y of each row's text, from slots that cover only one row."""
     middles: dict[int, float] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:

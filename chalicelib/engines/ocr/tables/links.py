@@ -207,6 +207,6 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell with its row in the whole table; below the first part it is no header."""
+    """Return a cell with its row in the whole table; below the first part it is not a header."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

@@ -91,11 +91,11 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
 
 
 def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
-    """Give each row of text below the header a row of its own.
+    """Put each row of text below the header into a separate table row.
 
     Args:
         filled: slots and text.
-        least: number of slots of a row with several rows of text from which the row is split.
+        least: minimum number of slots with several rows of text in a table row that is split.
         joins: whether lines that only continue cells of the line above stay with them.
     """
     slots, texts = filled.grid.slots, filled.texts

@@ -169,8 +169,8 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
 
     Args:
         pieces: parts sorted by position.
-        reach: largest distance of a part from the last position of a line; a merged line becomes at
-            most one and a half times as thick.
+        reach: largest distance of a part from the last position of a line. A part is only added to
+            a line whose positions span at most one and a half times this distance.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []

@@ -253,7 +253,7 @@ def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, floa
 
 
 def _ruled_share(rows: Sequence[_Gap]) -> float:
-    """Return the fraction of boundaries between rows with a ruled line, if others have none."""
+    """Return the fraction of boundaries between rows that have a ruled line; 0 if all have one."""
     ruled = [gap.is_ruled for gap in rows if not gap.is_same_row]
     return 0.0 if all(ruled) else sum(ruled) / len(ruled)
 

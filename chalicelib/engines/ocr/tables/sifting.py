@@ -49,7 +49,7 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Return whether most columns after the first, or one in a named table, contain numbers.
+    """Return whether most columns after the first contain numbers, or one column with a header.
 
     Addresses next to each other have no numbers, and a number or date next to an address has no
     header row.

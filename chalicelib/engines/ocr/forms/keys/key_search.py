@@ -306,7 +306,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match has words in every segment of its unit, as in no smaller unit."""
+    """Return whether a match begins in the first segment of its unit and ends in the last one."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 

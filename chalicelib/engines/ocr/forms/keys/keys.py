@@ -249,7 +249,7 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Rate short keys, and small letters where the template has capitals, as in sentences."""
+    """Return a factor; it is below 1 if the letter case of the text speaks against the key."""
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)

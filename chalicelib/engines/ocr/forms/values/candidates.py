@@ -39,7 +39,7 @@ def as_array(rects: Sequence[Rect]) -> Rects:
 
 
 def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return the distance of each rectangle to the right of a key, in heights; else infinite."""
+    """Return distances in multiples of `height` for rectangles right of a key; else infinity."""
     low = np.maximum(rects[:, 1], rect.min_y)
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
@@ -51,14 +51,14 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return the distance of each rectangle below a key, in heights; infinite in other columns."""
+    """Return distances in multiples of `height` for rectangles below a key; else infinity."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return the distance of each rectangle above a key, in heights; infinite in other columns."""
+    """Return distances in multiples of `height` for rectangles above a key; else infinity."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
@@ -75,10 +75,10 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 
 
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
-    """Return the nearest rectangle below or above a key; in a row, the best aligned one.
+    """Return the index of the nearest rectangle; among several side by side, the best aligned one.
 
     Args:
-        gaps: distances in heights; infinite for rectangles to ignore, finite for at least one.
+        gaps: result of `below_gaps` or `above_gaps`; at least one distance must be finite.
         rects: left, top, right, bottom; shape (rectangles, 4).
         rect: rectangle of the key.
         height: height of the key in pixels.
@@ -91,7 +91,7 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
 
 
 def nearness_right(gap: float) -> float:
-    """Return the nearness of a text to the right of a key, 0 to 1, by its distance in heights."""
+    """Return how near a text right of a key is, 0 to 1; `gap` is in key heights."""
     return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
 
 
@@ -101,7 +101,7 @@ def nearness_stacked(
     """Return how near and how well aligned a text below or above a key is, 0 to 1.
 
     Args:
-        gap: distance in heights.
+        gap: distance in multiples of `height`.
         other: rectangle of the text: left, top, right, bottom.
         rect: rectangle of the key.
         height: height of the key in pixels.
@@ -195,7 +195,7 @@ class Neighbourhood:
         """Return the nearest text in each direction for each key.
 
         Args:
-            templates: keys of the template, by the numbers of the keys found.
+            templates: the template key of each found key, at the same index as in `keys`.
         """
         owned = {piece.owner: number for number, piece in enumerate(self.pieces)}
         found = []
@@ -379,7 +379,7 @@ class Neighbourhood:
         return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece to the right of a key; directly after a colon it is INLINE."""
+        """Yield the piece to the right of a key; its direction is INLINE directly after a colon."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf

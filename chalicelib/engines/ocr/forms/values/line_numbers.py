@@ -56,7 +56,7 @@ class NumberedLines:
     """The lines of a form that have numbers."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find numbers that are printed twice in a row of text.
+        """Find numbers that are printed at two places of the same row of text.
 
         Args:
             segments: segments of one page.

@@ -1,9 +1,10 @@
 """Finds values in the ruled cells next to their keys: tables with caption cells and value cells.
 
 On most forms, a box with only a caption is empty, and the box next to it is another field. Captions
-have cells of their own if several are in one row or column, each cell has only the caption, and the
-cells below or to the right have only free text, without any key in the same row or column. Most
-texts below must not be plain words, unless the cells below are taller than those of the captions.
+are taken to have separate cells if three things hold: several captions are in one row or column,
+each cell has only its caption, and the cells below or to the right have only free text and no key
+in the same row or column. Most texts below must not be plain words, unless the cells below are
+taller than those of the captions.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _Pair:
 def values_in_next_cells(
     keys: Sequence[FoundKey], remains: Remains, rulings: PageRules
 ) -> dict[int, int]:
-    """Return the values of keys that have ruled cells of their own.
+    """Return the values of keys that are alone in a ruled cell.
 
     Args:
         keys: keys that were found.
