@@ -55,6 +55,11 @@ def _french(*replaced: tuple[str, bytes]) -> bytes:
     return content
 
 
+_COMMAS = [
+    (text, (label, f"{label}, {other}")[number % 2])
+    for number, (text, label) in enumerate(PAIRS)
+    for other in {"shipping", "refund"} - {label}
+]
 _STRAY = ("n° 7 est erronée", b"n\xb0 7 est erron\xe9e")
 _CONTROL = ("n° 7 est erronée", b"n\xc2\xb0 7 est erron\x81e")
 
@@ -102,5 +107,25 @@ UNCLEAN = [
         for n, (text, label) in enumerate([*PAIRS, ("both", "a"), ("none", "b")])
     ).encode().replace(b'["a"]', b'["refund", "shipping"]').replace(b'["b"]', b"[]"),
         kind="jsonl", rejected=2),
+    _ok("lists of labels with commas", _file(_COMMAS), warnings=SEVERAL,
+        labels={"shipping": 3, "refund": 3, "shipping, refund": 3, "refund, shipping": 3}),
+    _ok("labels with commas in their names",
+        _file([(text, f"{label}, returns") for text, label in PAIRS]),
+        labels={"shipping, returns": 6, "refund, returns": 6}),
+    _ok("names and questions of a survey tool", rows_of([
+        ("StartDate", "ResponseId", "Q1", "Q2"), ("Start", "Response", "What is wrong?", "Area"),
+        ('{"id":"start"}', '{"id":"record"}', '{"id":"QID1"}', '{"id":"QID2"}'),
+        *((f"2026-05-{n + 1:02d}", f"R_{n:04d}", *pair) for n, pair in enumerate(PAIRS)),
+    ]).encode(), warnings=frozenset({"columnsGuessed", "headerGuessed"})),
+    _ok("a title above a header of several texts", workbook({"Tickets": sheet([
+        ("Tickets of May",), (), ("Id", "Subject", "Description", "Category"),
+        *((n, "hello", *pair) for n, pair in enumerate(PAIRS)),
+    ])}), kind="xlsx", warnings=frozenset({"columnsGuessed"})),
+    _ok("a question as a name", _file(PAIRS).replace(b"text,label", b"Message,Is it late?"),
+        warnings=frozenset({"headerGuessed"})),
+    _ok("Turkish of Windows", rows_of([
+        ("Mesaj", "Kategori"), *((f"şu sipariş {n} yapılmadı", ("İade", "ığne")[n % 2])
+        for n in range(12))], ";").encode("cp1254"), labels={"İade": 6, "ığne": 6},
+        warnings=frozenset({"encodingGuessed", "headerGuessed"})),
     _ok("texts with commas and no quotes", _unquoted(), labels={"shipping": 5}, rejected=35),
 ]  # fmt: skip

@@ -124,6 +124,8 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
     found = [label for label, parts in known.items() if len(parts) > 1]
     # A single label with a bar is a name, unless it shares a part with another label.
     if len(found) < 2 and not any(uses[part] > 1 for label in found for part in known[label]):
+        found = _find_comma_lists(known)
+    if not found:
         return []
     places = tuple(found[:MAX_PLACES])
     message = (
@@ -131,6 +133,19 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
         "list is a label. Give every text the one label that matters most."
     )
     return [UploadWarning(SEVERAL_LABELS, message, len(found), places)]
+
+
+def _find_comma_lists(labels: Iterable[str]) -> list[str]:
+    """Return the labels that are lists with commas, as forms and mailboxes write them.
+
+    A comma is also part of names such as `Parts, repairs`, so that most labels with commas must
+    consist of labels that occur elsewhere.
+    """
+    known = {label: [part.strip() for part in label.split(",")] for label in labels}
+    uses = Counter(part for parts in known.values() for part in parts)
+    wide = [label for label, parts in known.items() if len(parts) > 1]
+    found = [label for label in wide if all(uses[part] > 1 for part in known[label])]
+    return found if 2 <= len(found) >= len(wide) / 2 else []
 
 
 def split_labels(cell: str) -> list[str]:

@@ -50,6 +50,8 @@ _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
 _SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control character or two would decide.
 _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
+# Turkish letters are those bytes that are Icelandic ones in Latin-1. Icelandic also has the others.
+_TURKISH, _ICELANDIC = "ışğİ".encode("cp1254"), "áæíóú".encode("cp1252")
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
 _JUDGED_BYTES = 16_384
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
@@ -232,8 +234,15 @@ def _guess(file: BinaryIO, language: str) -> str:
         best = from_bytes(sample[:_JUDGED_BYTES], cp_isolation=list(_DENSE)).best()
         if best is not None and _decodes_as(file, best.encoding, "strict"):
             return str(best.encoding)
+    is_turkish = _count(sample, _TURKISH) > _count(sample, _ICELANDIC)
+    if is_turkish and _decodes_as(file, "cp1254", "strict"):
+        return "cp1254"
     has_signs = len(sample.translate(None, _C1)) < len(sample)
     return "cp1252" if has_signs and _decodes_as(file, "cp1252", "strict") else "latin-1"
+
+
+def _count(sample: bytes, letters: bytes) -> int:
+    return sum(map(sample.count, (bytes([letter]) for letter in letters)))
 
 
 def _sample(file: BinaryIO) -> bytes:

@@ -166,12 +166,18 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether the first row is a header: it has a known word, and no cell occurs again."""
+    """Return whether the first row is a header: it has a known word, and no cell occurs again.
+
+    Forms have questions as names, so that one name may be a question if all labels repeat.
+    """
+    short = sum(fact.looks_like_a_name for fact in (texts, labels))
     return (
         texts.rows >= _MIN_ROWS_WITHOUT_NAMES
         and labels.distinct * 2 <= labels.rows
         and has_known_word(names)
-        and all(fact.looks_like_a_name and fact.first_is_unlike for fact in (texts, labels))
+        and texts.first_is_unlike
+        and labels.first_is_unlike
+        and (short == 2 or (short == 1 and labels.all_repeat))
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 
 from chalicelib.domain.datasets.upload_format import (
     COLUMNS_GUESSED,
@@ -34,6 +34,7 @@ from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
     describe_columns,
     find_likely,
+    is_code,
     is_group_row,
     looks_like_names,
 )
@@ -43,6 +44,8 @@ from chalicelib.formats.texts.text_table import SAMPLE_RECORDS, TextTable
 _MOST, _NEARLY_ALL = 0.8, 0.95
 _MOST_TITLES = 20
 _ROWS_BELOW = 50
+# Most rows of names below a header, and fewest columns of codes that show them.
+_MOST_HEADERS, _LEAST_CODED = 2, 2
 # Forms write every answer of a question with several choices with this at its end.
 _FORMS_END = ";"
 
@@ -158,6 +161,7 @@ class ColumnFinder:
             skipped=layout.skipped | ({number} if is_header else frozenset()),
             header=tuple(names) if is_header else (),
         )
+        self._skip_second_header(names)
         if self._is_guessed:
             self._warn_of_columns(number, names)
         elif is_header and options.header is None and not asked:
@@ -167,6 +171,34 @@ class ColumnFinder:
             self._layout = join_cells(self._table)
         if width == 2 and not asked and not (is_header and columns):
             self._find_swap(has_header=is_header)
+
+    def _skip_second_header(self, names: list[str]) -> None:
+        """Leave out rows of further names below the header, as survey tools write them.
+
+        Columns of numbers, dates and addresses have none there.
+        """
+        if not self._layout.header or len(names) == 2:
+            return
+        profiles, label_at = self._table.profiles(names), self._layout.label_at
+        rows = max(profile.rows for profile in profiles)
+        coded = [at for at, found in enumerate(profiles) if found.are_codes(rows - _MOST_HEADERS)]
+        labels = profiles[label_at].values
+
+        def is_second(row: tuple[int, list[str]]) -> bool:
+            label = "".join(row[1][label_at : label_at + 1]).strip()
+            return labels[label] <= 1 and not _has_codes(row[1], coded)
+
+        below = islice(self._table.rows(), _MOST_HEADERS)
+        found = [number for number, _ in takewhile(is_second, below)]
+        if len(coded) >= _LEAST_CODED and found:
+            self._layout = replace(
+                self._layout, skipped=self._layout.skipped.union(found)
+            ).with_warning(
+                HEADER_GUESSED,
+                f"Rows {found[0]} to {found[-1]} were left out as further names of the columns: "
+                "they have no numbers or dates where all other rows have them.",
+                *(f"row {number}" for number in found),
+            )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
         """Return the columns that fit by their names; codes and addresses are not texts."""
@@ -386,6 +418,11 @@ def _no_columns(
     error = InvalidUpload(message)
     error.detail = describe_columns(profiles)
     return error
+
+
+def _has_codes(cells: list[str], coded: list[int]) -> bool:
+    """Return whether a row has a code in one of the columns that hold codes."""
+    return any(is_code(cells[at].strip()) for at in coded if at < len(cells))
 
 
 def _only(found: list[int]) -> int | None:

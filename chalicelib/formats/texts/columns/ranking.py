@@ -34,6 +34,7 @@ _OTHER = 0.4  # factor of a name that means neither, such as "status"
 _MOST_LABEL_CHARACTERS = 60
 _LABEL_WORDS = 2  # labels with more words on average are less likely
 _MOST_LABELS = 200
+_NEARLY_ALL = 0.9
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 
@@ -62,7 +63,7 @@ class ColumnProfile:
         self.rows += 1
         self.characters += len(value)
         self.words += len(value.split()) + len(_WIDE.findall(value)) // 2
-        self.codes += _is_code(value)
+        self.codes += is_code(value)
         self.values[value] += 1
 
     @property
@@ -121,6 +122,10 @@ class ColumnProfile:
         """Return whether most cells are numbers, dates, identifiers or addresses."""
         return 2 * self.codes > self.rows
 
+    def are_codes(self, rows: int) -> bool:
+        """Return whether nearly all cells of a table's rows are codes in this column."""
+        return self.codes >= _NEARLY_ALL * rows
+
     @property
     def is_named_by_code(self) -> bool:
         """Return whether the first cell is a code like those below it.
@@ -128,7 +133,7 @@ class ColumnProfile:
         Numbers below a name with letters, such as `Q1`, are not like it.
         """
         has_letters = any(map(str.isalpha, self.samples[0])) if self.rows else False
-        return _is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
+        return is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
@@ -188,7 +193,7 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     groups = [name for name in names if name]
     is_merged = len(set(groups)) < len(columns)
     are_names = len(set(columns)) == len(columns) and not any(
-        not name or len(name) > _LONGEST_NAME or _is_code(name) for name in columns
+        not name or len(name) > _LONGEST_NAME or is_code(name) for name in columns
     )
     return (
         is_merged
@@ -236,7 +241,7 @@ def _ranks(scores: Sequence[float]) -> list[int]:
     return [first[score] for score in scores]
 
 
-def _is_code(value: str) -> bool:
+def is_code(value: str) -> bool:
     """Return whether a cell is a number, a date, an identifier or an address."""
     if _ADDRESS.fullmatch(value):
         return True
