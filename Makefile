@@ -24,7 +24,7 @@ ARGS ?=
 BEFORE := af96b00b
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -173,6 +173,9 @@ bench-restarts: $(INSTALLED) ## measure start and stop of the local stack with 4
 
 bench-turns: $(INSTALLED) fast-models ## count jobs before those of another account: slow webhooks, a large batch
 	@$(BIN)/python -m bench.bench_turns $(ARGS)
+
+bench-versions: $(INSTALLED) fast-models ## measure whether serve=if-better keeps a model from wrong labels and takes good ones
+	@$(BIN)/python -m bench.bench_versions --data $(DATA) $(ARGS)
 
 bench-batches: $(INSTALLED) fast-models ## compare batches with single calls: answers, processor time, rate, memory, latency (ARGS="--only speed")
 	@$(BIN)/python -m bench.bench_batches --data $(DATA) $(ARGS)

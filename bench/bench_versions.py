@@ -1,0 +1,146 @@
+"""Measure whether `serve: "if-better"` keeps a version from wrong labels and takes a good one.
+
+Run with `make bench-versions` or `python -m bench.bench_versions [--trials N]`. Each trial trains a
+model over HTTP, adds correctly labelled texts and retrains: the new version must be served. Then it
+gives 30 % of all texts a wrong label and retrains: the served version must stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.report import Bar, Report, say
+from bench.text_data import BUILD, ROOT
+from tests.flows.client import LANGUAGE, Client
+from tests.flows.world import World, csv_file
+from tests.local_stack import LocalStack
+
+TRIALS = 10
+CORRUPTED = 0.3
+"""Fraction of the labels that a trial changes."""
+ADDED = 0.2
+"""Fraction of the texts that arrive after the first training."""
+BAR = 0.9
+OUTSIDE = "oos"
+"""Label of texts that belong to no label."""
+# Seconds until a training must have ended.
+PATIENCE = 600.0
+Rows = list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a trial takes from a public set at random."""
+
+    name: str
+    labels: int
+    texts: int
+    """Texts of each label."""
+
+    def rows(self, data: Path, chance: random.Random) -> Rows:
+        """Return texts with labels in random order."""
+        texts: dict[str, list[str]] = defaultdict(list)
+        with (data / "text" / f"{self.name}_train.csv").open(encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                texts[row["label"]].append(row["text"])
+        texts.pop(OUTSIDE, None)
+        rows = [
+            (text, label)
+            for label in chance.sample(sorted(texts), self.labels)
+            for text in chance.sample(texts[label], min(self.texts, len(texts[label])))
+        ]
+        chance.shuffle(rows)
+        return rows
+
+
+DRAWS = (Draw("banking77", 20, 60), Draw("clinc150_full", 25, 50), Draw("sst3", 3, 500))
+"""Sets that the trials take in turn: easy, easier, and difficult ones."""
+
+
+def retrain(client: Client, model: str) -> dict[str, Any]:
+    """Retrain with `if-better` and return the record of the new version."""
+    sent = {"modelId": model, "trainParams": {"serve": "if-better"}}
+    assert client.json("POST", f"{LANGUAGE}/retrain", sent).status == 200
+    ended = client.wait_model(model, PATIENCE)
+    assert ended["status"] == "SUCCEEDED", ended
+    newest: dict[str, Any] = client.get(f"{LANGUAGE}/models/{model}/versions").ok["data"][0]
+    say(newest.get("notServedBecause") or f"version {newest['version']} is served")
+    return newest
+
+
+def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
+    """Give a fraction of the examples another label of the dataset; return how many."""
+    examples = client.items(f"{LANGUAGE}/datasets/{dataset}/examples", source="all")
+    names = sorted({one["label"]["name"] for one in examples})
+    chosen = chance.sample(examples, round(CORRUPTED * len(examples)))
+    corrections = [
+        {
+            "exampleId": one["id"],
+            "label": chance.choice([name for name in names if name != one["label"]["name"]]),
+        }
+        for one in chosen
+    ]
+    path = f"{LANGUAGE}/datasets/{dataset}/corrections"
+    assert client.json("POST", path, {"corrections": corrections}).status == 200
+    return len(chosen)
+
+
+def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool]:
+    """Return whether the version of clean and that of corrupted labels is served."""
+    chance = random.Random(seed)
+    rows = draw.rows(data, chance)
+    later = round(ADDED * len(rows))
+    dataset = int(client.dataset(csv_file(rows[later:]))["id"])
+    model = str(client.train(dataset)["modelId"])
+    assert client.wait_model(model, PATIENCE)["status"] == "SUCCEEDED"
+    path = f"{LANGUAGE}/datasets/{dataset}/upload"
+    added = {"data": ("later.csv", csv_file(rows[:later]))}
+    assert client.multipart("PUT", path, {}, added).status == 200
+    client.wait_dataset(dataset, PATIENCE)
+    clean = retrain(client, model)
+    say(f"{draw.name}, draw {seed}: {corrupt(client, dataset, chance)} of {len(rows)} corrupted")
+    corrupted = retrain(client, model)
+    assert [clean["version"], corrupted["version"]] == [2, 3]
+    return bool(clean["isServed"]), bool(corrupted["isServed"])
+
+
+def main() -> int:
+    """Run the benchmark and return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench_versions")
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    options = parser.parse_args()
+    report = Report('Retraining with serve: "if-better"')
+    served, stayed = Counter[str](), Counter[str]()
+    with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
+        world = World(stack, Path(folder))
+        client = world.caller("GOLD", example_calls=1_000_000)
+        for seed in range(options.trials):
+            draw = DRAWS[seed % len(DRAWS)]
+            clean, corrupted = run_trial(client, draw, options.data, seed)
+            served[draw.name] += clean
+            stayed[draw.name] += not corrupted
+        world.close()
+    for draw in DRAWS[: options.trials]:
+        trials = len(range(DRAWS.index(draw), options.trials, len(DRAWS)))
+        name = f"{draw.name}, {trials} trials"
+        report.add(f"{name}: new version of clean labels served", served[draw.name])
+        report.add(f"{name}: old version kept from wrong labels", stayed[draw.name])
+    count = options.trials
+    report.add("clean labels: fraction served", served.total() / count, "", Bar(BAR))
+    report.add(
+        "wrong labels: fraction in which the old stays", stayed.total() / count, "", Bar(BAR)
+    )
+    return report.finish(BUILD / "versions.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
