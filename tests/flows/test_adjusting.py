@@ -156,3 +156,41 @@ def test_file_without_header_is_read(caller, model):
     caller.wait_model(model)
 
     assert caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]["labelled"] == 30
+
+
+def test_feedback_is_used_if_the_call_asks(caller, model):
+    """Both kinds of bodies take `withFeedback`, and the card shows no text of feedback."""
+    dataset = int(caller.dataset(weather())["id"])
+    text, label = examples()[0]
+    added = {"modelId": model, "document": f"{text} then", "expectedLabel": label}
+    assert caller.multipart("POST", f"{LANGUAGE}/feedback", added).status == 200
+    refused = adjust(caller, model, table(examples()[:30]), withFeedback="perhaps")
+    assert (refused.status, "withFeedback" in refused.data["message"]) == (400, True)
+    path = f"{LANGUAGE}/models/{model}/adjust"
+    sends = (
+        (30, lambda: adjust(caller, model, table(examples()[:30]), withFeedback="true")),
+        (0, lambda: caller.json("POST", path, {"datasetId": dataset, "withFeedback": True})),
+    )
+    for shown, send in sends:
+        assert send().status == 200
+        caller.wait_model(model)
+        card = caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]
+        assert (card["feedback"], len(card["nearest"])) == (1, shown)
+
+
+def test_texts_of_another_language_leave_the_threshold_usable(caller, model):
+    """Unlabelled texts in another script resemble no label, so the model still answers its own."""
+    streets = ("长安街", "南京路", "人民路", "解放路")
+    foreign = [(f"请问{street}{n}号的图书馆几点开门", "") for n in range(60) for street in streets]
+
+    assert adjust(caller, model, table(foreign), outOfDomainRate=0.05).status == 200
+    caller.wait_model(model)
+
+    card = caller.get(f"{LANGUAGE}/models/{model}/card").ok["adjustment"]
+    assert (card["labelled"], card["unlabelled"]) == (0, 240)
+    answers = [
+        caller.json("POST", f"{LANGUAGE}/intent", {"modelId": model, "document": text}).ok
+        for text, _ in examples()[:20]
+    ]
+    kept = [answer["probabilities"][0]["label"] != "out-of-domain" for answer in answers]
+    assert sum(kept) >= 15, answers

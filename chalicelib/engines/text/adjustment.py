@@ -68,7 +68,7 @@ class _Mixture(NamedTuple):
 
 
 def adjust(
-    trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None
+    trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None, sent: int | None = None
 ) -> tuple[TrainedText, Adjustment]:
     """Return the adjusted model, and what has changed.
 
@@ -77,13 +77,15 @@ def adjust(
         blocks: vectors of the texts by encoder, float32, shape (texts, dims).
         truth: label index of each text; -1 unlabelled, the number of labels out of domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
+        sent: number of the first texts that are a sample of what users send; None for all.
     """
     labels = len(trained.labels)
     is_labelled = (truth >= 0) & (truth < labels)
     factor, shift, trust = 1.0, np.zeros(labels), 0.0
     if is_labelled.any():
         some = {name: block[is_labelled] for name, block in blocks.items()}
-        factor, shift = _fit_labelled(trained.logits(some), truth[is_labelled])
+        counted = int(is_labelled[:sent].sum())
+        factor, shift = _fit_labelled(trained.logits(some), truth[is_labelled], counted)
         trust = _fit_trust(trained.certainty(blocks), is_labelled, truth == labels)
     adjusted = _rescaled(trained, factor, shift, trust)
     rejector, before, after = adjusted.parameters.rejector, None, None
@@ -119,8 +121,14 @@ def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
     return [int(row) for row in np.argsort(gaps, kind="stable")[:count]]
 
 
-def _fit_labelled(tempered: Singles, truth: Ints) -> tuple[float, Doubles]:
-    """Return a factor for the temperature, and an offset for the logits of each label."""
+def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, Doubles]:
+    """Return a factor for the temperature, and an offset for the logits of each label.
+
+    Args:
+        tempered: logits divided by the temperature, float32, shape (texts, labels).
+        truth: label index of each text.
+        counted: number of the first texts, from which the frequencies of labels are counted.
+    """
     logits = tempered.astype(np.float64)
 
     def loss(factor: float, shift: Doubles) -> float:
@@ -132,9 +140,12 @@ def _fit_labelled(tempered: Singles, truth: Ints) -> tuple[float, Doubles]:
         return min(_TEMPERATURES, key=lambda factor: loss(factor, shift))
 
     factor = best_factor(np.zeros(logits.shape[1]))
-    expected = _softmax(logits / factor).mean(axis=0)
-    counts = np.bincount(truth, minlength=len(expected))
-    frequencies = (counts + _FREQUENCY_TEXTS * expected) / (len(truth) + _FREQUENCY_TEXTS)
+    if not counted:
+        return factor, np.zeros(logits.shape[1])
+    # Feedback has the texts that were misclassified, so it says nothing about frequencies.
+    expected = _softmax(logits[:counted] / factor).mean(axis=0)
+    counts = np.bincount(truth[:counted], minlength=len(expected))
+    frequencies = (counts + _FREQUENCY_TEXTS * expected) / (counted + _FREQUENCY_TEXTS)
     shift = np.asarray(exact_log(frequencies / expected), np.float64)
     return best_factor(shift), shift
 

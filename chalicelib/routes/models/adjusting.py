@@ -9,6 +9,7 @@ import msgspec
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import BadRequest, DatasetNotFound, InvalidParameter, PrebuiltHasCardOnly
+from chalicelib.services.training.adjusting import AdjustmentRequest
 from chalicelib.web.operations.fields import Column, Delimiter, Encoding, Share, Url
 from chalicelib.web.operations.files import SOURCES, one_source, reading_options
 from chalicelib.web.operations.locate import dataset_in_body, model_in_path
@@ -26,6 +27,7 @@ class AdjustForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
     dataset_id: int | None = None
     out_of_domain_rate: Share | None = None
+    with_feedback: bool | None = None
     text_column: Column | None = None
     label_column: Column | None = None
     delimiter: Delimiter | None = None
@@ -55,9 +57,12 @@ def locate(call: Call) -> tuple[Model, DatasetView | None]:
 def adjust_model(call: Call) -> model_records.TrainingRecord:
     """Queue an adjustment of a model to texts of users."""
     model, view = call.located
-    source, rate = one_source(call, view, reading_options(call)), call.form.out_of_domain_rate
+    form, source = call.form, one_source(call, view, reading_options(call))
+    wanted = AdjustmentRequest(
+        source, form.out_of_domain_rate, with_feedback=form.with_feedback is True
+    )
     service = call.container.adjustments
-    return describe.training(service.request(call.account, model, source, rate, call.seconds_left))
+    return describe.training(service.request(call.account, model, wanted, call.seconds_left))
 
 
 def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:

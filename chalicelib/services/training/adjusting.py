@@ -7,7 +7,7 @@ its temperature, the frequencies of its labels and its rejection threshold.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
-from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, UPLOAD, Dataset, DatasetView
+from chalicelib.domain.datasets.dataset import (
+    DELETION_PENDING,
+    FAMILY_TYPES,
+    FEEDBACK,
+    LANGUAGE,
+    UPLOAD,
+    Dataset,
+    DatasetView,
+)
 from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
 from chalicelib.domain.datasets.upload_format import ReadingOptions
 from chalicelib.domain.jobs.batch_table import InputTable
@@ -48,6 +56,8 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.adjustment import Adjustment
     from chalicelib.engines.text.classifier import TrainedText
     from chalicelib.stores.accounts.in_flight import InFlight
+    from chalicelib.stores.datasets.datasets import DatasetStore
+    from chalicelib.stores.datasets.labels import LabelStore
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
@@ -75,12 +85,26 @@ class AdjustmentStores:
     """The stores that `AdjustmentService` uses."""
 
     curves: CurveStore
+    datasets: DatasetStore
     downloads: Downloader
     examples: ExampleStore
     in_flight: InFlight
+    labels: LabelStore
     model_files: ModelVersions
     uploaded_files: UploadedFileStore
     user_texts: UserTextStore
+
+
+@dataclass(frozen=True)
+class AdjustmentRequest:
+    """The texts and options of a call that adjusts a model."""
+
+    source: UploadSource | DatasetView
+    """A file or its URL, or a dataset whose uploads are used."""
+    rate: float | None = None
+    """Fraction of in-domain texts to reject; None keeps the fraction of the training."""
+    with_feedback: bool = False
+    """Whether feedback examples of the model's dataset are used, too."""
 
 
 class AdjustmentService:
@@ -98,8 +122,7 @@ class AdjustmentService:
         self,
         account: Account,
         model: Model,
-        source: UploadSource | DatasetView,
-        rate: float | None,
+        wanted: AdjustmentRequest,
         seconds: float,
     ) -> ModelView:
         """Queue an adjustment of the served version.
@@ -107,8 +130,7 @@ class AdjustmentService:
         Args:
             account: owner of the model.
             model: the model.
-            source: a file or its URL, or a dataset whose uploads are used.
-            rate: fraction of in-domain texts to reject; None keeps the fraction of the training.
+            wanted: the texts and options of the call.
             seconds: time in which the texts must be read.
 
         Raises:
@@ -117,14 +139,16 @@ class AdjustmentService:
             TooManyOpen: the account has too many open trainings.
         """
         model.require_dataset("adjusted")
-        found = self._checked(account, model, source, rate, seconds)
+        found, feedback = self._checked(account, model, wanted, seconds)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "adjusted")
         key = self._stores.user_texts.put(model, found)
-        asked = rate if rate is not None else model.out_of_domain_rate
+        asked = wanted.rate if wanted.rate is not None else model.out_of_domain_rate
         # Texts of a dataset are not kept: its deletion would not find them on the card.
-        keeps = not isinstance(source, DatasetView)
+        keeps = not isinstance(wanted.source, DatasetView)
         adjustment = {"texts": key, "rate": asked, "keepsTexts": keeps}
+        if wanted.with_feedback:
+            adjustment["feedback"] = feedback
         request = replace(model.request, adjustment=adjustment)
         try:
             return self._queue_again(account, model, request, None, "adjusted")
@@ -136,11 +160,10 @@ class AdjustmentService:
         self,
         account: Account,
         model: Model,
-        source: UploadSource | DatasetView,
-        rate: float | None,
+        wanted: AdjustmentRequest,
         seconds: float,
-    ) -> UserTexts:
-        """Return the texts, if they can adjust the served version."""
+    ) -> tuple[UserTexts, int]:
+        """Return the texts, and how many of the last are feedback, if they can adjust the model."""
         if model.type != INTENT:
             raise InvalidParameter(
                 "model_id",
@@ -150,16 +173,18 @@ class AdjustmentService:
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
         trained = self._load(model)
-        found = self._read(account, source, trained.labels, seconds)
+        rows = self._read(account, wanted.source, trained.labels, seconds)
+        feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []
+        found = UserTexts(*([row[part] for row in rows + feedback] for part in (0, 1)))
         can_reject = model.out_of_domain_rate is not None
-        check_user_texts(found, trained.labels, rate, can_reject=can_reject)
+        check_user_texts(found, trained.labels, wanted.rate, can_reject=can_reject)
         if can_reject and not _has_samples(trained):
             raise BadRequest(
                 "This version of the model stored no scores to compare with. Train it again, then "
                 "adjust it.",
                 "retrain_first",
             )
-        return found
+        return found, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
         """Adjust the served version.
@@ -203,11 +228,15 @@ class AdjustmentService:
         rate, keeps = wanted.get("rate"), wanted.get("keepsTexts") is True
         asked = None if rate is None else float(str(rate))
         truth = np.array([places.get(label, UNLABELLED) for label in found.labels])
-        adjusted, result = adjust(trained, blocks, truth, asked)
+        feedback = wanted.get("feedback")
+        sent = len(truth) - int(str(feedback or 0))
+        adjusted, result = adjust(trained, blocks, truth, asked, sent)
         shows = asked is not None and keeps
-        nearest = _nearest(adjusted, found, blocks) if shows else []
+        nearest = _nearest(adjusted, found, blocks, sent) if shows else []
         metrics, card, evaluation = self._documents(model)
         card |= _card_members(card, result, asked, nearest)
+        if feedback is not None:
+            card["adjustment"]["feedback"] = feedback
         base = next((v for v in model.versions.kept if v.folder == model.version), None)
         if base is not None:
             self._stores.curves.copy(model, base.run)
@@ -267,17 +296,37 @@ class AdjustmentService:
         source: UploadSource | DatasetView,
         labels: Sequence[str],
         seconds: float,
-    ) -> UserTexts:
-        rows = (
-            self._of_dataset(source)
-            if isinstance(source, DatasetView)
-            else self._of_file(account, source, labels, seconds)
-        )
-        found = list(rows)
-        return UserTexts([text for text, _ in found], [label for _, label in found])
+    ) -> list[tuple[str, str]]:
+        if isinstance(source, DatasetView):
+            return list(self._of_dataset(source, UPLOAD))
+        return list(self._of_file(account, source, labels, seconds))
 
-    def _of_dataset(self, view: DatasetView) -> Iterator[tuple[str, str]]:
-        """Yield the uploaded texts of a dataset with their labels."""
+    def _feedback(
+        self, model: Model, labels: Collection[str], rows: Sequence[tuple[str, str]]
+    ) -> list[tuple[str, str]]:
+        """Return the feedback examples of the model's dataset that are not among the sent rows."""
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is None or dataset.status == DELETION_PENDING:
+            raise InvalidParameter(
+                "withFeedback", "the model's dataset is deleted, with its feedback. Leave it out."
+            )
+        count = sum(counts.feedback for counts in dataset.counts)
+        if len(rows) + count > MOST_TEXTS:
+            raise InvalidParameter(
+                "withFeedback",
+                f"{count:,} feedback examples and {len(rows):,} texts are more than "
+                f"{MOST_TEXTS:,}. Leave it out, or send fewer texts.",
+            )
+        sent = {text for text, _ in rows}
+        return [
+            (text, label)
+            for text, label in self._of_dataset(self._stores.labels.view(dataset), FEEDBACK)
+            # The dataset may have labels that the model does not know yet.
+            if label in labels and text not in sent
+        ]
+
+    def _of_dataset(self, view: DatasetView, kind: str) -> Iterator[tuple[str, str]]:
+        """Yield the texts of a dataset from uploads or feedback, with their labels."""
         dataset = view.dataset
         if dataset.family != LANGUAGE or dataset.type != INTENT:
             raise InvalidParameter(
@@ -286,7 +335,7 @@ class AdjustmentService:
             )
         names = {label.label_id: label.name for label in view.labels}
         for counts in dataset.counts:
-            for example in self._stores.examples.read_all(dataset.dataset_id, UPLOAD, [counts]):
+            for example in self._stores.examples.read_all(dataset.dataset_id, kind, [counts]):
                 yield example.name, names[counts.label_id]
 
     def _of_file(
@@ -367,10 +416,13 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
     return next((lowered.index(name) for name in LABEL_COLUMNS if name in lowered), None)
 
 
-def _nearest(adjusted: TrainedText, found: UserTexts, blocks: Blocks) -> list[dict[str, Any]]:
-    """Return the texts nearest to the threshold with their answers, in the form of the card."""
+def _nearest(
+    adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
+) -> list[dict[str, Any]]:
+    """Return the sent texts nearest to the threshold with their answers, as the card shows them."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
+    blocks = {name: block[:sent] for name, block in blocks.items()}
     rows = nearest_rows(adjusted, blocks, SHOWN_TEXTS)
     answers = adjusted.answer({name: block[rows] for name, block in blocks.items()})
     return [

@@ -286,7 +286,7 @@ WORDS: Mapping[str, str] = {
     "trainParams": "Further parameters of the training, as an object or as JSON text.",
     "trainStats": "Statistics of the finished training; null before.",
     "trainSplitRatio": "Fraction of the examples used for training; the others test the model.",
-    "withFeedback": "Whether to train on feedback examples, too.",
+    "withFeedback": "Whether feedback examples are used, too.",
     "withGlobalDatasetId": "Id of a dataset of the service to train on in addition.",
     "augmentData": "Whether to train on altered copies of the images, too. If it and `epochs` are "
     "absent, `object-detection` uses such copies of up to 60 images, and mirrored ones of more "

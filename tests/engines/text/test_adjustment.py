@@ -83,6 +83,19 @@ def test_labelled_texts_move_the_probabilities_towards_what_is_right(model):
     assert (found.rejected_before, found.rejected_after) == (None, None)
 
 
+def test_feedback_leaves_the_frequencies_of_labels(model):
+    """Texts after the sent ones set the temperature only: the labels keep their biases."""
+    blocks, truth = users(1, 0)
+    wrong = np.where(np.arange(300) % 2 == 0, 0, truth)
+
+    changed, found = adjust(model, blocks, wrong, None, 0)
+    counted, _ = adjust(model, blocks, wrong, None)
+
+    assert found.temperature_factor > 1
+    np.testing.assert_array_equal(changed.parameters.biases, model.parameters.biases)
+    assert not np.array_equal(counted.parameters.biases, model.parameters.biases)
+
+
 def test_an_adjusted_model_is_stored_and_adjusted_again(model):
     """Samples of signals survive storage, so that a second adjustment finds the same threshold."""
     blocks, _ = users(1, 60)

@@ -163,7 +163,7 @@ STORY: Sequence[Step] = (
          keeps={"bundle": "id"}),
     Step("get_model_export", L, variables={**_MODEL, "export_id": "$bundle"}, until=_ENDED),
     Step("import_model", L, fields={"name": "shop"}, files={"data": "bundle.zip"}),
-    Step("adjust_model", L, variables=_MODEL, fields={"datasetId": "$data"}),
+    Step("adjust_model", L, variables=_MODEL, fields={"datasetId": "$data", "withFeedback": True}),
     Step("get_training", L, variables=_MODEL, until=_ENDED),
     Step("serve_model_version", L, variables={**_MODEL, "version": "1"}),
     Step("delete_model_version", L, variables={**_MODEL, "version": "2"}),

@@ -100,7 +100,7 @@ def test_from_a_file_to_a_prediction(presage, tmp_path):
     assert presage("models", "wait", model["modelId"])[0] == 0
     assert presage("models", "retrain", model["modelId"], "--param", "profile=fast")[0] == 0
     come_and_go(presage, model["modelId"], tmp_path / "model.zip")
-    status, out, error = presage("models", "adjust", model["modelId"], WEATHER)
+    status, out, error = presage("models", "adjust", model["modelId"], WEATHER, "--with-feedback")
     assert (status, model["modelId"] in out) == (0, True), error
     assert str(data["id"]) in presage("datasets", "list")[1]
     assert presage("models", "delete", model["modelId"])[0] == 0

@@ -109,6 +109,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         dataset_id: int | None = None,
         out_of_domain_rate: float | None = None,
         label_column: str | int | None = None,
+        with_feedback: bool | None = None,
     ) -> AsyncModel[ResultT_co]:
         """Adjust a text model to texts as users send them; arguments as in `models.adjust`."""
         return await AsyncModels(self.family).adjust(
@@ -117,6 +118,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
             dataset_id=dataset_id,
             out_of_domain_rate=out_of_domain_rate,
             label_column=label_column,
+            with_feedback=with_feedback,
         )
 
     async def metrics(self, version: int | None = None) -> records.Metrics:
@@ -230,6 +232,7 @@ class AsyncModels(Generic[ResultT_co]):
         dataset_id: int | None = None,
         out_of_domain_rate: float | None = None,
         label_column: str | int | None = None,
+        with_feedback: bool | None = None,
     ) -> AsyncModel[ResultT_co]:
         """Queue an adjustment of a text model to texts as users send them.
 
@@ -243,9 +246,10 @@ class AsyncModels(Generic[ResultT_co]):
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
             out_of_domain_rate: fraction of in-scope texts to reject, for models that reject.
             label_column: column of the labels: its name, or its position from 1.
+            with_feedback: whether feedback examples also set temperature and threshold.
         """
         fields: dict[str, Any] = {"datasetId": dataset_id, "labelColumn": label_column}
-        fields["outOfDomainRate"] = out_of_domain_rate
+        fields |= {"outOfDomainRate": out_of_domain_rate, "withFeedback": with_feedback}
         path = f"{self._base}/models/{model_id}/adjust"
         if file is None:
             request = Request("POST", path, fields=fields)

@@ -43,6 +43,9 @@ def adjust(
         float | None, typer.Option(help="Fraction of in-scope texts to reject.")
     ] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of the labels.")] = None,
+    with_feedback: Annotated[
+        bool, typer.Option("--with-feedback", help="Use the model's feedback examples, too.")
+    ] = False,
     wait: Wait = True,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -50,7 +53,10 @@ def adjust(
     """Adjust a text model to texts as users send them, without training it again."""
     with client() as service:
         model = find_model(service, model_id).adjust(
-            file, out_of_domain_rate=out_of_domain_rate, label_column=label_column
+            file,
+            out_of_domain_rate=out_of_domain_rate,
+            label_column=label_column,
+            with_feedback=with_feedback or None,
         )
         follow(model, wait=wait, quiet=quiet, as_json=as_json)
 

@@ -1,0 +1,197 @@
+"""Adjustments in the service: feedback, interrupted runs, closed accounts and backups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.models import user_texts
+from chalicelib.domain.models.model import Model, TrainRequest
+from chalicelib.errors import InvalidParameter
+from chalicelib.services.training import adjusting
+from chalicelib.services.training.adjusting import AdjustmentRequest
+from chalicelib.stores.aws.tables import ModelRow
+from infra.backups.dumping import dump
+from infra.backups.folder import BackupFolder
+from infra.backups.restoring import restore
+from tests.builders import World, a_source, some_rows
+from tests.fresh_aws import provide
+
+ROWS = some_rows({"book": 15, "cancel": 15})
+SENT = some_rows({"book": 12, "cancel": 12}, "sent")
+
+
+@pytest.fixture
+def model(world: World) -> Model:
+    """A trained model of two labels."""
+    return world.model(world.dataset(ROWS), TrainRequest())
+
+
+def adjust(world: World, model: Model, rows: Any = SENT, **options: Any) -> None:
+    """Queue an adjustment to texts of a file."""
+    source = a_source([("text", "label"), *rows])
+    wanted = AdjustmentRequest(source, **options)
+    world.container.adjustments.request(world.account, model, wanted, 0.0)
+
+
+def read(world: World, model: Model) -> tuple[Model, dict[str, Any]]:
+    """Return the model as it is now, and what its card says about the adjustment."""
+    found = world.container.models.get(model.account_id, model.model_id)
+    return found, world.container.models.card(model.account_id, model.model_id).get(
+        "adjustment", {}
+    )
+
+
+def add_feedback(world: World, model: Model, count: int) -> None:
+    """Add feedback that the model would answer wrongly."""
+    for number in range(count):
+        text = some_rows({"book": count}, "sent")[number][0]
+        world.container.feedback.add_text(world.account, model, f"again {text}", "cancel")
+
+
+def files_of_adjustments(world: World, model: Model) -> list[str]:
+    """List the stored texts of adjustments."""
+    return [key for key in world.objects(f"models/{model.model_id}/") if "/adjustments/" in key]
+
+
+def interrupt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the workers until the run has written its version, but not its row; they die there."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.model_leases, "succeed", kill)
+        with pytest.raises(Killed):
+            world.work()
+
+
+def test_feedback_changes_nothing_unless_the_call_asks(world: World, model: Model) -> None:
+    """Without `withFeedback`, the adjusted version is the same with and without feedback."""
+    adjust(world, model)
+    world.work()
+    plain, card = read(world, model)
+    add_feedback(world, model, 10)
+    world.container.model_versions.serve(plain, 1)
+    adjust(world, read(world, model)[0])
+    world.work()
+
+    again, same = read(world, model)
+    files = world.stores.model_files
+    assert files.artifact(model.model_id, plain.version) == files.artifact(
+        model.model_id, again.version
+    )
+    assert same == card
+    assert "feedback" not in card
+
+
+def test_feedback_sets_the_temperature_if_the_call_asks(world: World, model: Model) -> None:
+    """Feedback counts among the labelled texts, and makes the model less confident."""
+    adjust(world, model)
+    world.work()
+    _, plain = read(world, model)
+    world.container.model_versions.serve(read(world, model)[0], 1)
+    add_feedback(world, model, 10)
+    adjust(world, read(world, model)[0], with_feedback=True)
+    world.work()
+
+    _, card = read(world, model)
+    assert (card["labelled"], card["feedback"]) == (len(SENT) + 10, 10)
+    assert card["temperatureFactor"] > plain["temperatureFactor"]
+    assert files_of_adjustments(world, model) == []
+
+
+def test_feedback_completes_a_file_of_few_texts(world: World, model: Model) -> None:
+    """Feedback counts towards the 20 labelled texts; a text that is sent, too, counts once."""
+    add_feedback(world, model, 18)
+    with pytest.raises(InvalidParameter, match="2 texts with and 0 without"):
+        adjust(world, model, SENT[:2])
+
+    adjust(world, model, SENT[:2], with_feedback=True)
+    world.work()
+    assert read(world, model)[1]["labelled"] == 20
+    repeated = [("again " + SENT[0][0], "cancel"), SENT[0]]
+    with pytest.raises(InvalidParameter, match="19 texts with and 0 without"):
+        adjust(world, read(world, model)[0], repeated, with_feedback=True)
+
+
+def test_feedback_that_cannot_be_used_is_refused(
+    world: World, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too much feedback, or none because the dataset is gone: the error names the parameter."""
+    add_feedback(world, model, 10)
+    for module in (adjusting, user_texts):
+        monkeypatch.setattr(module, "MOST_TEXTS", 30)
+    with pytest.raises(InvalidParameter, match=r"withFeedback.* 10 .* 24 .* 30"):
+        adjust(world, model, with_feedback=True)
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, model.dataset_id)
+
+    with pytest.raises(InvalidParameter, match=r"withFeedback.*deleted"):
+        adjust(world, model, with_feedback=True)
+    assert files_of_adjustments(world, model) == []
+
+
+def test_a_killed_adjustment_is_finished_by_another_worker(
+    world: World, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill between artifact and row, the former version is served until the run is done."""
+    adjust(world, model)
+    interrupt(world, monkeypatch)
+    waiting, _ = read(world, model)
+    assert (waiting.status, waiting.version) == ("RUNNING", model.version)
+    assert len(files_of_adjustments(world, model)) == 1
+    world.clock.advance(hours=1)
+    world.settle()
+
+    found, card = read(world, model)
+    assert (found.status, found.failure, card["labelled"]) == ("SUCCEEDED", "", len(SENT))
+    assert found.version != model.version
+    assert files_of_adjustments(world, model) == []
+
+
+def test_an_adjustment_of_a_closed_account_leaves_nothing(
+    world: World, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing an account while its adjustment runs deletes the texts with everything else."""
+    adjust(world, model)
+    interrupt(world, monkeypatch)
+    due = world.clock.now.replace(day=28)
+    world.stores.accounts.close(world.account.account_id, due)
+    world.clock.now = due
+    for _ in range(3):
+        world.settle()
+
+    assert world.stores.accounts.list_all() == ()
+    assert world.rows(ModelRow) == []
+    assert world.objects() == []
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_waiting_adjustment_is_in_the_backup(
+    world: World,
+    model: Model,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_killed: bool,
+) -> None:
+    """A backup made before or during the run verifies; the restored stack finishes the run."""
+    adjust(world, model)
+    if is_killed:
+        interrupt(world, monkeypatch)
+    folder = BackupFolder(tmp_path / "backup")
+    folder.verify(dump(world.settings, folder))
+    provide(world.settings)
+    restore(world.settings, folder)
+    world.clock.advance(hours=1)
+    world.settle()
+
+    found, card = read(world, model)
+    assert (found.status, card["labelled"]) == ("SUCCEEDED", len(SENT))
+    assert files_of_adjustments(world, model) == []
