@@ -333,7 +333,7 @@ class ModelUnreadable(Conflict):
 
 
 class SuspectsNotKept(Conflict):
-    """The model has no report of suspects, or its version stored only those of the card."""
+    """The model has no report of suspects, or its version stored only the suspects on the card."""
 
     code = "suspects_not_kept"
 

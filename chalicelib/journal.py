@@ -13,7 +13,7 @@ def upload_done(dataset_id: int, kind: str, rows: tuple[int, int, int], seconds:
     """Record that a file was read.
 
     Args:
-        dataset_id: its dataset.
+        dataset_id: id of the dataset that the file became or extended.
         kind: type of the dataset.
         rows: numbers of rows seen, kept and rejected.
         seconds: duration of reading.
@@ -76,7 +76,7 @@ def job_given_up(what: str, object_id: str | int) -> None:
 
     Args:
         what: `dataset`, `model`, `export`, `batch` or `template`.
-        object_id: its id.
+        object_id: id of this object.
     """
     facts = {what: object_id, **metrics.embedded({metrics.JOBS_GIVEN_UP: 1})}
     log.error("job_given_up", None, **facts)

@@ -34,7 +34,7 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWord:
-    """A word, or neighbouring words of a long text, and its contribution to the first label."""
+    """A word, or neighbouring words, and their contribution to the most probable label."""
 
     text: str
     span: TextSpan
@@ -46,7 +46,7 @@ class ExplainedWord:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRegion:
-    """A region of an image, and its contribution to the first label."""
+    """A region of an image, and its contribution to the most probable label."""
 
     box: PixelBox
     share: float

@@ -114,7 +114,7 @@ def get_card(call: Call) -> dict[str, Any]:
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
-    """Return the model with the version that the query names as its served one."""
+    """Return the model as if it served the version that the query names."""
     query: VersionQuery = call.query
     return call.container.model_versions.at(model or call.located, query.model_version)
 

@@ -40,7 +40,7 @@ def key(operation: str, family: str) -> str:
 
 
 def example(operation: str, family: str) -> dict[str, Any]:
-    """Return the recorded `request` and `answer` of an operation; empty without one.
+    """Return the recorded `request` and `answer` of an operation; empty if none was recorded.
 
     A file in `request` is written as `@` and its name.
     """

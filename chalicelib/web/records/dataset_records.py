@@ -127,7 +127,8 @@ class CorrectedExampleRecord(ExampleRecord, rename="camel"):
 class CorrectionRecord(msgspec.Struct, rename="camel"):
     """The result of a correction.
 
-    `examples` is present if one example was named: as it is now, or all boxes of its image.
+    If the call named one example, `examples` has this example as it is now, or all boxes of its
+    image.
     """
 
     dataset_id: int
@@ -236,14 +237,14 @@ class SheetRecord(msgspec.Struct):
 
 
 class RankRecord(msgspec.Struct):
-    """The rank, from 1, of a column for each role among all columns."""
+    """The rank of a column among all columns, from 1, for each role that it may have."""
 
     text: int
     label: int
 
 
 class ColumnRecord(msgspec.Struct):
-    """What a column, or a member of objects, contains in the first 1,000 rows."""
+    """What the first 1,000 rows contain in a column, or in a member of JSON objects."""
 
     position: int
     name: str | None

@@ -86,7 +86,7 @@ def ocr_answer(
         task: the task.
         found: the findings in the order of the answer.
         sample_id: `sampleId` of the request.
-        table_id: returns an id for the unnamed table of a number.
+        table_id: returns an id for an unnamed table, given the table's number.
     """
     blocks = _blocks(found.findings, table_id)
     items = [

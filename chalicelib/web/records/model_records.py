@@ -209,7 +209,7 @@ class BoundingBoxRecord(msgspec.Struct, rename="camel"):
 
 
 class ExplainedRecord(msgspec.Struct, rename="camel"):
-    """A word of a text or a region of an image, and its influence on the first label."""
+    """A word of a text or a region of an image, and its influence on the most probable label."""
 
     share: float
     text: str | UnsetType = UNSET

@@ -74,7 +74,7 @@ class CellPlace(msgspec.Struct, rename="camel"):
 
 
 class CellLine(msgspec.Struct):
-    """A row or column, from 1, with the entity of its header."""
+    """The number of a row or column, from 1, and the entity of its header."""
 
     index: int
     entity: str | UnsetType = UNSET
@@ -194,7 +194,7 @@ class PageNoteRecord(msgspec.Struct, rename="camel"):
 
 
 class FormFieldRecord(msgspec.Struct, rename="camel"):
-    """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
+    """A field of the PDF's own form; the box of a field outside its page is 1, 1, 1, 1."""
 
     name: str
     type: Annotated[str, Meta(extra_json_schema={"enum": [*FIELD_KINDS]})]

@@ -23,7 +23,7 @@ _ACCURACY = (
 
 
 class FieldScoreRecord(msgspec.Struct, rename="camel"):
-    """How often the value of one entity was read right."""
+    """How often the value of one entity was read correctly."""
 
     entity: Annotated[str, Meta(description="Name of the entity.")]
     right: Annotated[int, Meta(description=_RIGHT, ge=0)]

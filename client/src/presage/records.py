@@ -107,7 +107,8 @@ class CorrectedExample(Record, kw_only=True):
 class Correction(Record, kw_only=True):
     """The result of a correction.
 
-    `examples` is present if one example was named: as it is now, or all boxes of its image.
+    If the call named one example, `examples` has this example as it is now, or all boxes of its
+    image.
     """
 
     dataset_id: int
@@ -214,14 +215,14 @@ class Sheet(Record, kw_only=True):
 
 
 class Rank(Record, kw_only=True):
-    """The rank, from 1, of a column for each role among all columns."""
+    """The rank of a column among all columns, from 1, for each role that it may have."""
 
     text: int
     label: int
 
 
 class Column(Record, kw_only=True):
-    """What a column, or a member of objects, contains in the first 1,000 rows."""
+    """What the first 1,000 rows contain in a column, or in a member of JSON objects."""
 
     position: int
     name: str | None
@@ -467,7 +468,7 @@ class BoundingBox(Record, kw_only=True):
 
 
 class Explained(Record, kw_only=True):
-    """A word of a text or a region of an image, and its influence on the first label."""
+    """A word of a text or a region of an image, and its influence on the most probable label."""
 
     share: float
     text: str | None = None
@@ -718,7 +719,7 @@ class CellPlace(Record, kw_only=True):
 
 
 class CellLine(Record, kw_only=True):
-    """A row or column, from 1, with the entity of its header."""
+    """The number of a row or column, from 1, and the entity of its header."""
 
     index: int
     entity: str | None = None
@@ -822,7 +823,7 @@ class PageNote(Record, kw_only=True):
 
 
 class FormField(Record, kw_only=True):
-    """A field of the PDF's own form; one outside its page has the box 1, 1, 1, 1."""
+    """A field of the PDF's own form; the box of a field outside its page is 1, 1, 1, 1."""
 
     name: str
     type: str
@@ -882,7 +883,7 @@ class FormResult(Record, kw_only=True):
 
 
 class FieldScore(Record, kw_only=True):
-    """How often the value of one entity was read right."""
+    """How often the value of one entity was read correctly."""
 
     entity: str
     right: int

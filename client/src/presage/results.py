@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return a sort key for fields of one entity: first with a value, then by probability."""
+    """Return a sort key for fields of one entity: a value is present, then the probability."""
     return bool(field.value), field.probability
 
 

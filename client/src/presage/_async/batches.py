@@ -167,8 +167,9 @@ class AsyncBatches(AsyncBatchList):
             partial: whether to predict only as many lines as the quota allows.
             progress: whether to show progress bars; None shows them on a terminal.
             reading: `text_column`, `delimiter`, `header`, `sheet` and `encoding` as for uploads;
-                `columns="input"` for csv and xlsx with all columns of the file before the answer,
-                and `review_below`, the probability below which their column `review` is `yes`.
+                `columns="input"`, which puts all columns of the file before the answer in csv and
+                xlsx results; and `review_below`, the probability below which the column `review` of
+                such a result is `yes`.
 
         Raises:
             TypeError: an option is unknown.

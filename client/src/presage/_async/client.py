@@ -61,11 +61,11 @@ class AsyncPresage:
         """Create a client from `PRESAGE_URL`, `PRESAGE_EMAIL` and `PRESAGE_KEY_FILE`.
 
         `PRESAGE_TOKEN`, `PRESAGE_API_KEY` or `PRESAGE_API_KEY_FILE` replaces the last two. Missing
-        values come from the file that `presage login` wrote, `PRESAGE_PROFILE` names one of its
+        values come from the file that `presage login` wrote; `PRESAGE_PROFILE` selects one of its
         profiles.
 
         Args:
-            profile: name of a profile of that file, which is used in place of all variables.
+            profile: a profile of that file; if given, the environment variables are ignored.
             http: options of httpx.
         """
         client = cls.__new__(cls)

@@ -167,7 +167,7 @@ def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dic
     """Return the format and the columns of the result; the output's file name sets the format.
 
     Raises:
-        PresageError: the name ends in no format, or in another one than was asked for.
+        PresageError: the file name does not end in a format, or not in the requested format.
     """
     if output is None:
         return {}

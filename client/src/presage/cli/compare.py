@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def agrees(self) -> bool:
-        """Whether both services predict the same first label."""
+        """Whether both services predict the same most probable label."""
         return not self.error and self.label == self.call.label
 
 

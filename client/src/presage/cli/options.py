@@ -1,4 +1,4 @@
-"""Options for reading files, and messages of the service in terms of a command's options."""
+"""Options for reading files, and error messages that name options instead of API fields."""
 
 from __future__ import annotations
 
