@@ -45,6 +45,8 @@ LINGER_SECONDS = 2.0
 HELD_SECONDS = 2
 # Longest wait of the stopping server for something to send or a call that ends, in seconds.
 _DRAIN_TURN_SECONDS = 0.05
+# Idle threads end within milliseconds; the thread of a call that does not end is left behind.
+_THREADS_END_SECONDS = 0.3
 # Requests that are answered at the same time.
 THREADS = 24
 
@@ -332,7 +334,8 @@ class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
         # The loop also sends what calls have written, so that no answer is cut off.
         while self._is_busy() and time.monotonic() < self.stop_at:
             self._turn(_DRAIN_TURN_SECONDS)
-        self.task_dispatcher.shutdown(timeout=0)
+        # Without time to end, waitress would report every idle thread as still running.
+        self.task_dispatcher.shutdown(timeout=_THREADS_END_SECONDS)
 
     def stop(self, drain_seconds: float) -> None:
         """Accept nothing more, and end `run` when the running calls are answered.

@@ -58,8 +58,14 @@ class Drained:
 
 
 @pytest.mark.parametrize("size", [2, len(LARGE)])
-def test_running_call_is_answered_before_the_end(size: int) -> None:
-    """A stop waits for a call, for the bytes of its answer, and for the end of its connection."""
+def test_running_call_is_answered_before_the_end(
+    size: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A stop waits for a call, for the bytes of its answer, and for the end of its connection.
+
+    All threads have ended then, so that the log reports none as still running.
+    """
+    monkeypatch.setattr(server, "_THREADS_END_SECONDS", 60.0)
     held = Held(bytes(size))
     drained = Drained(held, 60)
     wait_until(lambda: not drained.server.accepting)
@@ -72,14 +78,16 @@ def test_running_call_is_answered_before_the_end(size: int) -> None:
 
     assert not is_open
     assert [(one.status, len(one.body)) for one in drained.answers] == [(200, size)]
+    assert [line for line in caplog.messages if "still running" in line] == []
 
 
-def test_stop_waits_no_longer_than_allowed() -> None:
+def test_stop_waits_no_longer_than_allowed(caplog: pytest.LogCaptureFixture) -> None:
     """A call that does not end holds up the stop only for the time that was allowed."""
     held = Held()
     drained = Drained(held, 0.1)
     drained.serving.join(120)
 
     assert not drained.serving.is_alive()
+    assert any("still running" in line for line in caplog.messages)
     held.released.set()
     drained.close()
