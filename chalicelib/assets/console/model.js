@@ -5,6 +5,7 @@ import { Adjust } from "./adjust.js";
 import { readAll, call } from "./api.js";
 import { CurveChart } from "./curve.js";
 import { ask } from "./dialog.js";
+import { ModelExports } from "./exports.js";
 import { Matrix } from "./matrix.js";
 import { Card, LabelMetrics } from "./metrics.js";
 import { isOpen } from "./models.js";
@@ -40,16 +41,28 @@ export function ModelPage({ rest: [family, id] }) {
       ${(training) => html`
         <${Head}
           title=${training.name}
-          back=${{ href: `#/dataset/${family}/${training.datasetId}`, text: t("model.dataset") }}
+          back=${
+            // Imported models have no dataset.
+            training.datasetId > 0
+              ? { href: `#/dataset/${family}/${training.datasetId}`, text: t("model.dataset") }
+              : { href: "#/models", text: t("menu.models") }
+          }
           tags=${[t(`status.${training.status}`)]}
         >
-          <${Action}
-            disabled=${open}
-            run=${() =>
-              startTraining({ id: training.datasetId, name: training.name }, family, id).then(loaded.reload)}
-          >
-            ${t("model.again")}
-          <//>
+          ${
+            training.datasetId > 0 &&
+            html`
+              <${Action}
+                disabled=${open}
+                run=${() =>
+                  startTraining({ id: training.datasetId, name: training.name }, family, id).then(
+                    loaded.reload,
+                  )}
+              >
+                ${t("model.again")}
+              <//>
+            `
+          }
         <//>
         ${
           open &&
@@ -59,7 +72,7 @@ export function ModelPage({ rest: [family, id] }) {
               label=${
                 training.queuePosition
                   ? t("model.queued", { place: training.queuePosition })
-                  : t("model.training")
+                  : t(training.datasetId > 0 ? "model.training" : "import.running")
               }
             />
           `
@@ -75,6 +88,10 @@ export function ModelPage({ rest: [family, id] }) {
           />`
         }
         <${Versions} variables=${variables} trainedAt=${training.updatedAt} onServed=${() => setServed(served + 1)} />
+        ${
+          training.status === "SUCCEEDED" &&
+          html`<${ModelExports} type=${training.modelType} variables=${variables} />`
+        }
         ${
           curve.data?.length > 0 &&
           html`
@@ -129,6 +146,7 @@ function Result({ variables, training, reload }) {
         <a class="button" href=${`#/classify/${family}/${training.modelId}`}>${t("model.classify")}</a>
         ${
           RANKED.includes(training.modelType) &&
+          training.datasetId > 0 &&
           html`<a class="button" href=${`#/next/${family}/${training.modelId}`}>${t("next.title")}</a>`
         }
       </div>
@@ -138,7 +156,7 @@ function Result({ variables, training, reload }) {
       html`<${Thresholds} thresholds=${card.data.thresholds} family=${family} modelId=${training.modelId} />`
     }
     ${
-      // Imported models have no dataset, and cannot be adjusted.
+      // Imported models cannot be adjusted.
       training.modelType === "text-intent" &&
       training.datasetId > 0 &&
       card.data &&

@@ -2,6 +2,7 @@
 
 import { useState } from "./hooks.module.js";
 import { readAll } from "./api.js";
+import { ImportModel } from "./import_model.js";
 import { Empty, familyOf, go, Head, html, Loaded, percent, useEvery, useLoad, when } from "./ui.js";
 import { t } from "./words.js";
 
@@ -60,6 +61,7 @@ export function Models() {
             </ul>
           `}
     <//>
+    <${ImportModel} />
   `;
 }
 
