@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.flows.client import LANGUAGE, Answer, Client, Files, encode_multipart
-from tests.flows.histories.specification import Dataset, TrainedModel
+from tests.flows.histories.specification import Archive, Dataset, TrainedModel
 from tests.flows.world import World
 
 SHOWN_OPERATIONS = 20
@@ -107,6 +107,10 @@ class Actor:
     """Calls that returned examples."""
     exports: int = 0
     """Exports that were asked for."""
+    model_exports: int = 0
+    """Exports of models that were asked for."""
+    archives: list[Archive] = field(default_factory=list)
+    """Exported models."""
     datasets: list[Dataset] = field(default_factory=list)
     models: list[TrainedModel] = field(default_factory=list)
     refreshes: list[Refresh] = field(default_factory=list)

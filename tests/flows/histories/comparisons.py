@@ -144,17 +144,20 @@ def see_receipt(receipt: Receipt, record: Record) -> None:
 
 def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
     """Compare a training's record; when it has ended, its figures and labels too."""
+    # An import learns what it is when its file is read.
+    is_unread = model.is_imported and record["status"] != "SUCCEEDED"
+    kind = INTENT if is_unread else model.dataset.type
     expected = {
         "modelId": model.id,
         "name": model.name,
         "datasetId": model.dataset.id,
         "datasetVersionId": 0,
         "createdAt": model.created_at,
-        "modelType": model.dataset.type,
-        "language": "en_US",
+        "modelType": kind,
+        "language": "N/A" if is_unread else "en_US",
         "learningRate": 0,
         "trainParams": trained_with(model),
-        "algorithm": "intent" if model.dataset.type == INTENT else None,
+        "algorithm": None if is_unread or kind != INTENT else "intent",
         "object": "training",
     }
     expect("training", expected, {name: record.get(name) for name in expected})
@@ -175,24 +178,38 @@ def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
 def see_failure(model: TrainedModel, record: Record) -> None:
     """Compare a training that found too little to learn from, after a correction."""
     expect("a failed training", "FAILED", record["status"])
+    if model.is_adjusting or model.is_imported:
+        raise Divergence(f"an adjustment or import failed: {record['failureMsg']}")
     expect("a failed training says why", True, bool(record["failureMsg"]))
     if model.is_open:
         expect("too little may have been left", True, any(not w.is_enough for w in model.windows))
         model.is_open, model.has_failed = False, True
+        model.served = model.served_meanwhile or model.served
+        model.served_meanwhile = 0
 
 
-def trained_with(model: TrainedModel) -> Record:
+def trained_with(model: TrainedModel) -> Record | None:
     """Return the parameters that a training was asked for with."""
-    return {"withFeedback": len(model.sources) > 1, "profile": "fast"}
+    if model.is_imported:
+        return None
+    parameters: Record = {"withFeedback": len(model.sources) > 1, "profile": "fast"}
+    return parameters | ({} if model.minimum is None else {"minimumExamples": model.minimum})
 
 
 def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
     """Take a training as ended: examples and labels of when it began, metrics."""
+    if model.is_imported or model.is_adjusting:
+        _settle_version(actor, model)
+        return
     stats = record["trainStats"]
-    split = stats["trainSplitSize"] + stats["testSplitSize"]
-    expect("the parts of the examples", stats["examples"], split)
+    trained, held_out = stats["trainSplitSize"], stats["testSplitSize"]
+    sums = {trained + held_out}
+    if model.minimum is not None and trained == held_out:
+        # A training with the names of labels leaves out each example in turn.
+        sums.add(trained)
+    expect("the parts of the examples", True, stats["examples"] in sums)
     expect("epochs", record["epochs"], stats["lastEpochDone"])
-    metrics = actor.call(get(model_path(model)), {200}).data["metricsData"]
+    metrics = _read_newest(actor, model)
     found = stats["examples"], metrics["labels"]
     if not any(_fits(window, *found) for window in model.windows):
         raise Divergence(
@@ -201,7 +218,35 @@ def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
     expect("number of labels", len(metrics["labels"]), stats["labels"])
     tested = sum(map(sum, metrics["confusionMatrix"]))
     expect("tested examples", stats["testSplitSize"], tested)
-    model.is_open, model.labels = False, metrics["labels"]
+    _add_version(actor, model, metrics["labels"])
+
+
+def _settle_version(actor: Actor, model: TrainedModel) -> None:
+    """Take an adjustment or import as ended: its version has the labels of another one."""
+    labels = _read_newest(actor, model)["labels"]
+    numbers = (model.served, model.served_meanwhile)
+    found = [one.labels for one in model.versions if one.number in numbers and one.is_seen]
+    if model.is_adjusting and len(found) == len({*numbers} - {0}):
+        expect("labels of an adjusted version are those of its base", True, labels in found)
+    _add_version(actor, model, labels)
+
+
+def _read_newest(actor: Actor, model: TrainedModel) -> Record:
+    """Read the metrics of the version that a run made."""
+    request = get(model_path(model), modelVersion=model.last_version + 1)
+    metrics: Record = actor.call(request, {200}).data["metricsData"]
+    return metrics
+
+
+def _add_version(actor: Actor, model: TrainedModel, labels: list[str]) -> None:
+    """Note the version that a run made; a version that was served meanwhile may have stayed."""
+    meanwhile, model.is_open = model.served_meanwhile, False
+    made = model.add_version(labels)
+    if meanwhile:
+        records = actor.call(get(model_path(model, "/versions")), {200}).data["data"]
+        (served,) = [one["version"] for one in records if one["isServed"]]
+        expect("the served version", True, served in (made.number, meanwhile))
+        model.served = served
 
 
 def _fits(window: Window, examples: int, labels: list[str]) -> bool:

@@ -340,6 +340,8 @@ def read_receipts(actor: Actor, dataset: Dataset) -> None:
 def delete_dataset(actor: Actor, dataset: Dataset) -> None:
     """Delete a dataset, also again, also while a file is read or a model trained."""
     trained = [model for model in actor.models if model.dataset is dataset and model.is_open]
+    # An adjustment does not read the dataset.
+    trained = [model for model in trained if not model.is_adjusting]
     is_new = not dataset.deletion_id
     obstacles = [(409, False)] if trained and is_new else []
     answer = actor.call(delete(dataset_path(dataset)), allowed(obstacles))

@@ -12,6 +12,7 @@ from tests.flows.histories import data_operations as data
 from tests.flows.histories import list_operations as lists
 from tests.flows.histories import model_operations as models
 from tests.flows.histories import other_operations as others
+from tests.flows.histories import version_operations as versions
 from tests.flows.histories.actor import SHOWN_OPERATIONS, Actor, Divergence, expect, get
 from tests.flows.histories.comparisons import deletion_end
 from tests.flows.histories.specification import SOURCES, Dataset, TrainedModel
@@ -55,6 +56,15 @@ OF_MODELS: dict[Callable[[Actor, TrainedModel], None], float] = {
     models.predict: 18,
     models.delete_model: 1,
 }
+OF_VERSIONS: dict[Callable[[Actor, TrainedModel], None], float] = {
+    versions.list_versions: 3,
+    versions.serve_version: 6,
+    versions.delete_version: 1.5,
+    versions.predict_version: 4,
+    versions.compare_versions: 2,
+    versions.adjust: 6,
+    versions.export_model: 0.7,
+}
 OF_ACCOUNTS: dict[Callable[[Actor], None], float] = {
     data.create_by_hand: 1.5,
     data.upload: 4,
@@ -70,6 +80,7 @@ OF_ACCOUNTS: dict[Callable[[Actor], None], float] = {
     others.lose_prediction: 0.4,
     others.lose_retraining: 0.3,
     others.burst_of_predictions: 0.7,
+    versions.import_model: 0.7,
 }
 OF_TWO: dict[Callable[[Actor, Actor], None], float] = {
     others.ask_for_anothers: 5,
@@ -100,6 +111,7 @@ class History:
         self._works = {
             **OF_DATASETS,
             **OF_MODELS,
+            **OF_VERSIONS,
             **OF_ACCOUNTS,
             **OF_TWO,
             models.train: TRAIN_WEIGHT,
@@ -149,6 +161,9 @@ class History:
         work = self.random.choices([*self._works], [*self._works.values()])[0]
         self._journal.append([f"{self.done + 1}: {actor.name} {work.__name__}"])
         dataset, model = data.pick_dataset(actor), models.pick_model(actor)
+        if work in OF_VERSIONS:
+            model = versions.pick_versioned(actor) or model
+            work = work if model else models.train
         if work in OF_ACCOUNTS:
             work(actor)
         elif work in OF_TWO:
@@ -157,7 +172,7 @@ class History:
         elif work is models.train:
             trainable = models.pick_trainable(actor)
             data.upload(actor) if trainable is None else models.train(actor, trainable)
-        elif work in OF_MODELS:
+        elif work in OF_MODELS or work in OF_VERSIONS:
             work(actor, model) if model else models.predict_prebuilt(actor)
         else:
             work(actor, dataset) if dataset else data.upload(actor)
@@ -201,6 +216,7 @@ def _compare_all(actor: Actor) -> None:
     for model in actor.models:
         models.read_training(actor, model)
         models.read_metrics(actor, model)
+        versions.list_versions(actor, model)
     data.list_datasets(actor)
     models.read_usage(actor)
 

@@ -26,6 +26,7 @@ from tests.flows.histories.data_operations import TEXTS, pick_label, see_added
 from tests.flows.histories.specification import (
     FEEDBACK,
     INTENT,
+    MIN_EXAMPLES,
     SENTIMENTS,
     SOURCES,
     UPLOAD,
@@ -56,27 +57,40 @@ def pick_trainable(actor: Actor) -> Dataset | None:
 
 def train(actor: Actor, dataset: Dataset) -> None:
     """Train a model."""
-    sources = actor.random.choice((SOURCES, (UPLOAD,)))
+    sources, minimum = actor.random.choice((SOURCES, (UPLOAD,))), pick_minimum(actor)
     name = actor.new_name()
-    answer = actor.call(
-        train_request(dataset, name, sources),
-        allowed([*dataset.missing, *training_obstacles(actor, dataset, sources)]),
-    )
+    ways = training_obstacles(actor, dataset, sources, minimum)
+    request = train_request(dataset, name, sources, minimum)
+    answer = actor.call(request, allowed([*dataset.missing, *ways]))
     if answer.status == 200:
-        trained(actor, dataset, sources, answer.data)
+        trained(actor, dataset, sources, answer.data, minimum)
 
 
-def train_request(dataset: Dataset, name: str, sources: tuple[str, ...]) -> Request:
+def pick_minimum(actor: Actor) -> int | None:
+    """Choose how many examples each label needs; 0 trains with the names of labels."""
+    return actor.random.choice((None, None, None, None, 0, 0, 1, 4))
+
+
+def train_request(
+    dataset: Dataset, name: str, sources: tuple[str, ...], minimum: int | None = None
+) -> Request:
     """Ask for a training."""
-    parameters = {"withFeedback": len(sources) > 1, "profile": "fast"}
-    fields = {"name": name, "datasetId": dataset.id, "trainParams": parameters}
+    fields = {"name": name, "datasetId": dataset.id, "trainParams": parameters(sources, minimum)}
     return as_json(f"{LANGUAGE}/train", fields)
 
 
-def training_obstacles(actor: Actor, dataset: Dataset, sources: tuple[str, ...]) -> list[Obstacle]:
+def parameters(sources: tuple[str, ...], minimum: int | None) -> dict[str, Any]:
+    """Return the parameters of a training."""
+    asked = {} if minimum is None else {"minimumExamples": minimum}
+    return {"withFeedback": len(sources) > 1, "profile": "fast", **asked}
+
+
+def training_obstacles(
+    actor: Actor, dataset: Dataset, sources: tuple[str, ...], minimum: int | None = None
+) -> list[Obstacle]:
     """List the obstacles of training a dataset."""
     found = [*dataset.untrainable]
-    if not dataset.finished().is_enough(sources):
+    if not dataset.finished().is_enough(sources, MIN_EXAMPLES if minimum is None else minimum):
         found.append((400, True))
     if sum(model.is_open for model in actor.models) >= MOST_OPEN:
         found.append((429, False))
@@ -84,44 +98,63 @@ def training_obstacles(actor: Actor, dataset: Dataset, sources: tuple[str, ...])
 
 
 def trained(
-    actor: Actor, dataset: Dataset, sources: tuple[str, ...], record: dict[str, Any]
+    actor: Actor,
+    dataset: Dataset,
+    sources: tuple[str, ...],
+    record: dict[str, Any],
+    minimum: int | None = None,
 ) -> None:
     """Take a training that was accepted."""
     dataset.finish()
     model = TrainedModel(record["modelId"], record["name"], dataset, record["createdAt"])
-    model.ask(sources)
+    model.ask(sources, minimum)
     actor.models.append(model)
     see_training(actor, model, record)
 
 
 def retrain(actor: Actor, model: TrainedModel) -> None:
     """Train a model again under its id."""
-    sources = actor.random.choice((SOURCES, (UPLOAD,)))
-    if model.past:
-        # What the former run found would be uncertain if it had ended unseen.
-        wait_training(actor, model)
-    answer = actor.call(retrain_request(model, sources), retrain_statuses(actor, model, sources))
+    sources, minimum = actor.random.choice((SOURCES, (UPLOAD,))), pick_minimum(actor)
+    wait_uncertain(actor, model)
+    request = retrain_request(model, sources, minimum)
+    answer = actor.call(request, retrain_statuses(actor, model, sources, minimum))
     if answer.status == 200:
         model.dataset.finish()
-        if model.is_open:
-            # The former run has ended, or this one would be refused; it knew these at least.
-            model.labels = model.asked
-        model.ask(sources)
+        end_unseen(model)
+        model.ask(sources, minimum)
         see_training(actor, model, answer.data)
 
 
-def retrain_request(model: TrainedModel, sources: tuple[str, ...]) -> Request:
+def wait_uncertain(actor: Actor, model: TrainedModel) -> None:
+    """Wait for a run whose end would be uncertain if it were not seen."""
+    if model.past or model.served_meanwhile or model.is_imported:
+        wait_training(actor, model)
+
+
+def end_unseen(model: TrainedModel) -> None:
+    """Note that the former run has ended, or the next one would have been refused."""
+    if model.is_open:
+        # It knew these labels at least.
+        model.add_version(list(model.labels or []) if model.is_adjusting else model.asked,
+                          is_seen=False)  # fmt: skip
+
+
+def retrain_request(
+    model: TrainedModel, sources: tuple[str, ...], minimum: int | None = None
+) -> Request:
     """Ask for a retraining."""
-    parameters = {"withFeedback": len(sources) > 1, "profile": "fast"}
-    return as_json(f"{LANGUAGE}/retrain", {"modelId": model.id, "trainParams": parameters})
+    fields = {"modelId": model.id, "trainParams": parameters(sources, minimum)}
+    return as_json(f"{LANGUAGE}/retrain", fields)
 
 
-def retrain_statuses(actor: Actor, model: TrainedModel, sources: tuple[str, ...]) -> set[int]:
+def retrain_statuses(
+    actor: Actor, model: TrainedModel, sources: tuple[str, ...], minimum: int | None
+) -> set[int]:
     """Return the statuses that a retraining may have."""
     dataset = model.dataset
     lost = [(400, dataset.is_gone)] if dataset.deletion_id else []
-    ways = training_obstacles(actor, dataset, sources)
-    return allowed([*model.missing, *lost, *ways, *model.busy])
+    ways = training_obstacles(actor, dataset, sources, minimum)
+    return allowed([*model.missing, *model.datasetless, *lost, *ways, *model.busy])
 
 
 def read_training(actor: Actor, model: TrainedModel) -> None:
@@ -152,9 +185,15 @@ def read_metrics(actor: Actor, model: TrainedModel) -> None:
     labels = model.labels or []
     data = answer.data["metricsData"]
     expect("labels of the metrics", labels, data["labels"])
+    if model.is_imported:
+        return
     sizes = [len(data[name]) for name in ("f1", "precision", "recall", "confusionMatrix")]
     expect("figures for each label", [len(labels)] * 4, sizes)
-    if model.has_failed:
+    served = model.version(model.served)
+    if model.has_failed or served is None or served.number != model.last_version:
+        # The training that is read is not that of the served version.
+        return
+    if served.is_adjusted:
         return
     epochs = actor.call(get(training_path(model)), {200}).data["epochs"]
     offset, count = actor.random.choice((0, 0, 1)), actor.random.choice((1, 25, 99))
@@ -196,6 +235,7 @@ def add_feedback(actor: Actor, model: TrainedModel) -> None:
     obstacles = [*model.missing]
     if not text.strip():
         obstacles.append((400, True))
+    obstacles += model.datasetless
     if dataset.deletion_id:
         obstacles.append((400, dataset.is_gone))
     obstacles += dataset.unready
@@ -235,6 +275,7 @@ def predict(actor: Actor, model: TrainedModel) -> None:
         wait_when_first(actor, model)
         labels = [model.labels or []]
         if model.is_open:
+            labels += [version.labels for version in model.versions]
             for window in model.windows:
                 labels += [window.labels[:end] for end in range(2, len(window.labels) + 1)]
         see_probabilities(answer.data, labels, number)
@@ -249,12 +290,19 @@ def wait_when_first(actor: Actor, model: TrainedModel) -> None:
 
 
 def predict_request(
-    actor: Actor, model_id: str, text: str, call: str, number: int | None = None
+    actor: Actor,
+    model_id: str,
+    text: str,
+    call: str,
+    number: int | None = None,
+    version: int | None = None,
 ) -> Request:
     """Ask by JSON or by a form."""
     fields: dict[str, object] = {"modelId": model_id, "document": text, "sampleId": " s 1 "}
     if number is not None:
         fields["numResults"] = number
+    if version is not None:
+        fields["modelVersion"] = version
     path = f"{LANGUAGE}/{call}"
     return (
         as_json(path, fields) if actor.random.random() < 0.7 else as_form("POST", path, fields, {})

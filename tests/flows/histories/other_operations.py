@@ -148,6 +148,11 @@ def _all_of_model(model: TrainedModel) -> list[Request]:
         as_json(f"{LANGUAGE}/feedback", fields),
         as_json(f"{LANGUAGE}/retrain", fields),
         as_json(f"{LANGUAGE}/intent", fields),
+        get(model_path(model, "/versions")),
+        replace(as_json(model_path(model, "/versions/1/serve"), {}), method="PUT"),
+        as_json(model_path(model, "/compare"), {"versions": [1, 2]}),
+        as_json(model_path(model, "/adjust"), {"datasetId": 1}),
+        as_json(model_path(model, "/exports"), {}),
     ]
 
 
@@ -358,7 +363,7 @@ def burst_of_predictions(actor: Actor) -> None:
 def lose_retraining(actor: Actor) -> None:
     """Retrain with a lost reply, and again: the second is accepted or finds the first at work."""
     model = pick_model(actor)
-    if model is None or model.is_open or model.deletion_id:
+    if model is None or model.is_open or model.deletion_id or model.is_imported:
         return
     dataset = model.dataset
     if not dataset.deletion_id:
@@ -371,4 +376,8 @@ def lose_retraining(actor: Actor) -> None:
     actor.call(request, {200, 409})
     model.ask((UPLOAD,))
     record = actor.settled(training_path(model), lambda one: one["status"] == "SUCCEEDED")
+    newest = actor.call(get(model_path(model, "/versions")), {200}).data["data"][0]["version"]
+    if newest > model.last_version + 1:
+        # The first call was received, and its run ended before the second one.
+        model.add_version(model.asked, is_seen=False)
     see_training(actor, model, record)

@@ -15,6 +15,7 @@ INTENT, SENTIMENT = "text-intent", "text-sentiment"
 SENTIMENTS = ("positive", "negative", "neutral")
 MIN_LABELS = 2
 MIN_EXAMPLES = 5
+KEPT_VERSIONS = 10
 Row = tuple[str, str]
 """Text and label, as they are in a file."""
 Obstacle = tuple[int, bool]
@@ -218,10 +219,10 @@ class Dataset:
             for example in label.examples[source]
         ]
 
-    def is_enough(self, sources: Iterable[str]) -> bool:
-        """Return whether a model can be trained of it."""
+    def is_enough(self, sources: Iterable[str], minimum: int = MIN_EXAMPLES) -> bool:
+        """Return whether a model can be trained of it, with a minimum of examples per label."""
         counts = [label.count(sources) for label in self.labels]
-        return len(counts) >= MIN_LABELS and min(counts) >= MIN_EXAMPLES
+        return len(counts) >= MIN_LABELS and min(counts) >= minimum
 
     @property
     def missing(self) -> list[Obstacle]:
@@ -267,6 +268,17 @@ class Window:
 
 
 @dataclass
+class Version:
+    """What one successful training, adjustment or import of a model made."""
+
+    number: int
+    labels: list[str]
+    is_adjusted: bool = False
+    is_seen: bool = True
+    """Whether an answer has shown the labels; those of a run whose end was not seen are a guess."""
+
+
+@dataclass
 class TrainedModel:
     """A model, trained or being trained."""
 
@@ -286,24 +298,63 @@ class TrainedModel:
     """Before each correction since the run was asked for."""
     asked: list[str] = field(default_factory=list)
     """Labels that were there when the run was asked for."""
-    labels: list[str] | None = None
-    """Of the version that predicts; None before the first success."""
+    minimum: int | None = None
+    """`minimumExamples` of the last run, if it was asked for with one."""
+    is_adjusting: bool = False
+    """The last run is an adjustment."""
+    is_imported: bool = False
+    """It came as an archive: `dataset` only has a type, and is not the account's."""
+    versions: list[Version] = field(default_factory=list)
+    """Those that are kept, oldest first."""
+    last_version: int = 0
+    served: int = 0
+    """Number of the version that predicts; 0 before the first success."""
+    served_meanwhile: int = 0
+    """Number of a version that was served while the last run was open, or seemed to be."""
     has_failed: bool = False
     """The last run found too little to learn from."""
     deletion_id: str = ""
 
-    def ask(self, sources: tuple[str, ...]) -> None:
+    @property
+    def labels(self) -> list[str] | None:
+        """Labels of the version that predicts; None before the first success."""
+        served = self.version(self.served)
+        return None if served is None else served.labels
+
+    def version(self, number: int) -> Version | None:
+        """Find a version that is kept."""
+        return next((one for one in self.versions if one.number == number), None)
+
+    def add_version(self, labels: list[str], *, is_seen: bool = True) -> Version:
+        """Add what a run made, serve it, and drop the oldest versions above the limit."""
+        self.last_version += 1
+        made = Version(self.last_version, labels, self.is_adjusting, is_seen)
+        stays = self.served
+        self.versions.append(made)
+        spare = [one for one in self.versions if one.number != stays and one is not made]
+        for one in spare[: max(0, len(self.versions) - KEPT_VERSIONS)]:
+            self.versions.remove(one)
+        self.served, self.served_meanwhile = made.number, 0
+        return made
+
+    def ask(self, sources: tuple[str, ...], minimum: int | None = None) -> None:
         """Accept a training or retraining."""
-        self.is_open, self.has_failed = True, False
-        self.sources = sources
+        self.is_open, self.has_failed, self.is_adjusting = True, False, False
+        self.sources, self.minimum = sources, minimum
         self.asked = [label.name for label in self.dataset.labels]
+        self.past = []
+        self.begin_window()
+
+    def ask_adjustment(self) -> None:
+        """Accept an adjustment, which keeps the parameters of the last training."""
+        self.is_open, self.has_failed, self.is_adjusting = True, False, True
         self.past = []
         self.begin_window()
 
     def begin_window(self) -> None:
         """Take what the dataset holds for the least that the run may find from now on."""
         self.least = sum(label.count(self.sources) for label in self.dataset.labels)
-        self.is_enough = self.dataset.is_enough(self.sources)
+        self.is_enough = self.dataset.is_enough(self.sources, self.least_of_label)
 
     def end_window(self) -> None:
         """Note what the run may have found before the dataset is corrected."""
@@ -313,6 +364,11 @@ class TrainedModel:
         """Return what the run may find while the dataset grows to this."""
         most = sum(label.count(self.sources) for label in dataset.labels)
         return Window(self.least, most, [one.name for one in dataset.labels], self.is_enough)
+
+    @property
+    def least_of_label(self) -> int:
+        """Examples that each label of the last run needs."""
+        return MIN_EXAMPLES if self.minimum is None else self.minimum
 
     @property
     def windows(self) -> list[Window]:
@@ -325,6 +381,11 @@ class TrainedModel:
         return [(404, True)] if self.deletion_id else []
 
     @property
+    def datasetless(self) -> list[Obstacle]:
+        """The obstacles of what an imported model lacks a dataset for."""
+        return [(409, True)] if self.is_imported else []
+
+    @property
     def busy(self) -> list[Obstacle]:
         """The obstacles of deleting or retraining it."""
         return [(409, False)] if self.is_open else []
@@ -335,3 +396,16 @@ class TrainedModel:
         if self.labels is None:
             return [(409, not self.is_open)]
         return []
+
+
+@dataclass
+class Archive:
+    """A version of a model as a file."""
+
+    content: bytes
+    type: str
+    labels: list[str]
+    text: str
+    """A text, and what the version answered."""
+    answer: object = None
+    """None where the account had no prediction left."""
