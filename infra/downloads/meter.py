@@ -19,7 +19,6 @@ class Meter:
 
     Args:
         total: bytes of all files.
-        present: bytes that an earlier installation downloaded.
         progress: takes plain lines when the output is not a terminal.
         terminal: where the bar is drawn if this is a terminal.
         clock: returns seconds.
@@ -28,30 +27,35 @@ class Meter:
     def __init__(
         self,
         total: int,
-        present: int,
         progress: Progress,
         terminal: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._total = max(total, 1)
-        self._present = present
         self._finished = 0
         self._current = 0
+        self._received = 0
         self._progress = progress
         self._terminal = terminal if terminal and terminal.isatty() else None
         self._clock = clock
         self._last = ""
         self._started = self._shown = clock()
 
+    def start_file(self, present: int) -> None:
+        """Begin with a file of which an earlier installation left bytes."""
+        self._current = present
+
     def receive(self, received: int) -> None:
         """Note how many bytes of the current file have been received."""
+        # Bytes of earlier installations, and those of a file that starts over, have no rate.
+        self._received += max(received - self._current, 0)
         self._current = received
         interval = _DRAW_SECONDS if self._terminal else _LINE_SECONDS
         if self._clock() - self._shown >= interval:
             self._show()
 
     def finish_file(self, size: int) -> None:
-        """Count a complete file, and begin with the next one."""
+        """Count a complete file."""
         self._finished += size
         self._current = 0
         # Also without a byte received: the file may have been there already.
@@ -68,8 +72,7 @@ class Meter:
         self._shown = self._clock()
         done = min(self._finished + self._current, self._total)
         percent = 100 * done // self._total
-        # What was here at the start was not received at this rate.
-        rate = max(done - self._present, 0) / max(self._shown - self._started, 0.001)
+        rate = self._received / max(self._shown - self._started, 0.001)
         amount = (
             f"{done / MEGABYTE:.0f} of {self._total / MEGABYTE:.0f} MB, {rate / MEGABYTE:.1f} MB/s"
         )

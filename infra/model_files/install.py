@@ -117,10 +117,10 @@ def _fetch_all(
     sources = _list_sources(directory, models)
     if _has_packages(directory, models):
         return None
-    present = sum(present_bytes(source, downloads) for source in sources)
-    meter = Meter(sum(source.archive_bytes for source in sources), present, progress, terminal)
+    meter = Meter(sum(source.archive_bytes for source in sources), progress, terminal)
     try:
         for source in sources:
+            meter.start_file(present_bytes(source, downloads))
             fetch(source, downloads, _ignore_line, received=meter.receive)
             meter.finish_file(source.archive_bytes)
     except InstallError as error:

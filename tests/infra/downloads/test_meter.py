@@ -16,11 +16,13 @@ class Terminal(io.StringIO):
 def run(terminal=None):
     """Receive two files of 50 and 150 MB in 20 seconds, the first half of one present before."""
     now, lines = [0.0], []
-    meter = Meter(200_000_000, 25_000_000, lines.append, terminal, lambda: now[0])
+    meter = Meter(200_000_000, lines.append, terminal, lambda: now[0])
+    meter.start_file(25_000_000)
     for received in (30_000_000, 50_000_000):
         now[0] += 5
         meter.receive(received)
     meter.finish_file(50_000_000)
+    meter.start_file(0)
     for received in (75_000_000, 150_000_000):
         now[0] += 5
         meter.receive(received)
