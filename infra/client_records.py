@@ -33,7 +33,7 @@ def source() -> str:
 
 
 def name_of(record: type[msgspec.Struct]) -> str:
-    """Return the client's name of a record: without `Record`, and OCR's answers as results."""
+    """Return a record's name in the client: without `Record`; OCR answers end in `Result`."""
     is_answer = record in typing.get_args(OcrRecord)
     return record.__name__.replace("Record", "Result" if is_answer else "")
 

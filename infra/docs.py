@@ -42,7 +42,7 @@ def pages() -> dict[Path, str]:
 
 
 def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
-    """Return a page with each table between its pair of markers replaced."""
+    """Return a page in which the text between each pair of markers is replaced by a table."""
     head, *rest = text.split(_BEGIN)
     made = [head]
     for table, part in zip(tables, rest, strict=True):

@@ -80,7 +80,7 @@ class BackupFolder:
 
         Args:
             path: path of the folder.
-            keeps_previous: whether the dump before the last one stays in the folder.
+            keeps_previous: whether the second-last dump stays in the folder, too.
         """
         self.path = path
         self._keeps_previous = keeps_previous
@@ -163,7 +163,7 @@ class BackupFolder:
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
     def has_deleted_pieces(self) -> bool:
-        """Return whether the previous dump has pieces that the last one does not have."""
+        """Return whether the previous dump has pieces that the last dump does not have."""
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:

@@ -54,7 +54,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces to one byte string; each follows its number of rows and its size in bytes."""
+    """Join pieces to one byte string; before each is its number of rows and its size in bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 

@@ -148,8 +148,8 @@ class SnapshotSaver:
         """Dump if data has changed; report an error, which the next dump retries.
 
         Args:
-            or_deleted: whether to dump also if the previous dump, which is kept, has data that has
-                been deleted since.
+            or_deleted: whether to dump even without changes if the stored previous dump has data
+                that was deleted after it.
 
         Returns:
             The length of the dump in seconds.

@@ -130,7 +130,7 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
 
 
 def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str, Any]) -> bool:
-    """Return whether the models that a model was made with are still the installed ones."""
+    """Return whether the models from which a model was made are still installed unchanged."""
     # A prebuilt model is only right with the very encoders that it was fitted on.
     made_with = record.get("madeWith")
     if not isinstance(made_with, dict):

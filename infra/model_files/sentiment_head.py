@@ -65,7 +65,7 @@ def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> Sentiment
     """Read the head and compare its digest.
 
     Raises:
-        BrokenFile: a file is missing or damaged, or the head is not that of the figures.
+        BrokenFile: a file is missing or damaged, or the figures belong to another head.
     """
     wanted = read_figures(figures)["sha256"]
     try:

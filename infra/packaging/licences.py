@@ -74,7 +74,7 @@ def _copy_texts(vendor: Path, info: Path, name: str, notes: Path) -> None:
     """Copy the licence texts of one package.
 
     Raises:
-        PackageError: there are none.
+        PackageError: the package has no licence text and no note.
     """
     target = vendor / FOLDER / name
     for path in _texts(vendor, info):

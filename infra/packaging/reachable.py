@@ -335,7 +335,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[st
 
 
 def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield statements, without the ones that only type checkers evaluate."""
+    """Yield statements, except those that only type checkers evaluate."""
     for one in statements:
         if isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING":
             yield from one.orelse

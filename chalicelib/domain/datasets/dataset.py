@@ -151,7 +151,7 @@ class Dataset:
 
     @property
     def receipt_id(self) -> str:
-        """Return the id of the receipt of the running upload, or of the last one."""
+        """Return the id of the receipt of the running upload, or of the last upload."""
         return self.upload_id.partition("#")[2]
 
     @property
@@ -174,7 +174,7 @@ class DatasetView:
     """In order of first appearance; empty while the first upload is running."""
 
     def label(self, label_id: int) -> Label | None:
-        """Return a label by its id; None when the dataset has none of this id."""
+        """Return a label by its id; None when the dataset has no label with this id."""
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:

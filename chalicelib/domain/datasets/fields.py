@@ -39,7 +39,7 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Return the dataset type; the default is `image` for vision, language has none.
+    """Return the dataset type; the default is `image` for vision; language has no default.
 
     Raises:
         MissingParameter: no type was sent for a language dataset.
@@ -58,7 +58,7 @@ def checked_type(family: str, value: str | None) -> str:
 
 
 def checked_language(family: str, value: str | None) -> str:
-    """Return the dataset language; the default is en_US for texts, images have none.
+    """Return the dataset language; the default is en_US for texts; images have no language.
 
     Raises:
         InvalidParameter: the language is not supported.

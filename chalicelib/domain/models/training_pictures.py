@@ -117,7 +117,7 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
 
     Args:
         plain: number of unaltered views of each image, which are never left out.
-        wanted: number of all views of each image; augmented ones come last.
+        wanted: number of all views of each image; augmented views come last.
         most_rows: rows of features that fit.
 
     Returns:

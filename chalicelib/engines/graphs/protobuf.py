@@ -67,7 +67,7 @@ def _read_varint(message: memoryview, place: int) -> tuple[int, int]:
 
 
 def varint(number: int) -> bytes:
-    """Return a number in groups of 7 bits, the lowest first; negative ones as 64-bit."""
+    """Encode a number in groups of 7 bits, the lowest first; a negative number as 64 bits."""
     number &= (1 << 64) - 1
     found = bytearray()
     while number >= _MORE:

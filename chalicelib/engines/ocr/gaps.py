@@ -196,7 +196,7 @@ def read_unclear(
         pixels: pixels of the page.
         divisions: lines with their parts.
         engine: engine that reads parts again.
-        check: called now and then.
+        check: called regularly; raises to stop.
     """
     quads = [quad for division in divisions for quad in division.places]
     again = iter(engine.read_crops(pixels, quads, check) if quads else ())

@@ -66,7 +66,7 @@ class OcrPool:
 
     @property
     def engine_name(self) -> str | None:
-        """The engine in use: that of the settings, or Tesseract if PP-OCR is not installed.
+        """The engine in use: the engine of the settings, or Tesseract if PP-OCR is not installed.
 
         None if neither is installed.
         """

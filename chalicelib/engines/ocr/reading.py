@@ -141,7 +141,7 @@ def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]) -> ReadPage:
-    """Rotate a page with a text layer, to which the text in its images is added."""
+    """Rotate a page with a text layer, and add the text that was recognised in its images."""
     turns = needed_turns(layer)
     read = [*layer, *_with_text(pictured)]
     lines = turned_lines(read, turns, page.width, page.height)

@@ -29,7 +29,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
     Args:
         page: page as read; without pixels only the positions of the characters are used.
         engine: engine that reads a part again if its text cannot be taken from the line.
-        check: called now and then.
+        check: called regularly; raises to stop.
 
     Returns:
         The runs in reading order, each with text; the words of one phrase are in one run.

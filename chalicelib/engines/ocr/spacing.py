@@ -122,7 +122,7 @@ def spaced_lines(
         pixels: RGB, uint8, shape (height, width, 3).
         lines: lines as an engine read them; lines without positions of their characters are not
             changed.
-        check: called now and then.
+        check: called regularly; raises to stop.
     """
     inks = []
     for number, line in enumerate(lines):

@@ -60,7 +60,7 @@ def choose(
             (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
         count: maximum number of samples; fewer if the rest are near-duplicates of selected samples.
-        check: called now and then; raises to stop.
+        check: called regularly; raises to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
     reasons = _reasons(uncertainties, likeness, field.gains - weights)

@@ -28,7 +28,7 @@ _COMPARED_EXAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundFolds:
-    """Background texts with their folds, which are held out like those of examples."""
+    """Background texts with their folds; a fold's texts are held out together with its examples."""
 
     features: Floats
     """Scaled features, float, shape (texts, dims)."""

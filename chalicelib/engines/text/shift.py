@@ -155,7 +155,7 @@ def _signals(
 
 
 def _clusters(plan: FitPlan) -> Ints:
-    """Return the cluster of each text among those of its label, int, shape (texts,)."""
+    """Return the cluster of each text among the texts of its label, int, shape (texts,)."""
     texts = len(plan.layout.order)
     labels = plan.layout.labels[:texts]
     units = unit_vectors(plan.layout.features[:texts], mean_vector(plan.layout.features[:texts]))

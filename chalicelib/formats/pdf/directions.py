@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return for each unit the nearest kind on its left and on its right, without skipped ones."""
+    """Return for each unit the nearest kinds on its left and right that are not skipped."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []

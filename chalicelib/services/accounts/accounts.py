@@ -138,7 +138,7 @@ class AccountService:
     def reset_key(
         self, email: str, overlap_seconds: float = 0, public_pem: str | None = None
     ) -> KeyedAccount:
-        """Replace the keys of an account; old keys and their tokens end at once or later.
+        """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
 
         Args:
             email: the account's address.
@@ -235,7 +235,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return the present source if it offers the plan, otherwise the first one that does."""
+    """Return the present source if it offers the plan, otherwise the first source that does."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 

@@ -65,7 +65,7 @@ class LabelDescriptions:
         self._stores = stores
 
     def list(self, view: DatasetView) -> list[LabelDescription]:
-        """Return all labels of a dataset; those without a description have an empty one."""
+        """Return all labels of a dataset with their descriptions, which may be empty."""
         known = self._stores.labels.descriptions([label.label_id for label in view.labels])
         return [
             LabelDescription(label.name, known.get(label.label_id, ""), label.examples)

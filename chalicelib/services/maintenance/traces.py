@@ -102,7 +102,7 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete the rows of uncommitted corrections; return those that may still run."""
+        """Delete rows of corrections that were never committed; return rows of running ones."""
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:

@@ -1,7 +1,7 @@
 """Adjusts a text model to texts as users send them, without training it again. beyond.md, 15.
 
-An adjustment is queued and run like a training. Its learner reads the served version, and changes
-its temperature, the frequencies of its labels and its rejection threshold.
+An adjustment is queued and run like a training. The learner of an adjustment reads the served
+version, and changes the version's temperature, label frequencies and rejection threshold.
 """
 
 from __future__ import annotations

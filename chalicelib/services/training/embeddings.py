@@ -157,7 +157,7 @@ class EmbeddingService:
         return digests, rounded.astype(vectors.dtype)
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete vectors that were stored for a dataset after its deletion."""
+        """Delete vectors that were stored after the dataset had been deleted."""
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")

@@ -167,7 +167,7 @@ class FeatureService:
             maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete features that were stored for a dataset after its deletion."""
+        """Delete features that were stored after the dataset had been deleted."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")

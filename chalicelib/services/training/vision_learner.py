@@ -95,7 +95,7 @@ class Features(Protocol):
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete what was stored for a dataset after its deletion."""
+        """Delete data that was stored after the dataset had been deleted."""
         ...
 
 

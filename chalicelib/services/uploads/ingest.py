@@ -298,7 +298,7 @@ class IngestService:
             self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
-        """Leave the upload to another attempt, or end it after the last one."""
+        """Leave the upload to another attempt; after the last attempt, end the upload."""
         cause = f"{type(error).__name__}: {error}"
         log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
         try:

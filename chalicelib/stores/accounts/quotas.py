@@ -232,7 +232,7 @@ class OutcomeUnknown(Exception):
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain; False when its condition refused it.
+    """Repeat a write until its outcome is certain; False when the write's condition refused it.
 
     Args:
         write: performs the write; its condition must refuse a second write.

@@ -1,7 +1,8 @@
 """Receipts of corrections, stored as long as the dataset.
 
 A row is written before its correction is committed, and names the previous correction. So the
-committed ones form a chain that starts at the dataset's row; the others never took effect.
+committed corrections form a chain that starts at the dataset's row. All other corrections never
+took effect.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def delete_places(owner: str) -> None:
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Skip rows after an id; return the id of the last one, or None if there are fewer."""
+    """Skip `count` rows after an id; return the last skipped id, or None if there are fewer."""
     while count:
         response = DatasetRow._get_connection().query(
             owner,

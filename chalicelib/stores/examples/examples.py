@@ -196,7 +196,7 @@ class ExampleStore:
         return found
 
     def read_chunks(self, keys: Sequence[tuple[str, int]]) -> Iterator[Example]:
-        """Yield all examples of chunks, committed or not; layouts have none."""
+        """Yield all examples of chunks, committed or not; keys of layouts are skipped."""
         for part in batches([key for key in keys if key[1] >= 0]):
             for (key, _), row in self._chunks(part).items():
                 yield from self._examples(row, int(key.rpartition("#")[2]))
@@ -240,7 +240,7 @@ class ExampleStore:
     def _read_layouts(
         self, sequences: Iterable[ExampleSequence]
     ) -> dict[ExampleSequence, ChunkLayout]:
-        """Return the layouts of sequences, and cache the ones that were read."""
+        """Return the layouts of sequences, and cache the layouts that were read."""
         wanted = set(sequences)
         found = {one: self._layouts.get(one) if one.layout else PLAIN for one in wanted}
         missing = {(one.key, -one.layout): one for one, layout in found.items() if layout is None}
@@ -339,7 +339,7 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Writes examples after the committed ones; they are visible once the counts are committed.
+    """Appends examples to the committed ones; they become visible when the counts are committed.
 
     Args:
         examples: store of the chunks.

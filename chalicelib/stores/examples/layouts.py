@@ -33,7 +33,7 @@ class ChunkPart:
 
 @dataclass(frozen=True)
 class ChunkLayout:
-    """The chunks of a sequence after its last correction; empty without a correction."""
+    """The chunks of a sequence after its last correction; empty if it was never corrected."""
 
     chunks: tuple[tuple[int, int], ...] = ()
     """Number and size of each chunk, in order."""
@@ -70,7 +70,7 @@ class ChunkLayout:
 
         Args:
             start: the first position.
-            stop: the position after the last one; all are committed.
+            stop: the position after the last one; all positions must be committed.
         """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):

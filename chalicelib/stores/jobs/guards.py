@@ -68,7 +68,7 @@ class GuardStore:
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return the start of the oldest guard in milliseconds since 1970; None without one."""
+        """Return the start of the oldest guard in milliseconds since 1970; None without guards."""
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)

@@ -54,7 +54,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """List the jobs that a message's worker may start, and the running ones, by lane."""
+        """List by lane the jobs that the worker of a message may start, and the running jobs."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:

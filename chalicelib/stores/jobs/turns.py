@@ -1,8 +1,8 @@
 """Assigns turns to jobs (start-time fair queueing, see chalicelib/domain/jobs/turns.py).
 
 A lane's counter has the turn of the job that started last, an account's counter the turn of its
-newest job. A new job gets the turn after its account's newest job, but at least that of the lane.
-So if an account sends a hundred jobs at once, only the first runs before the jobs of other
+newest job. A new job gets the turn after its account's newest job, but at least the turn of the
+lane. So if an account sends a hundred jobs at once, only the first runs before the jobs of other
 accounts.
 """
 

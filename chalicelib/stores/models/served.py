@@ -1,4 +1,4 @@
-"""Models for predictions: an account's own and the prebuilt ones, and their artifacts."""
+"""Models for predictions (an account's own models, and prebuilt models) and their artifacts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ServedModels:
 
         Raises:
             ModelNotFound: there is no such model.
-            NotFound: the version is not kept; the message names those that are.
+            NotFound: the version is not kept; the message names the kept versions.
         """
         if model_id in PREBUILT:
             if number != 1:
@@ -85,7 +85,7 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model of a row with SERVED_MEMBERS; None without a row or if it is deleted."""
+    """Return the model of a row with SERVED_MEMBERS; None if there is no row or it is deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

@@ -1,4 +1,4 @@
-"""Which version of a model is served, and which ones are kept."""
+"""Which version of a model is served, and which versions are kept."""
 
 from __future__ import annotations
 

@@ -64,5 +64,5 @@ class VersionSizes:
 
 
 def _rows(account_id: str) -> Iterator[ModelRow]:
-    """Yield the rows of models, also of hidden ones, whose files are still stored."""
+    """Yield the rows of models, including hidden models, because their files are still stored."""
     yield from ModelRow.query(account_id, consistent_read=True)

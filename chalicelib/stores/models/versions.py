@@ -98,5 +98,5 @@ class ModelCards:
         return is_changed
 
     def delete(self, model_id: str) -> None:
-        """Delete files of a deleted model that were written after its deletion."""
+        """Delete files that were written after the model had been deleted."""
         self._artifacts.delete_prefix(model_prefix(model_id))

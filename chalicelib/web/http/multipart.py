@@ -1,7 +1,8 @@
 """Reads multipart/form-data as real clients send it. Contract section 1, Multipart.
 
 The name of a field, not its `filename`, decides whether it is a file. The parser is
-python-multipart, because that of the standard library corrupts a file that ends with `--B----B--`.
+python-multipart, because the parser of the standard library corrupts a file that ends with
+`--B----B--`.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ def _name(part: FormPart) -> None:
 
 
 def _parameter(options: dict[bytes, bytes], name: bytes) -> str | None:
-    """Return a parameter's text, in UTF-8 or as encoded words of RFC 2047; None without it."""
+    """Return a parameter's text, in UTF-8 or as encoded words of RFC 2047; None if it is absent."""
     raw = options.get(name)
     if raw is None:
         return None

@@ -107,7 +107,7 @@ FormFields = Annotated[
 
 
 def sent_template(call: Call) -> bytes | str | Mapping[str, object] | None:
-    """Return the form template of a call: a file, a text or an object; None without one."""
+    """Return the form template of a call: a file, a text or an object; None if none was sent."""
     sent = call.fields.files.get("formTemplate")
     source: bytes | str | Mapping[str, object] | None = call.form.form_template
     return source if sent is None else sent.content

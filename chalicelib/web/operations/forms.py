@@ -1,6 +1,6 @@
 """Converts fields and query parameters to the declared struct of an operation.
 
-Error texts are made from those of msgspec: field, expected value, received value.
+Error texts are made from msgspec's error texts: field, expected value, received value.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def model_id_in_body(call: Call) -> str | None:
 
 
 def named_in_body(call: Call) -> str | None:
-    """Return the model id of the body; None without one."""
+    """Return the model id of the body; None if the body has none."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
         named = model_id_in_body(call)

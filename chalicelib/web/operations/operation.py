@@ -322,7 +322,7 @@ def _names_none(_: Call) -> None:
 
 
 def bearer_token(call: Call) -> str:
-    """Return the token of the Authorization header; raise InvalidScheme without one."""
+    """Return the token of the Authorization header; raise InvalidScheme if there is none."""
     found = _BEARER.fullmatch(call.request.header("authorization").strip())
     if found is None:
         raise InvalidScheme

@@ -111,7 +111,7 @@ class Guard:
         return self._s3(environ, start_response, None)
 
     def _check_page(self, environ: dict[str, Any]) -> None:
-        """Refuse requests of pages that may not use the service, whatever they are signed with."""
+        """Refuse requests of web pages that may not use the service, even if they are signed."""
         origin = environ.get("HTTP_ORIGIN")
         if origin is not None and not self._origins.allows(origin):
             raise WrongSignature(f"Pages of {origin} may not send requests.", "AccessDenied")

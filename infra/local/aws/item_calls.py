@@ -60,7 +60,7 @@ def _request_id(headerdict: dict[str, str] | None = None) -> str:
 
 
 def _read_expressions_once() -> None:
-    """Cache the tokens and trees of expressions, and speed up type checks of parsed ones."""
+    """Cache the tokens and trees of expressions, and speed up type checks of expression trees."""
     # A validator works on a copy of the tree, so that the cached one never changes.
     parser = _expressions.UpdateExpressionParser
     _replace(parser, "make", staticmethod(lru_cache(1_000)(parser.make)))

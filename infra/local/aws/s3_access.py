@@ -87,7 +87,7 @@ class S3Access:
         return None
 
     def _check_query(self, environ: dict[str, Any], query: dict[str, str]) -> None:
-        """Check a presigned URL: its time and its signature."""
+        """Check the time and the signature of a presigned URL."""
         try:
             signed_at = datetime.strptime(query["X-Amz-Date"], TIMESTAMP).replace(tzinfo=UTC)
             seconds = int(query["X-Amz-Expires"])

@@ -58,7 +58,7 @@ class PublicAddress:
         return name in (*_LOOPBACK, self.bound_host)
 
     def caller(self, peer: str, headers: Sequence[tuple[str, str]]) -> str:
-        """Return the address of the caller: the last one that no trusted proxy has.
+        """Return the caller's address: the last address that is not a trusted proxy's.
 
         Args:
             peer: address of the connection's other end.

@@ -2,7 +2,7 @@
 
 - Header and body limits are enforced before the body is read.
 - `Expect` and chunked bodies never block a connection.
-- Requests whose end or host is ambiguous are refused, and stalled ones answered with 408.
+- Requests whose end or host is ambiguous are refused; stalled requests get the status 408.
 - The application gets headers in their original spelling.
 - Every error has the JSON form of the service.
 - After a refusal the connection stays open shortly, so that a client that is still sending reads
@@ -286,7 +286,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
         super().handle_close()
 
     def is_busy(self) -> bool:
-        """Return whether a call runs, or its answer or the end of its connection is unsent."""
+        """Return whether a call runs, an answer is partly unsent, or the connection is closing."""
         is_closing = self.close_when_flushed or self.will_close
         return bool(self.requests or self.total_outbufs_len or is_closing)
 

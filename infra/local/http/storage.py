@@ -68,7 +68,7 @@ def safe_headers(disposition: str = "") -> Headers:
     """Return the headers of every answer below /storage/.
 
     Args:
-        disposition: the storage's Content-Disposition, used if it is that of an attachment.
+        disposition: the storage's Content-Disposition, used if it declares an attachment.
     """
     is_attachment = disposition.partition(";")[0].strip().lower() == _ATTACHMENT
     given = disposition if is_attachment else _ATTACHMENT

@@ -92,7 +92,7 @@ def is_kept(piece: str) -> bool:
 
 
 def kept_ids(vocabulary: list[list[Any]]) -> Ints:
-    """Return the ids of the entries that are kept, in order: special ones and those of `WRITING`.
+    """Return the ids of the kept entries, in order: special entries, and text in `WRITING` only.
 
     Args:
         vocabulary: entries with their scores, as in `tokenizer.json`.

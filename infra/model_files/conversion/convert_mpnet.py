@@ -73,7 +73,7 @@ def distance_table(buckets: Singles) -> Singles:
 
 
 def _bucket(distance: int) -> int:
-    """Return the bucket of a distance: exact for small ones, logarithmic for larger ones."""
+    """Return the bucket of a token distance: small distances are exact, larger ones logarithmic."""
     half = _BUCKETS // 2
     side, apart, exact = half * (distance > 0), abs(distance), half // 2
     if apart < exact:

@@ -146,7 +146,7 @@ _MOBILE = re.compile(
 def _keep(
     rest: list[CardPiece], piece: CardPiece, bounds: tuple[int, int], *, before_number: bool
 ) -> None:
-    """Return the text between two entities, unless it is only a label of the second one."""
+    """Return the text between two entities, unless the text only labels the second entity."""
     start, end = bounds
     cut = piece.text[start:end]
     start += len(cut) - len(cut.lstrip(_OPENING))

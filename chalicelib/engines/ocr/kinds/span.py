@@ -40,7 +40,7 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans without overlaps: the most confident, then the longest ones, in line order."""
+    """Return spans without overlaps, in line order; prefer confident spans, then long spans."""
     kept: list[Span] = []
     taken: set[int] = set()
     for span in sorted(spans, key=lambda one: (-one.confidence, one.start - one.end, one.start)):

@@ -298,7 +298,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Join neighbouring strips of the page that share a gutter, or that both have none."""
+    """Join neighbouring strips of the page if they share a gutter, or if neither has a gutter."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None
@@ -377,7 +377,7 @@ def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list
 
 
 def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piece]] | None:
-    """Split a band at a gutter between columns of text; None without one."""
+    """Split a band at a gutter between columns of text; None if there is no such gutter."""
     gutters = _free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)

@@ -21,7 +21,7 @@ def is_same_number(printed: str, number: str) -> bool:
 
 
 def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
-    """Return whether a printed name matches that of a zone, which may be cut or transliterated."""
+    """Return whether a printed name matches the zone's name, which may be cut or transliterated."""
     whole, part = _untranscribed(printed), _untranscribed(name)
     return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))
 

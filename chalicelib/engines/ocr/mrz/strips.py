@@ -32,7 +32,7 @@ def read_strips(
     """Read the rows of a zone again, with the lengths that a format defines.
 
     Args:
-        form: format with the number of characters per row, and the allowed ones.
+        form: format, which defines the number of characters per row and the allowed characters.
         quads: corners of the rows from the top, see `drawn_out`.
         pixels: pixels of the page.
         engine: engine that scores characters.

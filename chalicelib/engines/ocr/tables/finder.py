@@ -268,7 +268,7 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    """Return a table whose probability includes that of its structure."""
+    """Return a table with the probability of its structure."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 

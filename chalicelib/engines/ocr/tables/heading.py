@@ -54,7 +54,7 @@ def kinds(filled: FilledGrid) -> tuple[str, ...]:
 
 
 def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
-    """Count the header rows: those of the structure, otherwise those before numbers begin."""
+    """Count the header rows: as the structure marks them, otherwise the rows above the numbers."""
     rows = max((slot.rows.stop for slot in slots), default=0)
     predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
     if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):

@@ -43,7 +43,7 @@ class WholeTable:
     """Part of the table on each page; their cells, in order, are those of the whole."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Return the names of the whole table for each of its parts."""
+        """Split a named whole table into its parts, each with the names of its cells."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -93,7 +93,7 @@ def _is_above(other: PagePart, part: PagePart) -> bool:
 
 
 def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
-    """Return whether the first table of a page continues the last one of the previous page."""
+    """Return whether the first table of a page continues the last table of the previous page."""
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False
     if _repeated_rows(known.table, part.table):

@@ -40,7 +40,7 @@ def cut_page(
         page: page with pixels in which ruled lines are erased.
         rulings: vertical ruled lines.
         engine: engine that reads a piece again if its text cannot be taken from the line.
-        check: called now and then.
+        check: called regularly; raises to stop.
 
     Returns:
         The pieces with text, with upright boxes around their ink.
@@ -65,7 +65,7 @@ def cut_page(
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
     """Return the smallest gap between cells on this page, relative to the line height.
 
-    In some typefaces words are far apart, above all in monospaced ones. So a gap must be clearly
+    In some typefaces, above all monospaced ones, words are far apart. So a gap must be clearly
     wider than most gaps at spaces of the text.
     """
     spaces: list[float] = []

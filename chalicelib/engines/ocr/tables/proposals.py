@@ -140,14 +140,14 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
-    """Return the white space above a row; none if the row or the one above is empty."""
+    """Return the white space above a row in pixels; 0 if this row or the row above is empty."""
     if not rows[row] or not rows[row - 1]:
         return 0.0
     return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
 def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split rows into several ones, and assign each line of text to its new row."""
+    """Split each row into several rows, and assign each line of text to its new row."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -155,7 +155,7 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
 
 
 def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, Runs]:
-    """Join neighbours in a row that are at most `gap` pixels apart."""
+    """Join runs of the same pixel row that are at most `gap` pixels apart."""
     if not len(row):
         return row, starts, ends
     apart = (row[1:] != row[:-1]) | (starts[1:] - ends[:-1] > gap)

@@ -171,7 +171,7 @@ def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
 
 
 def _wrapped_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows whose filled columns are only some of those of the row above."""
+    """Return the fraction of rows that fill only some of the columns that the row above fills."""
     columns: dict[int, set[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         for row in slot.rows if lines else ():

@@ -92,7 +92,8 @@ def _is_dense(filled: FilledGrid) -> bool:
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Return whether two columns are a table, not a list of keys and values or two addresses.
 
-    Without rules a header that is not a number is required: totals of a receipt have none.
+    Without ruled lines, the table must have a header that is not a number, unlike totals of a
+    receipt.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)

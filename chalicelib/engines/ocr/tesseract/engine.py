@@ -135,7 +135,7 @@ class _Reading:
 
     @property
     def sense(self) -> float:
-        """Number of characters in probable words of three or more, to compare directions."""
+        """Weighted count of characters in probable words of three letters or more."""
         return sum(
             len(word.text) * word.probability
             for word in self.words

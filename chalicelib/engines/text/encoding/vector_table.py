@@ -31,7 +31,7 @@ class VectorTable:
 
     @property
     def requested(self) -> int:
-        """Return the number of requested texts, including equal ones."""
+        """Return the number of requested texts; equal texts count separately."""
         return len(self._rows)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:

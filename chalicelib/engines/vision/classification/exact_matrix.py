@@ -31,11 +31,11 @@ def exact_product(left: Doubles, right: Doubles) -> Doubles:
 
 
 def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
-    """Round to multiples of 2**-bits of the power of two above the largest entry.
+    """Round to multiples of p / 2**bits, where p is the power of two above the largest entry.
 
     Args:
         values: finite numbers, float64, any shape.
-        bits: precision of the largest entry.
+        bits: number of bits that the largest entry keeps.
     """
     largest = float(np.abs(values).max()) if values.size else 0.0
     if largest == 0.0:

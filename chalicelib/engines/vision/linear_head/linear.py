@@ -100,7 +100,7 @@ def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class LinearHead:
-    """Weights and biases, and the state of the optimiser; the last row is that of the biases."""
+    """Weights and biases, and the state of the optimiser; the last row has the biases."""
 
     values: Floats
     """Weights and, last, biases: float, shape (dims + 1, labels)."""

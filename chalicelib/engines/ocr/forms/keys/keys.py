@@ -139,7 +139,7 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the best matches up to a number per key; of equal ones, the first on the page.
+    """Choose up to a number of matches per key, the best first; of equals, the first on the page.
 
     Returns:
         The number of chosen places.

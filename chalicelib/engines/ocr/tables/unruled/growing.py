@@ -177,7 +177,7 @@ def _side_by_side(
 
 
 def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
-    """Return the column after a gutter that is much wider than all others; None without one.
+    """Return the column after a gutter that is much wider than all others; None if there is none.
 
     There are at least two columns on both sides of the gutter.
     """

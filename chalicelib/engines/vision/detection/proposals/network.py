@@ -1,4 +1,4 @@
-"""Proposes boxes that may be objects: the shipped detector's boxes, whatever their class."""
+"""Proposes boxes that may be objects: boxes of all classes of the shipped detector."""
 
 from __future__ import annotations
 

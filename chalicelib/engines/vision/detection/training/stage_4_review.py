@@ -39,7 +39,7 @@ _VIEWS_A_STEP = 40
 
 
 class ReviewStage:
-    """Detects objects in images, first in the held-out ones."""
+    """Detects objects in all images; the held-out images come first."""
 
     def __init__(
         self,
