@@ -267,7 +267,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
     """Return the tables of prices as Markdown lines.
 
     Args:
-        seconds: seconds of some kinds of calls, instead of the assumed ones.
+        seconds: seconds of some kinds of calls, by kind, instead of the assumed seconds.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)

@@ -1,4 +1,4 @@
-"""Prints a template: `python -m infra.template` the service's, with `data` the data's.
+"""Prints a template: `python -m infra.template` prints the service's; add `data` for the data's.
 
 The service's template is printed as it is merged into Chalice's.
 """

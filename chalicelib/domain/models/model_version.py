@@ -1,7 +1,7 @@
 """Versions of a model: each successful training adds one, and any stored one can be served.
 
-The list is one attribute of the model's row. Every change of it is conditional on the list as it
-was read, so a version that is served is never deleted.
+The list is one attribute of the model's row. A change is written only if the list has not changed
+since it was read, so a served version is never deleted.
 """
 
 from __future__ import annotations

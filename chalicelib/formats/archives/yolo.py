@@ -139,7 +139,7 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Find the image of a text file: of the same name, below `images` or in the same folder."""
+    """Find the image with the name of a text file, below `images` or in the text's folder."""
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 

@@ -300,7 +300,7 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Find the zip64 end record before the small one; None in a small archive."""
+    """Find the zip64 end record before the ordinary end record; None if the archive has none."""
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None

@@ -1,4 +1,4 @@
-"""Groups the boxes of a dataset, which are stored by label, by image, in a temporary file."""
+"""Groups the boxes of a dataset by image in a temporary file; datasets store boxes by label."""
 
 from __future__ import annotations
 

@@ -234,7 +234,7 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold the lease of a batch; yield the batch and a check that raises when it is lost.
+        """Hold the lease of a batch; yield the batch, and a check that raises if the lease is lost.
 
         Raises:
             LeaseLost: another worker owns it, or it has ended.

@@ -31,7 +31,7 @@ Facts = tuple[str | None, str | None]
 
 
 class Pool(Protocol):
-    """Tells which parts of one engine are loaded into memory."""
+    """Reports which parts of one engine are loaded into memory."""
 
     def is_loaded(self, name: str) -> bool:
         """Return whether a part is in memory."""

@@ -199,7 +199,7 @@ class VisionLearner:
     def _pictures(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, TrainingPictures]:
-        """Read the images as they were when the run began, even if the run was resumed since."""
+        """Read the images as they were when the run began, even if the run has been resumed."""
         stores = self._stores
         datasets = stores.training_examples.datasets(model, dataset)
         beginning = stores.checkpoints.beginning(model)

@@ -357,7 +357,7 @@ class UploadService:
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
-        """Check that a URL can be read; return a description of the file behind it."""
+        """Check that a URL can be read; return a description of the file at the URL."""
         options, encoding = source.options.to_json(), source.options.encoding
         if source.uploaded is not None:
             found = source.uploaded

@@ -130,7 +130,7 @@ class WebhookService:
         return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Replace the secret of a webhook; the old one also signs for 24 hours.
+        """Replace the secret of a webhook; the old secret also signs for 24 hours.
 
         Raises:
             WebhookNotFound: the webhook was deleted meanwhile.

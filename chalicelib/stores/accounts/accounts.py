@@ -254,7 +254,7 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Make the row of an email address name the account; False if it names another account."""
+    """Write the account into the row of its email address; False if the row has another account."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)

@@ -92,7 +92,7 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the keys of an account; return them as they were before."""
+        """Change the keys of an account; return the keys from before the change."""
         before, _ = _ROWS.change(account_id, account_id, change)
         return before
 

@@ -59,7 +59,7 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Keep `kept` of a batch's reserved predictions counted, and release the others.
+        """Leave `kept` of a batch's reserved predictions counted, and release the others.
 
         Idempotent.
 

@@ -82,7 +82,7 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Give a webhook a new secret; the previous one also signs for another day.
+        """Give a webhook a new secret; the previous secret also signs for another day.
 
         Returns:
             The webhook and its secret, which cannot be read again; None when it is gone.
@@ -132,7 +132,7 @@ class WebhookStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, Webhook]], None]
     ) -> dict[str, Webhook]:
-        """Change the webhooks of an account; return them as they are afterwards."""
+        """Change the webhooks of an account; return the changed webhooks."""
         _, after = _ROWS.change(account_id, _row_key(account_id), change)
         return after
 

@@ -1,7 +1,7 @@
 """Leases of datasets while data is added or changed, and the commits of their owners.
 
 The dataset's row is the only commit point. Readers ignore chunks beyond the committed counts, and a
-writer whose fence is not the row's any more cannot commit.
+writer cannot commit if its fence differs from the fence of the row.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 
 class RowLease:
-    """Gives a row to one worker at a time; each owner increases its fence."""
+    """Gives a row to one worker at a time; each new owner increases the fence of the row."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock

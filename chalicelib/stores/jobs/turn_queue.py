@@ -88,9 +88,9 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._own(own)
 
     def announce_next(self, job: Queued, account_id: str) -> None:
-        """Announce the next job of an account whose limit prevented it until a job ended.
+        """Announce the next job of an account that was at its limit until a job ended.
 
-        Messages of its waiting jobs may arrive only minutes later.
+        Otherwise, the messages of its waiting jobs might arrive only minutes later.
 
         Args:
             job: the job of the received message, which names the lanes.

@@ -124,7 +124,7 @@ def _unread(place: UnreadBox) -> UnreadRecord:
 
 
 def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dict[int, _Block]:
-    """Number pairs and tables, and name the tables; return both by index in the answer."""
+    """Assign numbers to pairs and tables, and names to tables, by index in the answer."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
     blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}

@@ -18,7 +18,7 @@ _BLOCK_BYTES = 128 * 1024
 
 
 def bound_memory() -> None:
-    """Keep no list of instances, and return the memory of deleted objects at once."""
+    """Stop moto from listing its instances, and return the memory of deleted objects at once."""
     setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package
     # Without this call glibc raises the limit to the largest block freed so far. Objects would then
     # be between small blocks, and their memory would stay with the process.

@@ -297,7 +297,7 @@ def run(
         app: the Chalice application.
         listener: bound socket.
         settings: names and allowed origins.
-        options: limits, public address, and the time that running calls have at the end.
+        options: limits, public address, and the time that running calls get after SIGTERM.
         pages: by path, what the front answers itself to GET and HEAD.
     """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)

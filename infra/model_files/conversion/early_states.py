@@ -1,4 +1,4 @@
-"""Cuts an installed encoder after some of its layers, to use the token states of these layers.
+"""Cuts an installed encoder after given layers, to use the token states of these layers.
 
 The last layers of an encoder represent the topic of a text, the middle layers also its style. The
 resulting graph is small, because its matrices stay in the encoder's file.

@@ -96,7 +96,7 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Make a row a header if the template has its cells and no other row is a header."""
+    """Mark a row as header if the template has its cells and no other row is a header."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}

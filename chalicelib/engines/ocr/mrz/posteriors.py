@@ -62,7 +62,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Give each character a fraction of the probability of similar characters."""
+    """Raise each probability to at least a fraction of the largest among similar characters."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]

@@ -218,7 +218,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give cells without a border between them the same number, the smallest one."""
+    """Give cells without a border between them the same number: the smallest of their numbers."""
     while True:
         before = owner.copy()
         for own, other, open_ in (

@@ -39,7 +39,7 @@ class StoredFeatures:
         Args:
             places: ascending indexes of the requested images that have features.
             pictures: facts about each of these images.
-            read: returns the bytes of a row by number and view.
+            read: returns the bytes of a row, given the number of its image and its view.
             close: releases the space; nothing can be read afterwards.
         """
         self.places = places

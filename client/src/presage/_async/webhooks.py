@@ -62,7 +62,7 @@ class AsyncWebhooks:
         return await self._transport.record(request, records.Webhook)
 
     async def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; the old one also signs for 24 hours."""
+        """Replace the secret; the old secret also signs for 24 hours."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return await self._transport.record(request, records.Webhook)
 

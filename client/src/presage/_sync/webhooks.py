@@ -63,7 +63,7 @@ class Webhooks:
         return self._transport.record(request, records.Webhook)
 
     def rotate(self, webhook_id: str) -> records.Webhook:
-        """Replace the secret; the old one also signs for 24 hours."""
+        """Replace the secret; the old secret also signs for 24 hours."""
         request = Request("POST", f"{self._base}/{webhook_id}/rotate")
         return self._transport.record(request, records.Webhook)
 

@@ -65,7 +65,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Return the units grouped by number of segments, with their columns in the matrix."""
+    """Return unit indexes grouped by number of segments, each with its segments' indexes."""
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):

@@ -228,7 +228,7 @@ class Neighbourhood:
         return self._kept_inside(found)
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
-        """Return a factor for how well a piece has a key's types.
+        """Return a factor that is higher the better a piece matches a key's types.
 
         An address may begin with a name, and a number may have been read as two words.
         """
