@@ -84,7 +84,7 @@ class SamplePool:
         return self._kept, np.maximum(self._kept.uncertainties, np.float32(self._threshold))
 
     def _trim(self) -> None:
-        """Keep the samples with the highest priorities; the best other sample sets the threshold."""
+        """Keep the samples of the highest priorities; the best other sample sets the threshold."""
         kept = self._kept
         if kept is None or len(kept.parts) <= self._size:
             return
