@@ -163,7 +163,7 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return the texts, and how many of the last are feedback, if they can adjust the model."""
+        """Return texts that can adjust the model, and how many texts at their end are feedback."""
         if model.type != INTENT:
             raise InvalidParameter(
                 "model_id",

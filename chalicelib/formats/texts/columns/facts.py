@@ -168,7 +168,7 @@ def has_unnamed_header(
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
     """Return whether the first row is a header: it has a known word, and no cell occurs again.
 
-    Forms have questions as names, so that one name may be a question if all labels repeat.
+    Forms use questions as column names, so one name may be a question if all labels repeat.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     return (

@@ -173,9 +173,9 @@ class ColumnFinder:
             self._find_swap(has_header=is_header)
 
     def _skip_second_header(self, names: list[str]) -> None:
-        """Leave out rows of further names below the header, as survey tools write them.
+        """Leave out rows below the header that also name the columns, as survey tools write them.
 
-        Columns of numbers, dates and addresses have none there.
+        In such a row, columns of numbers, dates or addresses do not contain such a value.
         """
         if not self._layout.header or len(names) == 2:
             return
@@ -278,7 +278,7 @@ class ColumnFinder:
         )
 
     def _warn_of_longer_texts(self, names: list[str]) -> None:
-        """Warn if another column than the one chosen by its name clearly fits better as texts."""
+        """Warn if the text column was chosen by its name, but another column clearly fits better."""
         is_by_name = self._layout.header and not (self._options.text_column or self._is_guessed)
         if not is_by_name or len(names) == 2:
             return

@@ -107,7 +107,7 @@ def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
 
 
 def _end_sentences(wide: list[list[str]]) -> bool:
-    """Return whether the second cells end like sentences, and the first ones do not."""
+    """Return whether the second cells end like sentences, and the first cells do not."""
     ends = [[cells[at].strip()[-1:] in _SENTENCE_ENDS for cells in wide] for at in (0, 1)]
     return sum(ends[1]) >= len(wide) * _MOST and sum(ends[0]) <= len(wide) * _FEW
 

@@ -130,17 +130,17 @@ class ColumnProfile:
     def is_named_by_code(self) -> bool:
         """Return whether the first cell is a code like those below it.
 
-        Numbers below a name with letters, such as `Q1`, are not like it.
+        A name with letters, such as `Q1`, is not a code like the numbers below it.
         """
         has_letters = any(map(str.isalpha, self.samples[0])) if self.rows else False
         return is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Compute statistics of all columns from the rows below the first one.
+    """Compute statistics of all columns from the rows below the first row.
 
     Args:
-        rows: rows of the table, including the first one.
+        rows: rows of the table, including the first row.
         names: cells of the first row.
     """
     profiles = [ColumnProfile(name.strip()) for name in names]
@@ -164,7 +164,7 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
     """Return whether the first row names the columns; the text column and some others decide.
 
     The cells of such a row are short names that do not occur below. Exports of issue trackers
-    repeat names, and surveys number theirs.
+    repeat column names, and surveys number their columns.
     """
     named = [profile for profile in profiles if profile.name]
     coded = [profile for profile in named if profile.has_codes]

@@ -97,7 +97,7 @@ class DenseFit:
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Train on the next batches, at most to the epoch's end; return whether the epoch has ended."""
+        """Train on the next batches, but stop when the epoch ends; return whether it has ended."""
         order = self._order()
         last = min(self._batch + batches, self.batches)
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
