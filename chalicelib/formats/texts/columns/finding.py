@@ -278,7 +278,7 @@ class ColumnFinder:
         )
 
     def _warn_of_longer_texts(self, names: list[str]) -> None:
-        """Warn if the text column was chosen by its name, but another column clearly fits better."""
+        """Warn if the text column was chosen by its name, but another column fits clearly best."""
         is_by_name = self._layout.header and not (self._options.text_column or self._is_guessed)
         if not is_by_name or len(names) == 2:
             return
