@@ -5,6 +5,9 @@ import { call, readAll } from "./api.js";
 const POLL_MILLISECONDS = 700;
 // The service warns of boxes that are narrower or lower.
 const TINY_SIDE = 4;
+// Words that models read, as the service counts them: Han and kana are one word each.
+const READ_WORDS = 1200;
+const WORD = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,60}/g;
 const MAX_EXAMPLES = 1_000_000,
   PAGE = 100,
   MAX_CORRECTIONS = 10_000;
@@ -47,6 +50,7 @@ export async function applyChanges(family, { id }, changes) {
 
 // The examples that are removed, by the code of the warning about them.
 const REMOVED = {
+  textsCut: (examples) => examples.filter(({ name }) => (name.match(WORD) ?? []).length > READ_WORDS),
   tinyBoxes: (examples) => examples.filter(({ box }) => Math.min(box.width, box.height) < TINY_SIDE),
   contradictingTexts: (examples) => {
     const same = Map.groupBy(examples, (example) => example.name);

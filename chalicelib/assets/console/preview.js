@@ -16,11 +16,11 @@ const ENCODINGS = [
 ];
 const ROLES = ["", "text", "label"];
 
-export function Preview({ found, file, type, options, busy, change, setType, create, isNew }) {
+export function Preview({ found, file, type, options, busy, change, setType, leaveOut, create, isNew }) {
   const [name, setName] = useState(file.name.replace(/\.\w+$/, ""));
   const [changes, plan] = useState({});
   const [removals, setRemovals] = useState({});
-  const fix = { found, options, change, changes, plan, setRemovals, type, setType, isNew };
+  const fix = { found, options, change, changes, plan, setRemovals, type, setType, leaveOut, isNew };
   return html`
     <section class="card" aria-busy=${busy}>
       <h2>${t("upload.understood")}</h2>

@@ -5,6 +5,7 @@ import { call, uploadIfLarge } from "./api.js";
 import { MAX_BYTES, zipFiles } from "./folder.js";
 import { fieldsOf } from "./reading.js";
 import { familyOf } from "./ui.js";
+import { listZip } from "./unzip.js";
 import { t } from "./words.js";
 
 const EMPTY = {
@@ -66,9 +67,25 @@ export function useReading(isRead = () => true, collect = () => null) {
       setState((old) => ({ ...old, error, sent: null }));
     }
   };
+  /** Pack the archive again without some files, by their paths, and read it. */
+  const leaveOut = async (isLeftOut) => {
+    const { file, type, options } = state;
+    const set = (change) => setState((old) => ({ ...old, ...change }));
+    try {
+      set({ sent: 0, error: null });
+      const packed = await zipFiles(await listZip(file), (sent) => set({ sent }), {
+        shrink: (one) => one,
+        isPacked: (path) => !isLeftOut(path),
+      });
+      await read(new File([packed], file.name, { type: packed.type }), type, options);
+    } catch (error) {
+      set({ error, found: null, sent: null });
+    }
+  };
   return {
     ...state,
     choose,
+    leaveOut,
     setOptions: (options) => setState((old) => ({ ...old, options })),
     change: (options) => read(state.file, state.type, options, state.parts),
     setType: (type, options = {}) => read(state.file, type, options, state.parts),

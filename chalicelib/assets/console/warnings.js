@@ -9,15 +9,19 @@ import { t } from "./words.js";
 /** Names of the delimiters in calls. */
 export const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe" };
 const MAX_SHEETS = 5;
+// What programs that do not know UTF-8 write most.
+const STRAY_ENCODING = "windows-1252";
+const SPLIT = /^(train|valid|val|test)/i;
+const TABLE = /\.csv$/i;
 // Texts with several labels are found in the page, so only in datasets of up to this many examples.
 const MAX_COMPARED = 20_000;
 // As the service splits them: the semicolon of an HTML entity separates nothing.
 const LISTED = /(?<!&(?:amp|lt|gt|quot|#39));|\|/;
 
 /** Split a label that looks like a list. */
-const partsOf = (label) =>
+const partsOf = (label, between) =>
   label
-    .split(LISTED)
+    .split(between)
     .map((part) => part.trim())
     .filter(Boolean);
 
@@ -136,14 +140,16 @@ function chooseFormat({ message }, { found, options, change, type, setType }) {
 
 function splitLabels({ places }, { found, options, change, changes, plan, type, setType, isNew }) {
   if (familyOf(type) === "vision") {
-    const labelSeparator = LISTED.exec(places[0])?.[0] ?? "|";
+    const labelSeparator = (LISTED.exec(places[0]) ?? /,/.exec(places[0]))?.[0] ?? "|";
     const split = { ...options, labelSeparator };
     const run = () => (type === "image-multi-label" ? change(split) : setType("image-multi-label", split));
     return [{ text: t("fix.split", { separator: labelSeparator }), run }];
   }
-  const lists = found.labels.map(({ name }) => name).filter((name) => partsOf(name).length > 1);
+  // Commas separate only where no place has another separator.
+  const between = places.some((place) => LISTED.test(place)) ? LISTED : /,/;
+  const lists = found.labels.map(({ name }) => name).filter((name) => partsOf(name, between).length > 1);
   const first = (all) =>
-    lists.reduce((planned, name) => withChange(planned, name, { into: partsOf(name)[0] }), all);
+    lists.reduce((planned, name) => withChange(planned, name, { into: partsOf(name, between)[0] }), all);
   const undo = () => plan((all) => lists.reduce((planned, name) => withChange(planned, name, null), all));
   return [{ text: t("fix.first"), run: () => plan(first(changes)), undo, if: isNew }];
 }
@@ -179,6 +185,58 @@ function leaveOutExamples({ code }, { found, setRemovals, isNew }) {
   ];
 }
 
+/** Leave the images that a warning lists out of the archive; a place is a path, or `path: label`. */
+function leaveOutImages({ places }, { found, leaveOut }) {
+  const isListed = (path) => places.some((place) => place === path || place.startsWith(`${path}: `));
+  return [
+    {
+      text: t("fix.images", { count: places.length }),
+      run: () => leaveOut(isListed),
+      if: hasPlainNames(found),
+    },
+  ];
+}
+
+function chooseFolders({ places, message }, { found, leaveOut, ...fix }) {
+  const isPlain = hasPlainNames(found);
+  const parts = places.map((place) => ({
+    text: t("fix.remove", { name: place }),
+    run: () => leaveOut((path) => path.startsWith(`${place}/`)),
+    if: isPlain && places.length > 1,
+  }));
+  const labels = found.labels.map(({ name }) => name).filter((name) => SPLIT.test(name));
+  return [
+    ...parts.slice(0, MAX_SHEETS),
+    {
+      text: t("fix.folders"),
+      run: () => leaveOut((path) => TABLE.test(path)),
+      if: isPlain && message.includes("label table"),
+    },
+    ...(places.length ? [] : leaveOutLabels({ places: labels }, fix)),
+  ];
+}
+
+/** Return whether the names of an archive's files are UTF-8, so that it can be packed again. */
+const hasPlainNames = ({ warnings }) => !warnings.some(({ code }) => code === "encodingGuessed");
+
+function separateCells(_warning, { found, options, change }) {
+  const { columns, format } = found;
+  const last = columns.at(-1)?.position;
+  return [
+    {
+      text: t("fix.outer", { last }),
+      run: () => change({ ...options, roles: { of: { 1: "text", [last]: "label" }, columns } }),
+      if: last > 2 && rolesOf(options, found)[1] === "text",
+    },
+    ...Object.entries(DELIMITERS)
+      .filter(([character]) => character !== format.delimiter)
+      .map(([, name]) => ({
+        text: t("fix.use", { name: t(`delimiter.${name}`) }),
+        run: () => change({ ...options, delimiter: name }),
+      })),
+  ];
+}
+
 // The fixes by code: each returns buttons, with `text`, `run` and, for plans that can be taken back, `undo`.
 const FIXES = {
   columnsGuessed: confirmColumns,
@@ -189,6 +247,17 @@ const FIXES = {
   severalLabels: splitLabels,
   missingLabel: leaveOutLabels,
   labelsAlmostEqual: mergeLabels,
+  boxesCut: leaveOutImages,
+  rotatedImages: leaveOutImages,
+  splitFolders: chooseFolders,
+  cellsJoined: separateCells,
+  encodingMixed: (_warning, { options, change }) => [
+    {
+      text: t("fix.use", { name: STRAY_ENCODING }),
+      run: () => change({ ...options, encoding: STRAY_ENCODING }),
+    },
+  ],
+  textsCut: leaveOutExamples,
   tinyBoxes: leaveOutExamples,
   contradictingTexts: leaveOutExamples,
   encodingGuessed: (_warning, { found, options, change }) => [

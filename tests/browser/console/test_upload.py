@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.boxes import BOXES, pictures
+from tests.boxes import BOXES, coco, pictures
 from tests.formats.drawn import encoded, noise
 from tests.live import SHOP
 from tests.pictures import a_box, annotations, draw, label_folders, make_zip
@@ -248,6 +249,59 @@ def test_tiny_boxes_are_left_out(console, newcomer):
     create(console, caller)
     assert labels_of(caller, "vision") == {"circle": 6, "square": 3}
     console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
+def test_images_with_cut_boxes_are_left_out(console, newcomer):
+    """The listed images leave the archive, which is read again before the dataset is created."""
+    boxes = {
+        name: [circle, a_box("square", 44, 8, 74, 38) if place < 2 else square]
+        for place, (name, [circle, square]) in enumerate(BOXES.items())
+    }
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    listed = json.dumps(coco(boxes)).encode()
+    drop(console, "boxes.zip", make_zip({**pictures(), "instances.json": listed}))
+    page.get_by_label("Dataset type").select_option("image-detection")
+    page.get_by_role("button", name="Leave out the 2 listed images").click()
+    expect(page.get_by_role("button", name="listed images")).to_have_count(0)
+    create(console, caller)
+    assert labels_of(caller, "vision") == {"circle": 4, "square": 4}
+    console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
+def test_part_of_a_dataset_is_left_out(console, newcomer):
+    """Of folders such as train and test, one can be left out."""
+    files = {
+        f"{part}/{label}/{n}.png": draw(label, salt=10 * (part == "test") + n)
+        for part in ("train", "test")
+        for label in ("circle", "square")
+        for n in range(3)
+    }
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "parts.zip", make_zip(files))
+    page.get_by_role("button", name="Leave out test").click()
+    expect(page.get_by_role("button", name="Leave out test")).to_have_count(0)
+    create(console, caller)
+    assert labels_of(caller, "vision") == {"circle": 3, "square": 3}
+
+
+def test_joined_cells_mixed_encodings_and_long_texts_are_fixed_by_buttons(console, newcomer):
+    """Columns, encoding and texts that are too long each have a button."""
+    rows = [f"no {n}, it is late é,{'ab'[n % 2]}".encode() for n in range(30)]
+    rows[3] = b"no 3, it is late \xe9,b"
+    rows[4] = b"word " * 1_300 + b"4, it is late,a"
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "cells.csv", b"\n".join([b"text,label", *rows]))
+    page.wait_for_selector("text=Preview")
+    page.get_by_role("button", name="Use windows-1252").click()
+    expect(page.get_by_role("button", name="Use windows-1252")).to_have_count(0)
+    page.get_by_role("button", name="Leave these texts out").click()
+    page.get_by_role("button", name="Use only columns 1 and 3").click()
+    expect(page.get_by_role("button", name="Use only columns 1 and 3")).to_have_count(0)
+    create(console, caller)
+    assert labels_of(caller, "language") == {"a": 14, "b": 15}
 
 
 def test_labels_of_a_table_are_split(console, newcomer):
