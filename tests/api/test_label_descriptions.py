@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.held import held
+
 URL = "/v2/language/datasets"
 LATE = {"name": "late_parcel", "description": "A parcel  has not arrived in time."}
 REFUND = {"name": "refund", "description": "Money back."}
@@ -21,6 +23,10 @@ def _labels(call, dataset_id):
         (one["name"], one["description"], one["numExamples"])
         for one in call("GET", f"{URL}/{dataset_id}/labels").json["data"]
     ]
+
+
+def _objects(world):
+    return set(held("s3").buckets[world.container.settings.bucket].keys)
 
 
 def test_an_empty_post_adds_the_described_labels(call):
@@ -79,6 +85,32 @@ def test_descriptions_come_with_an_upload_and_an_addition(call):
     added = call.form("PUT", f"{URL}/{number}/upload", ("labelDescriptions", more, None), file)
     assert added.status == 200
     assert ("other", "All else.", 1) in _labels(call, number)
+
+
+def test_a_refused_file_changes_no_description(call):
+    """Labels are described only if the file that comes with them is accepted."""
+    file = ("data", b"text,label\nwhere is it,late_parcel\n", "t.csv")
+    made = call.form("POST", f"{URL}/upload/sync", ("type", b"text-intent", None), file)
+    sent = ("labelDescriptions", json.dumps([REFUND]).encode(), None)
+    bad = ("data", b"<!doctype html><html><body>Sign in</body></html>", "t.csv")
+    refused = call.form("PUT", f"{URL}/{made.json['id']}/upload", sent, bad)
+
+    assert refused.status == 415
+    assert _labels(call, made.json["id"]) == [("late_parcel", "", 1)]
+
+
+def test_a_refused_description_adds_no_file(call, world):
+    """Too many labels refuse the call, and the stored file is deleted."""
+    file = ("data", b"text,label\nwhere is it,late_parcel\n", "t.csv")
+    made = call.form("POST", f"{URL}/upload/sync", ("type", b"text-intent", None), file)
+    many = [{"name": f"l{number}", "description": "d"} for number in range(1_000)]
+    sent = ("labelDescriptions", json.dumps(many).encode(), None)
+    before = _objects(world)
+    refused = call.form("PUT", f"{URL}/{made.json['id']}/upload", sent, file)
+
+    assert refused.status == 400
+    assert "1,001 labels" in refused.json["message"]
+    assert _objects(world) == before
 
 
 def test_descriptions_follow_rename_merge_and_removal(call):

@@ -153,10 +153,12 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Accept a file whose examples are added to a dataset. Spec: Other operations."""
     source, view = upload_source(call), call.located
     described = sent_descriptions(call.form.label_descriptions, call.family, view.dataset.type)
-    if described:
-        # Before the file: while it is read, nothing else may change the dataset.
-        view = call.container.datasets.descriptions.replace(view, described)
-    return describe.dataset(call.container.uploads.add(call.account, view, source))
+
+    def describe_labels() -> None:
+        if described:
+            call.container.datasets.descriptions.replace(view, described)
+
+    return describe.dataset(call.container.uploads.add(call.account, view, source, describe_labels))
 
 
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:

@@ -215,8 +215,20 @@ class UploadService:
             scan.format or FileFormat(""), scan, tuple(reasons), preview=scanned.preview
         )
 
-    def add(self, account: Account, view: DatasetView, source: UploadSource) -> DatasetView:
+    def add(
+        self,
+        account: Account,
+        view: DatasetView,
+        source: UploadSource,
+        prepare: Callable[[], object] = lambda: None,
+    ) -> DatasetView:
         """Accept a file whose examples will be added to a dataset.
+
+        Args:
+            account: owner of the dataset.
+            view: the dataset.
+            source: the file.
+            prepare: changes the dataset once the file is checked and stored; may refuse the call.
 
         Raises:
             DatasetNotYetAvailable: an upload is in progress.
@@ -228,7 +240,7 @@ class UploadService:
         """
         check_options(view.dataset.type, source.options)
         _check(view.dataset.family, source)
-        return self._add(account, view.dataset, source, UPLOAD)
+        return self._add(account, view.dataset, source, UPLOAD, prepare)
 
     def add_feedback(self, account: Account, model: Model, source: UploadSource) -> DatasetView:
         """Accept an archive whose boxes become feedback for a detection model's dataset.
@@ -265,7 +277,12 @@ class UploadService:
         return self._stores.labels.view(dataset) if receipt_id in known else None
 
     def _add(
-        self, account: Account, dataset: Dataset, source: UploadSource, becomes: str
+        self,
+        account: Account,
+        dataset: Dataset,
+        source: UploadSource,
+        becomes: str,
+        prepare: Callable[[], object] = lambda: None,
     ) -> DatasetView:
         """Accept a file whose examples are added to a source of a dataset."""
         check_takes_file(dataset)
@@ -276,6 +293,12 @@ class UploadService:
         user = receipt_key(receipt)
         with self._reserved(replace(dataset, upload_id=user), upload.size_bytes):
             self._store_file(upload, source, user)
+            try:
+                # Before the start: while a file is read, nothing else may change the dataset.
+                prepare()
+            except ServiceError:
+                self._discard_file(upload, source, user)
+                raise
             turn = self._queue.turn(account)
             started = self._stores.datasets.start_upload(dataset, user, upload, turn)
             if started is None:
