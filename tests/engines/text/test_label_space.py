@@ -40,27 +40,39 @@ def test_a_shift_that_all_texts_share_changes_no_answer():
 def test_encoders_count_by_how_they_set_names_apart():
     """An encoder whose names are all near has the same weight as one whose names are far."""
     near = NAMES * 0.5 + 0.5
-    space = fit_space({"far": NAMES, "near": near}, [{"far": NAMES, "near": near}], {})
+    both = {"far": NAMES, "near": near}
+    space = fit_space(both, {"far": NAMES[:0], "near": near[:0]}, both, {})
 
     assert space.norms[0] == pytest.approx(2 * space.norms[1])
-    placed = space.place({"far": NAMES, "near": near})
+    placed = space.place(both)
     assert placed[:, :2] == pytest.approx(placed[:, 2:])
 
 
 def test_few_texts_are_centred_by_the_background_too():
     """The centre moves from the background towards the texts as they get more."""
-    background = {"one": np.zeros((5, 2), np.float32)}
+    background, none = {"one": np.zeros((5, 2), np.float32)}, {"one": NAMES[:0]}
     found = [
-        fit_space({"one": NAMES}, [{"one": np.ones((count, 2), np.float32)}], background).means[0]
+        fit_space({"one": NAMES}, none, {"one": np.ones((count, 2), np.float32)}, background)
         for count in (0, 20, 2_000)
     ]
-    assert found == pytest.approx([0.0, 0.5, 0.99], abs=0.001)
+    assert [space.means[0] for space in found] == pytest.approx([0.0, 0.5, 0.99], abs=0.001)
+
+
+def test_examples_are_centred_less():
+    """With one example a label, half of the mean stays in texts and names alike."""
+    some = {"one": np.ones((2, 2), np.float32)}
+    space = fit_space({"one": NAMES}, some, {}, {})
+
+    assert space.means == pytest.approx([0.5, 0.5])
+    kept = 0.5 / space.norms[0]
+    assert space.names.mean(axis=0) == pytest.approx([kept, kept])
+    assert space.place(some) == pytest.approx(np.full((2, 2), kept))
 
 
 def test_equal_names_stay_finite():
     """Labels that encoders cannot tell apart get equal answers."""
     same = {"one": np.ones((2, 2), np.float32)}
-    placed = fit_space(same, [same], {}).place({"one": NAMES})
+    placed = fit_space(same, same, {}, {}).place({"one": NAMES})
     assert np.isfinite(placed).all()
 
 

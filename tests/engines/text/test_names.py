@@ -11,10 +11,13 @@ from chalicelib.engines.interface import TextFitOptions
 from chalicelib.engines.text.classifier import dump, load
 from chalicelib.engines.text.names.fit import fit_names
 from chalicelib.engines.text.names.prototypes import (
+    NAME_EXAMPLES,
     LabelledVectors,
     fit_prototypes,
-    held_out_products,
+    name_weight,
 )
+from chalicelib.engines.text.names.refining import fit_weights, held_out_products
+from chalicelib.engines.text.names.space import unit_rows
 from tests.engines.text.clusters import a_training_set
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
@@ -33,18 +36,54 @@ def _vectors(features, labels, unlabelled=()) -> LabelledVectors:
 def test_names_alone_are_the_prototypes():
     """Without texts each prototype is the vector of its name."""
     assert fit_prototypes(_vectors([], [])).tolist() == [EAST, NORTH]
-    assert held_out_products(_vectors([], [])).shape == (0, 2)
+    assert fit_weights(_vectors([], [])).tolist() == [EAST, NORTH]
+    assert held_out_products(_vectors([], []))[0].shape == (0, 2)
 
 
-def test_the_name_counts_as_one_example():
-    """One example at a right angle to the name turns the prototype by half of it."""
+def test_one_example_shows_no_spread():
+    """One example at a right angle to the name turns the prototype by the default weight."""
     found = fit_prototypes(_vectors([NORTH], [0]))
-    assert found[0] == pytest.approx([0.5**0.5, 0.5**0.5])
+    length = (NAME_EXAMPLES**2 + 1) ** 0.5
+    assert found[0] == pytest.approx([NAME_EXAMPLES / length, 1 / length])
+
+
+@pytest.mark.parametrize(("noise", "gap", "is_more"), [(0.5, 0.05, True), (0.05, 0.5, False)])
+def test_names_count_more_when_examples_vary_more(noise, gap, is_more):
+    """The weight rises with the spread of examples and falls with the distance of names."""
+    dice = np.random.default_rng(0)
+    labels = np.repeat(np.arange(12), 4)
+    names = unit_rows(dice.normal(size=(12, 16)))
+    means = names + gap * dice.normal(size=names.shape)
+    features = unit_rows(means[labels] + noise * dice.normal(size=(48, 16)))
+    assert (name_weight(names, features, labels) > NAME_EXAMPLES) is is_more
+
+
+def test_refined_weights_move_towards_wrongly_answered_examples():
+    """Examples near the name of another label lose less against it than with prototypes."""
+    near = np.array([[0.8, 0.6]] * 2)
+    given = _vectors([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4 + near.tolist(), [0] * 4 + [1] * 6)
+    cosines = near @ fit_prototypes(given).T
+    products = near @ fit_weights(given).T
+    assert cosines.argmax(axis=1).tolist() == [0, 0]
+    assert (products[:, 1] - products[:, 0] > cosines[:, 1] - cosines[:, 0] + 0.05).all()
 
 
 def test_an_example_is_judged_without_itself():
-    """The product of the only example of a label is that with the name."""
-    assert held_out_products(_vectors([NORTH], [0])) == pytest.approx(np.array([[0.0, 1.0]]))
+    """The only example of a label is compared with the name, and shows nothing about the model."""
+    products, is_tested = held_out_products(_vectors([NORTH, EAST, EAST], [0, 1, 1]))
+    assert products[0, 0] == pytest.approx(0.0, abs=1e-6)
+    assert is_tested.tolist() == [False, True, True]
+
+
+def test_only_labels_with_two_examples_are_tested():
+    """The report counts the examples of such labels, and trains on all."""
+    examples = a_training_set([4, 4, 1], with_phrases=True)
+    report = fit_names(examples, {}, TextFitOptions(), lambda epoch: None).report
+
+    assert report is not None
+    assert (report.training_examples, report.test_examples) == (9, 8)
+    assert [sum(row) for row in report.metrics.confusion_matrix] == [4, 4, 0]
+    assert set(report.out_of_fold.truth) == {0, 1}
 
 
 def test_unlabelled_texts_attract_the_nearest_label():

@@ -33,14 +33,26 @@ def test_names_alone_make_a_model(world: World) -> None:
 
 
 def test_few_examples_join_the_names(world: World) -> None:
-    """Every example is answered by a model without it, and the card counts both sources."""
+    """Examples of labels with two are answered by a model without them; the card says so."""
     view = world.dataset(some_rows({"book": 2, "cancel": 1}))
     model = world.model(view, TrainRequest(params={"minimumExamples": 1}))
     card = world.container.models.card(model.account_id, model.model_id)
 
     assert card["trainedFrom"] == "both"
     assert card["trainedOn"]["examples"] == 3
-    assert sum(map(sum, world.container.models.metrics(model).data["confusionMatrix"])) == 3
+    assert "fewer than two examples: 'cancel'." in card["limits"]
+    assert sum(map(sum, world.container.models.metrics(model).data["confusionMatrix"])) == 2
+
+
+def test_one_example_a_label_gives_no_accuracy(world: World) -> None:
+    """Without its only example a label would be judged by its name, so nothing is tested."""
+    view = world.dataset(some_rows({"book": 1, "cancel": 1}))
+    model = world.model(view, TrainRequest(params={"minimumExamples": 1}))
+    card = world.container.models.card(model.account_id, model.model_id)
+
+    assert "No label has two examples, so its accuracy is unknown." in card["limits"]
+    figure = card["metrics"]["testAccuracy"]
+    assert (figure["low"], figure["high"]) == (0.0, 1.0)
 
 
 def test_five_examples_are_the_default(world: World) -> None:

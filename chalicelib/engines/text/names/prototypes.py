@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
+from chalicelib.engines.text.names.space import unit_rows
 
-# Examples that a name counts as: the more examples a label has, the less its name matters.
-NAME_EXAMPLES = 1.0
+if TYPE_CHECKING:
+    from chalicelib.domain.common.arrays import Doubles, Ints
+
+# Examples that a name counts as before examples show more: a middle value of several datasets.
+NAME_EXAMPLES = 1.5
+_LEAST_EXAMPLES, _MOST_EXAMPLES = 0.5, 8.0
+# Degrees of freedom that the middle value counts as, so that few examples hardly change it.
+_PRIOR_FREEDOM = 10.0
 # Examples that all unlabelled texts of a label together count as, at most.
 UNLABELLED_EXAMPLES = 2.0
 # Later steps change less than one answer in a hundred.
 _STEPS = 5
-_FOLDS = 5
 _SMALLEST = 1e-9
 
 
@@ -45,13 +49,6 @@ class LabelledVectors:
         return len(self.labels) + len(self.unlabelled) > 0
 
 
-def unit_rows(vectors: Floats) -> Doubles:
-    """Scale rows to length 1; rows of zeros stay, float, shape (n, dims)."""
-    wide = np.asarray(vectors, np.float64)
-    lengths = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
-    return np.asarray(wide / np.maximum(lengths, _SMALLEST))
-
-
 def softmax(logits: Doubles) -> Doubles:
     """Return probabilities, float64, (texts, labels) to the same shape."""
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -62,35 +59,39 @@ def fit_prototypes(given: LabelledVectors) -> Doubles:
     """Return one vector per label, shape (labels, dims)."""
     if not given.is_moved:
         return given.names
-    sums = _sums(given, np.ones(len(given.labels), bool))
+    # Each text counts alike, however far it is from the centre.
+    names, features = unit_rows(given.names), unit_rows(given.features)
+    sums = name_weight(names, features, given.labels) * names
+    np.add.at(sums, given.labels, features)
     return unit_rows(sums + _pull(given, sums))
 
 
-def held_out_products(given: LabelledVectors) -> Doubles:
-    """Return products of the examples with prototypes that did not see them, (examples, labels)."""
-    products = np.empty((len(given.labels), len(given.names)))
-    folds = np.arange(len(given.labels)) % _FOLDS
-    everything = _sums(given, np.ones(len(given.labels), bool))
-    for fold in range(_FOLDS):
-        rows = np.flatnonzero(folds == fold)
-        if not len(rows):
-            continue
-        # The pull of unlabelled texts depends on all examples, so it is fitted without the fold.
-        pull = _pull(given, _sums(given, folds != fold))
-        some, labels = given.features[rows], given.labels[rows]
-        products[rows] = some @ unit_rows(everything + pull).T
-        # Only the text itself is removed from its label, because few texts remain otherwise.
-        own = unit_rows(everything[labels] - unit_rows(some) + pull[labels])
-        products[rows, labels] = np.add.reduce(some * own, axis=1)
-    return products
+def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
+    """Return the number of examples that a name counts as.
 
-
-def _sums(given: LabelledVectors, is_used: Bools) -> Doubles:
-    """Add up name and examples of every label, shape (labels, dims)."""
-    # Each text counts alike, however far it is from the centre.
-    sums = NAME_EXAMPLES * unit_rows(given.names)
-    np.add.at(sums, given.labels[is_used], unit_rows(given.features[is_used]))
-    return sums
+    Examples of a label vary around their mean, and means vary around names. The ratio of both
+    variances is the number of examples that show as much as the name (empirical Bayes).
+    """
+    counts = np.bincount(labels, minlength=len(names))
+    has_any = counts > 0
+    used = int(has_any.sum())
+    freedom = len(labels) - used
+    if freedom == 0 or used == 1:
+        return NAME_EXAMPLES
+    means = np.zeros_like(names)
+    np.add.at(means, labels, features)
+    means[has_any] /= counts[has_any, None]
+    rests = features - means[labels]
+    within = float(np.add.reduce((rests * rests).ravel())) / freedom
+    gaps = means[has_any] - names[has_any]
+    # What all labels share does not tell them apart: texts are longer than names.
+    gaps -= np.add.reduce(gaps, axis=0) / used
+    total = float(np.add.reduce((gaps * gaps).ravel())) / (used - 1)
+    between = max(total - within * float(np.mean(1.0 / counts[has_any])), _SMALLEST)
+    found = min(max(within / between, _LEAST_EXAMPLES), _MOST_EXAMPLES)
+    whole = freedom + _PRIOR_FREEDOM
+    # Ratios are averaged as logarithms.
+    return float(found ** (freedom / whole) * NAME_EXAMPLES ** (_PRIOR_FREEDOM / whole))
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:

@@ -1,12 +1,13 @@
 """The space in which texts are compared with the names of labels.
 
-Names are short, so their vectors form another cloud than the vectors of texts. Each cloud is
-centred, and each encoder is scaled by the distance between its vectors of the names.
+Names are short, so their vectors form another cloud than the vectors of texts. Both are moved to
+the same centre, and each encoder is scaled by the distance between its vectors of the names.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from chalicelib.domain.common.arrays import Doubles, Singles
+    from chalicelib.domain.common.arrays import Doubles, Floats, Singles
     from chalicelib.engines.interface import Blocks
 
 # A name alone is read in several ways; the mean of its phrases is steadier than each.
@@ -30,16 +31,30 @@ _LEAST_NORM = 0.1
 _SMALLEST = 1e-9
 
 
+def unit_rows(vectors: Floats) -> Doubles:
+    """Scale rows to length 1; rows of zeros stay, float, shape (n, dims)."""
+    wide = np.asarray(vectors, np.float64)
+    lengths = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
+    return np.asarray(wide / np.maximum(lengths, _SMALLEST))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSpace:
     """Centres and scales of all encoders, in the order of their names."""
 
     means: Singles
-    """Centre of the texts' vectors, float32, shape (all dims,)."""
+    """Subtracted from the texts' vectors, float32, shape (all dims,)."""
     norms: tuple[float, ...]
     """Divisor of the vectors of each encoder."""
     names: Doubles
-    """Placed names of the labels, float64, shape (labels, all dims); their mean is 0."""
+    """Placed names of the labels, float64, shape (labels, all dims)."""
+
+    @property
+    def spread(self) -> float:
+        """Return how far the directions of the names are from their mean, 0 to 1."""
+        units = unit_rows(self.names)
+        units -= _mean(units)
+        return max(_length_of(units), _LEAST_NORM)
 
     def place(self, blocks: Blocks) -> Doubles:
         """Return the placed vectors of texts, float64, shape (texts, all dims)."""
@@ -56,17 +71,18 @@ def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Single
         embed: returns the vectors of texts, float32, shape (texts, dims).
     """
     total = sum(embed([form.format(phrase) for phrase in phrases]) for form in _PHRASES)
-    vectors = np.asarray(total, np.float32)
-    lengths = np.sqrt(np.add.reduce(vectors * vectors, axis=1, keepdims=True))
-    return np.asarray(vectors / np.maximum(lengths, _SMALLEST), np.float32)
+    return np.asarray(unit_rows(np.asarray(total, np.float32)), np.float32)
 
 
-def fit_space(label_blocks: Blocks, texts: Sequence[Blocks], background: Blocks) -> LabelSpace:
+def fit_space(
+    label_blocks: Blocks, examples: Blocks, unlabelled: Blocks, background: Blocks
+) -> LabelSpace:
     """Return the space of the labels of a training.
 
     Args:
         label_blocks: vectors of the names by encoder, float32, shape (labels, dims).
-        texts: vectors of texts of the domain, with or without labels.
+        examples: vectors of texts with labels, by encoder; there may be no rows.
+        unlabelled: vectors of texts without labels; empty if there are none.
         background: vectors of texts of no domain; empty if there are none.
     """
     encoders = sorted(label_blocks)
@@ -76,13 +92,19 @@ def fit_space(label_blocks: Blocks, texts: Sequence[Blocks], background: Blocks)
     for encoder in encoders:
         last = first + label_blocks[encoder].shape[1]
         part = names[:, first:last]
-        spread = float(np.add.reduce((part * part).ravel()) / len(part)) ** 0.5
+        spread = _length_of(part)
         # All encoders together have the weight of one.
         norms.append(max(spread, _LEAST_NORM) * len(encoders) ** 0.5)
         part /= norms[-1]
         first = last
-    means = [_text_mean(encoder, texts, background) for encoder in encoders]
-    return LabelSpace(np.concatenate(means).astype(np.float32), tuple(norms), names)
+    texts = [blocks for blocks in (examples, unlabelled) if blocks]
+    means = np.concatenate([_text_mean(encoder, texts, background) for encoder in encoders])
+    # Names differ in how near they are to all texts, and centred texts do not. Examples are texts
+    # themselves, so that the more there are, the less this matters.
+    part_of_mean = len(names) / (len(names) + len(examples[encoders[0]]))
+    space = LabelSpace((part_of_mean * means).astype(np.float32), tuple(norms), names)
+    dims = [label_blocks[encoder].shape[1] for encoder in encoders]
+    return replace(space, names=names + (1.0 - part_of_mean) * means / np.repeat(space.norms, dims))
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
@@ -93,6 +115,11 @@ def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Dou
         others = _BACKGROUND_PART * _mean(background[encoder].astype(np.float64))
         total, count = total + _BACKGROUND_TEXTS * others, count + _BACKGROUND_TEXTS
     return np.asarray(total / max(count, 1.0))
+
+
+def _length_of(vectors: Doubles) -> float:
+    """Return the root mean square length of vectors."""
+    return math.sqrt(np.add.reduce((vectors * vectors).ravel()) / len(vectors))
 
 
 def _mean(vectors: Doubles) -> Doubles:

@@ -192,6 +192,8 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
     untested = _untested(report)
     if facts["trained_from"] == "labelNames":
         parts.append("It was trained from names of labels alone, so its accuracy is unknown.")
+    elif facts["trained_from"] == "both":
+        parts += _of_few_examples(report.test_examples, untested)
     elif untested:
         parts.append(
             f"Not tested, because nothing could be held out without losing it for the training: "
@@ -213,6 +215,16 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
             "that was first trained when the parameter counted with it. Train a new model."
         )
     return " ".join(parts)
+
+
+def _of_few_examples(tested: int, untested: str) -> list[str]:
+    """Return what the metrics of a model from label names and few examples mean."""
+    if not tested:
+        return ["No label has two examples, so its accuracy is unknown."]
+    said = ["Each was answered by a model trained without it, which had fewer examples."]
+    if untested:
+        said.append(f"Not tested, because they have fewer than two examples: {untested}.")
+    return said
 
 
 def _untested(report: TextReport) -> str:
