@@ -24,7 +24,7 @@ ARGS ?=
 BEFORE := af96b00b
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-runtime bench-telemetry bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -158,7 +158,7 @@ growth: check fast-models ## check that large amounts stay cheap: 10,000 waiting
 	  tests/stores/models/test_places.py tests/stores/examples/test_digest_index.py tests/stores/jobs/test_capacity.py \
 	  tests/api/test_throttles.py tests/formats/pictures/test_reading.py tests/formats/pictures/test_shrinking.py \
 	  tests/formats/texts/test_language_file.py tests/formats/archives/test_archive_cost.py \
-	  tests/formats/exports/test_tables.py \
+	  tests/formats/exports/test_tables.py tests/services/exports/test_runtime.py \
 	  tests/formats/pdf/test_document.py tests/infra/test_repair.py \
 	  tests/formats/archives/test_zip_archive.py tests/spec/conformance --timeout 3600 $(ARGS)
 
@@ -176,6 +176,12 @@ bench-turns: $(INSTALLED) fast-models ## count jobs before those of another acco
 
 bench-versions: $(INSTALLED) fast-models ## measure whether serve=if-better keeps a model from wrong labels and takes good ones
 	@$(BIN)/python -m bench.bench_versions --data $(DATA) $(ARGS)
+
+bench-runtime: $(INSTALLED) fast-models ## measure the cold start of presage-runtime with an exported model
+	@$(BIN)/python -m bench.bench_runtime $(ARGS)
+
+bench-telemetry: $(INSTALLED) fast-models ## measure what metrics and traces cost when they are off
+	@$(BIN)/python -m bench.bench_telemetry $(ARGS)
 
 bench-batches: $(INSTALLED) fast-models ## compare batches with single calls: answers, processor time, rate, memory, latency (ARGS="--only speed")
 	@$(BIN)/python -m bench.bench_batches --data $(DATA) $(ARGS)

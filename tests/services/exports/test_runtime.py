@@ -18,6 +18,7 @@ from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions, as_json
 from infra.packaging.reachable import write_runtime
 from tests.builders import World, some_rows
+from tests.full_size import size
 from tests.pictures import draw, label_folders
 from tests.services.exports.unpacking import unpacked
 from tests.services.training.test_vision_engines import FILES
@@ -29,6 +30,7 @@ TEXTS = [
     "",
     "🙂 " * 3,
     "the weather is fine. " * 90,
+    *(f"is delivery {number} or refund {number * 7} late?" for number in range(size(0, 995))),
 ]
 # Prints what the model answers to each line of the input, and what was imported.
 ASK = """
@@ -133,9 +135,11 @@ def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, 
     """PNG and JPEG, by models of one label, several labels and objects."""
     model = world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
     files = []
-    for number, form in enumerate(("PNG", "JPEG")):
+    for number in range(size(2, 100)):
+        form = ("PNG", "JPEG")[number % 2]
         path = tmp_path / f"{number}.{form.lower()}"
-        path.write_bytes(draw("circle", "red", (300, 200), kind=form))
+        shape, colour = ("circle", "square")[number // 2 % 2], ("red", "blue")[number // 4 % 2]
+        path.write_bytes(draw(shape, colour, (300 + number, 200), kind=form))
         files.append(path)
 
     check(world, package, model, files, tmp_path)
