@@ -31,6 +31,8 @@ ADDED = 0.2
 BAR = 0.9
 OUTSIDE = "oos"
 """Label of texts that belong to no label."""
+ASKED = 600
+"""Test texts that show what a version of corrupted labels loses if it is served."""
 # Seconds until a training must have ended.
 PATIENCE = 600.0
 Rows = list[tuple[str, str]]
@@ -45,13 +47,18 @@ class Draw:
     texts: int
     """Texts of each label."""
 
-    def rows(self, data: Path, chance: random.Random) -> Rows:
-        """Return texts with labels in random order."""
+    def read(self, data: Path, part: str) -> dict[str, list[str]]:
+        """Return the texts of a part by label."""
         texts: dict[str, list[str]] = defaultdict(list)
-        with (data / "text" / f"{self.name}_train.csv").open(encoding="utf-8") as stream:
+        with (data / "text" / f"{self.name}_{part}.csv").open(encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
                 texts[row["label"]].append(row["text"])
         texts.pop(OUTSIDE, None)
+        return texts
+
+    def rows(self, data: Path, chance: random.Random) -> Rows:
+        """Return texts with labels in random order."""
+        texts = self.read(data, "train")
         rows = [
             (text, label)
             for label in chance.sample(sorted(texts), self.labels)
@@ -93,8 +100,21 @@ def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
     return len(chosen)
 
 
-def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool]:
-    """Return whether the version of clean and that of corrupted labels is served."""
+def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
+    """Return how much less of some texts version 3 answers correctly than version 2."""
+    right = [
+        sum(
+            answer["probabilities"][0]["label"] == label
+            for text, label in rows
+            for answer in [client.predict(model, text, modelVersion=version).ok]
+        )
+        for version in (2, 3)
+    ]
+    return (right[0] - right[1]) / len(rows)
+
+
+def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool, float]:
+    """Return whether the versions of clean and corrupted labels are served, and the loss."""
     chance = random.Random(seed)
     rows = draw.rows(data, chance)
     later = round(ADDED * len(rows))
@@ -109,7 +129,14 @@ def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, 
     say(f"{draw.name}, draw {seed}: {corrupt(client, dataset, chance)} of {len(rows)} corrupted")
     corrupted = retrain(client, model)
     assert [clean["version"], corrupted["version"]] == [2, 3]
-    return bool(clean["isServed"]), bool(corrupted["isServed"])
+    lost = 0.0
+    if corrupted["isServed"]:
+        labels = {label for _, label in rows}
+        asked = draw.read(data, "test")
+        tests = [(text, label) for label in labels for text in asked[label]]
+        lost = lost_accuracy(client, model, chance.sample(tests, min(ASKED, len(tests))))
+        say(f"{lost:.4f} of the test accuracy lost")
+    return bool(clean["isServed"]), bool(corrupted["isServed"]), lost
 
 
 def main() -> int:
@@ -117,28 +144,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.bench_versions")
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first trial")
     options = parser.parse_args()
     report = Report('Retraining with serve: "if-better"')
-    served, stayed = Counter[str](), Counter[str]()
+    trials, served, stayed = Counter[str](), Counter[str](), Counter[str]()
+    losses: list[float] = []
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         client = world.caller("GOLD", example_calls=1_000_000)
-        for seed in range(options.trials):
+        for seed in range(options.first, options.first + options.trials):
             draw = DRAWS[seed % len(DRAWS)]
-            clean, corrupted = run_trial(client, draw, options.data, seed)
+            clean, corrupted, loss = run_trial(client, draw, options.data, seed)
+            trials[draw.name] += 1
+            losses.append(loss)
             served[draw.name] += clean
             stayed[draw.name] += not corrupted
         world.close()
-    for draw in DRAWS[: options.trials]:
-        trials = len(range(DRAWS.index(draw), options.trials, len(DRAWS)))
-        name = f"{draw.name}, {trials} trials"
-        report.add(f"{name}: new version of clean labels served", served[draw.name])
-        report.add(f"{name}: old version kept from wrong labels", stayed[draw.name])
+    for drawn, number in sorted(trials.items()):
+        name = f"{drawn}, {number} trials"
+        report.add(f"{name}: new version of clean labels served", served[drawn])
+        report.add(f"{name}: old version kept from wrong labels", stayed[drawn])
     count = options.trials
     report.add("clean labels: fraction served", served.total() / count, "", Bar(BAR))
     report.add(
         "wrong labels: fraction in which the old stays", stayed.total() / count, "", Bar(BAR)
     )
+    report.add("wrong labels: largest loss of a served version", max(losses))
     return report.finish(BUILD / "versions.json")
 
 
