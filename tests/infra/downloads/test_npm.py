@@ -14,6 +14,7 @@ from infra.downloads import packages
 from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed
 from infra.downloads.fetch import extract, fetch
 from infra.downloads.packages import PackageFile, Registry
+from tests.infra.downloads.cutting_server import CuttingServer, serve
 from tests.infra.model_files.tiny_models import make_source
 
 # Stands for Node.js: runs the client as Python.
@@ -93,6 +94,19 @@ def test_npm_comes_out_of_the_wheel_and_packs_the_package(client, source, tmp_pa
     assert cache.startswith(str(downloads))
     assert {path.name for path in downloads.iterdir()} == {source.file, packages.NODE.file}
     assert "@makers/tiny 1.0.0: downloading 0 MB" in lines
+
+
+def test_a_tarball_is_resumed_from_the_address_that_npm_names(client, source, tmp_path):
+    """Npm is asked for the address only, and the download continues after a cut connection."""
+    content = (tmp_path / "registry" / source.file).read_bytes()
+    with serve(CuttingServer(source.file, content, cut_after=50, cuts=1)) as server:
+        downloads = client(
+            f"import sys\nassert sys.argv[1] == 'view'\nprint({server.url!r} + '/a')"
+        )
+        archive = fetch(source, downloads, lambda _: None)
+
+    assert archive.read_bytes() == content
+    assert server.ranges == [None, "bytes=50-"]
 
 
 def test_a_tarball_that_is_there_needs_no_client(client, source, tmp_path):

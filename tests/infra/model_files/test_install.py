@@ -13,6 +13,7 @@ import pytest
 from infra import models
 from infra.downloads import fetch
 from infra.downloads.errors import DiskFull, FetchFailed, InstallError
+from infra.downloads.fetch import present_bytes
 from infra.model_files import install as installation
 from infra.model_files import installed, manifest
 from tests.infra.model_files.tiny_models import (
@@ -149,16 +150,24 @@ def test_install_continues_after_a_kill(world):
 
 
 def test_what_a_kill_left_does_not_count_as_missing_room(world):
-    """Half-downloaded files are removed before the room on the disk is looked at."""
+    """What cannot be resumed is removed before the disk is checked, and the rest is subtracted."""
     left = world / installation.DOWNLOADS / "partial-killed"
     left.mkdir(parents=True)
+    [source] = installation.MODELS["first"].sources
+    part = left.parent / f"{source.file}.0123456789abcdef.part"
+    part.write_bytes(bytes(100))
+    absent = source.archive_bytes - present_bytes(source, left.parent)
     (world / installed.STAGING).mkdir()
     seen = []
 
-    installation.install(world, ["first"], lambda line: seen.append((line, left.exists())))
+    def see(line):
+        seen.append((line, left.exists(), part.exists()))
 
+    installation.install(world, ["first"], see)
+
+    assert absent == source.archive_bytes - 100
     assert "takes" in seen[0][0]
-    assert not seen[0][1]
+    assert seen[0][1:] == (False, True)
 
 
 def test_a_failed_replacement_leaves_the_old_version(world, index, monkeypatch):
