@@ -29,6 +29,9 @@ function Headline({ metrics: { testAccuracy, foldAccuracy }, data, examples }) {
   const right = Math.round(shown.value * count);
   // A cross-validation may have left out some examples: then the rate is no fraction of their number.
   const isCount = count > 0 && Math.abs(right / count - shown.value) < ROUNDING;
+  // The confusion matrix of an imported model is unknown, and with it the number of held-out examples.
+  const folds = heldOut ? "card.folds" : "card.allFolds";
+  const source = isFold ? folds : "card.heldOut";
   return html`
     <p class="headline">
       <strong>
@@ -40,7 +43,7 @@ function Headline({ metrics: { testAccuracy, foldAccuracy }, data, examples }) {
       </strong>
       <span>${t("card.between", { low: percent(shown.low), high: percent(shown.high) })}</span>
     </p>
-    <p class="muted">${isFold ? t("card.folds", { count: heldOut }) : t("card.heldOut")}</p>
+    <p class="muted">${t(source, { count: heldOut })}</p>
   `;
 }
 

@@ -52,6 +52,7 @@ const ENGLISH = {
   "browse.suspects": "Flagged by",
   "browse.undo": "Undo",
   "card.accuracy": "Accuracy",
+  "card.allFolds": "Cross-validated: each example was predicted by a model not trained on it.",
   "card.between": "between {low} and {high}",
   "card.calibration": "Calibration error",
   "card.f1": "Macro F1",

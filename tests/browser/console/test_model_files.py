@@ -11,6 +11,17 @@ from playwright.sync_api import expect
 
 from tests.browser.console.conftest import TRAINED_MS
 from tests.browser.console.test_access import settled, violations
+from tests.live import SHOP, Caller, Live
+
+
+@pytest.fixture(scope="module")
+def owner(live: Live) -> Caller:
+    """An account of this module: imports must not add models to that of other tests."""
+    caller = live.caller("mover")
+    dataset = caller.upload(SHOP, name="shop.csv").ok()
+    trained = caller.train(dataset["id"], name="shop model").ok()
+    assert caller.trained(trained["modelId"])["status"] == "SUCCEEDED"
+    return caller
 
 
 @pytest.fixture
@@ -55,6 +66,7 @@ def test_an_exported_model_is_imported_again(console, owner, model, tmp_path):
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_role("heading", name="shop again")).to_be_visible()
     expect(page.get_by_role("link", name="Try it")).to_be_visible(timeout=TRAINED_MS)
+    expect(page.get_by_text("predicted by a model not trained on it.")).to_be_visible()
     expect(page.get_by_role("button", name="Train again")).to_have_count(0)
     expect(page.get_by_role("link", name="Models").first).to_be_visible()
 
