@@ -61,6 +61,12 @@ FOLDERS = [
     _ok("one class folder without splits is read as before",
         {**_numbered("cat", "dog/train", "dog/test")},
         labels={"cat": 3, "test": 3, "train": 3}, warnings=frozenset({"fewExamples"})),
+    _ok("labels below other folders of equal names, with a warning",
+        _numbered("cat/2024/may", "cat/2024/june", "dog/2024/may", "dog/2024/june"),
+        labels={"may": 6, "june": 6}),
+    _ok("a table next to a folder of images",
+        {**_images(*(f"data/images/{n}.png" for n in range(12))), "data/train.csv": _table(
+            [f"{n},{('cat', 'dog')[n % 2]}" for n in range(12)], "id,kind")}),
     _ok("splits alone are labels, with a warning", _numbered("a/train", "a/test"),
         labels={"train": 3, "test": 3}, warnings=_SPLIT | {"fewExamples"}),
     _no("splits of the same classes, strict", _OUTER, "are parts of the dataset",

@@ -61,6 +61,7 @@ class FolderLabels:
             elif not member.problem and not is_companion(member):
                 folders.add(_path_of(member))
         self._splits = SplitFolders(folders)
+        self._table_folders = {_path_of(member) for member in members}
         if members:
             files = BoxFiles(archive, reject, check)
             separator = options.label_separator
@@ -121,6 +122,12 @@ class FolderLabels:
                 f"Folders such as {places[0]} are parts of the dataset and not labels; the class "
                 "folders are the labels."
             )
+        elif self._splits.repeating:
+            places = tuple(sorted(map(show_path, self._splits.repeating)))
+            message = (
+                f"Folders such as {places[0]} hold folders of the same names, which are the "
+                "labels. If the folders above are your labels, put the pictures into them."
+            )
         elif self._splits.are_labels:
             message = (
                 "The labels are named like parts of a dataset, such as train and valid. If they "
@@ -138,7 +145,8 @@ class FolderLabels:
         if not folder or split_of(folder):
             return True
         above, _, name = folder.rpartition("/")
-        return name.casefold() in _IMAGES and bool(split_of(above))
+        is_next = bool(split_of(above)) or above in self._table_folders
+        return is_next and name.casefold() in _IMAGES
 
     def _names_of(self, member: ZipMember) -> list[str]:
         if self._tables.labels and self._may_use_table(member):

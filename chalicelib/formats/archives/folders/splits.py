@@ -34,6 +34,8 @@ class SplitFolders:
         """Paths of split folders that hold the same class folders."""
         self.inner = _find_inner(holding)
         """Paths of split folders within class folders, which hold them all."""
+        self.repeating = frozenset() if self.outer or self.inner else _find_repeating(holding)
+        """Paths of several folders among which each class folder occurs more than once."""
         names = {folder.rpartition("/")[2] for folder in holding}
         self.are_labels = len(names) > 1 and all(map(split_of, names)) and not self.inner
         """Whether split folders are read as labels, because there is nothing else to read."""
@@ -65,3 +67,13 @@ def _find_inner(folders: set[str]) -> frozenset[str]:
     if len({path.rpartition("/")[0] for path in above}) > 1:
         return frozenset()
     return frozenset(folders) if all(map(split_of, folders)) else frozenset()
+
+
+def _find_repeating(folders: set[str]) -> frozenset[str]:
+    above: Mapping[str, set[str]] = defaultdict(set)
+    for folder in folders:
+        parent, _, name = folder.rpartition("/")
+        above[name].add(parent)
+    found = frozenset[str]().union(*above.values())
+    repeat = all(found) and all(len(parents) > 1 for parents in above.values())
+    return found if repeat else frozenset()
