@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.api.prepared import DATASET_ID, IMAGE_MODEL_ID, MODEL_ID
@@ -127,3 +129,19 @@ def test_unknown_versions(call, number, status):
     """A number that is not kept is a 404."""
     assert call("PUT", f"{VERSIONS}/{number}/serve").status == status
     assert call("DELETE", f"{VERSIONS}/{number}").status == status
+
+
+def test_a_version_that_would_exceed_the_storage_is_refused(call, retrained, world, monkeypatch):
+    """The 413 names a version to delete, after which the retraining starts."""
+
+    def retrain(limit: int):
+        monkeypatch.setattr(world.stores.capacity, "_max_stored_bytes", limit)
+        return call.json("POST", "/v2/language/retrain", modelId=MODEL_ID)
+
+    refused = retrain(1)
+    assert refused.status == 413
+    stored, more = map(int, re.findall(r"(?:stores|adds about) (\d+)", refused.json["message"]))
+    assert f"Delete version 1 of model {MODEL_ID}" in refused.json["message"]
+    assert retrain(stored + more - 1).status == 413
+    assert call("DELETE", f"{VERSIONS}/1").status == 200
+    assert retrain(stored + more - 1).status == 200

@@ -180,6 +180,35 @@ def test_the_event_of_an_exported_model_names_it(call, world, receiver, monkeypa
     assert body["data"] == {"id": made["id"], "modelId": MODEL_ID, "family": "language"}
 
 
+def test_imports_send_events_of_trainings(call, world, receiver, monkeypatch, tmp_path):
+    """An import that succeeds, and one that fails, name the model and no dataset."""
+    (tmp_path / "use").mkdir()
+    (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
+    monkeypatch.setattr(world.container.encoders, "_directory", tmp_path)
+    call.json("POST", f"/v2/language/models/{MODEL_ID}/exports")
+    world.work()
+    [key] = world.objects(f"exports/{MODEL_ID}/")
+    content = world.stores.artifacts.get(key)
+    hook(call, receiver, "training.succeeded", "training.failed")
+    good, damaged = (
+        call.form(
+            "POST",
+            "/v2/language/models/import",
+            ("name", b"theirs", None),
+            ("data", archive, "model.zip"),
+        ).json["modelId"]
+        for archive in (content, content[: len(content) // 2])
+    )
+    world.work()
+
+    facts = {"datasetId": 0, "run": 1, "family": "language"}
+    sent = {body["type"]: body["data"] for body in bodies(receiver)}
+    assert sent == {
+        "training.succeeded": {"modelId": good, **facts},
+        "training.failed": {"modelId": damaged, **facts},
+    }
+
+
 def test_only_subscribed_events_are_sent(call, world, receiver):
     """Other events, and disabled webhooks, send nothing."""
     hook(call, receiver, "training.failed")

@@ -13,12 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chalicelib.config import Settings
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.engines import artifact
 from chalicelib.errors import Conflict, StorageUnavailable, TooManyOpen, UnsupportedType
+from infra.backups.dumping import dump
+from infra.backups.folder import BackupFolder
+from infra.backups.restoring import restore
 from tests.builders import World, some_rows
+from tests.fresh_aws import provide
 
 Files = dict[str, bytes]
 TEXTS = ["refund please number 7", "where is my delivery", "", "🙂🙂", "the weather is fine. " * 90]
@@ -137,6 +142,45 @@ def test_a_killed_import_is_finished_by_another_worker(
 
     found = get(world.account.account_id, made.model_id)
     assert (found.status, found.failure) == ("SUCCEEDED", "")
+
+
+def test_a_restored_backup_ends_its_open_imports(
+    world: World,
+    exported: tuple[Model, bytes],
+    tmp_path: Path,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Imports that waited or ran when a backup was taken succeed or name the cause after it."""
+    _, content = exported
+    damaged = content[: len(content) // 2]
+
+    def stop(*_: Any) -> None:
+        raise StorageUnavailable
+
+    def request(archive: bytes) -> str:
+        source = UploadSource(content=archive, file_name="model.zip")
+        return world.container.imports.request(world.account, "language", source, "it").model_id
+
+    running = request(content)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.model_leases, "succeed", stop)
+        with pytest.raises(StorageUnavailable):
+            world.work()
+    waiting, broken = request(content), request(damaged)
+    folder = BackupFolder(tmp_path / "backup")
+    dump(settings, folder)
+    provide(settings)
+    restore(settings, folder)
+
+    world.settle()
+    found = [
+        world.container.models.get(world.account.account_id, one)
+        for one in (running, waiting, broken)
+    ]
+    assert [one.status for one in found] == ["SUCCEEDED", "SUCCEEDED", "FAILED"], found
+    assert "archive" in found[2].failure
+    assert [key for key in world.objects("models/") if "import.zip" in key] == []
 
 
 def test_imports_count_among_the_open_trainings(
