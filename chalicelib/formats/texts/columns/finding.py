@@ -43,6 +43,7 @@ from chalicelib.formats.texts.text_table import SAMPLE_RECORDS, TextTable
 
 _MOST, _NEARLY_ALL = 0.8, 0.95
 _MOST_TITLES = 20
+_MOST_SHOWN = 10
 _ROWS_BELOW = 50
 # Most rows of names below a header, and fewest columns of codes that show them.
 _MOST_HEADERS, _LEAST_CODED = 2, 2
@@ -409,7 +410,8 @@ def _no_columns(
     )
     for role, found in unknown.items():
         if len(found) > 1:
-            shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found).rstrip(",")
+            shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found[:_MOST_SHOWN])
+            shown = shown.rstrip(",") + (" or others" if len(found) > _MOST_SHOWN else "")
             message = (
                 f"The {role} can be in the columns {shown}. Say which one with the field "
                 f"'{role}Column', by position or name."
