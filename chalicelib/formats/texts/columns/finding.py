@@ -46,7 +46,7 @@ _MOST_TITLES = 20
 _MOST_SHOWN = 10
 _ROWS_BELOW = 50
 # Most rows of names below a header, and fewest columns of codes that show them.
-_MOST_HEADERS, _LEAST_CODED = 2, 2
+_MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 2, 10
 # Forms write every answer of a question with several choices with this at its end.
 _FORMS_END = ";"
 
@@ -191,7 +191,8 @@ class ColumnFinder:
 
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
-        if len(coded) >= _LEAST_CODED and found:
+        # In few rows, that some have no number says nothing.
+        if rows >= _LEAST_BELOW and len(coded) >= _LEAST_CODED and found:
             self._layout = replace(
                 self._layout, skipped=self._layout.skipped.union(found)
             ).with_warning(
