@@ -231,7 +231,9 @@ def _guess(file: BinaryIO, language: str) -> str:
         # The library takes long to load, so it is only used for text that is dense in such bytes.
         from charset_normalizer import from_bytes
 
-        best = from_bytes(sample[:_JUDGED_BYTES], cp_isolation=list(_DENSE)).best()
+        # A sample that ends inside a character is no text to the library.
+        judged = sample[: sample.rfind(b"\n", 0, _JUDGED_BYTES) + 1] or sample[:_JUDGED_BYTES]
+        best = from_bytes(judged, cp_isolation=list(_DENSE)).best()
         if best is not None and _decodes_as(file, best.encoding, "strict"):
             return str(best.encoding)
     is_turkish = _count(sample, _TURKISH) > _count(sample, _ICELANDIC)

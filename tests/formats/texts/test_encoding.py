@@ -11,6 +11,15 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.encoding import find_encoding, name_foreign_type, open_text
 
 
+@pytest.mark.parametrize("shift", range(3))
+def test_find_encoding_when_the_sample_ends_inside_a_character(shift: int) -> None:
+    """A long file is judged by whole lines, so that no half character is in the sample."""
+    lines = [f"荷物{n}がまだ届いていません。ご確認をお願いします。,配送\n" for n in range(900)]
+    file = io.BytesIO(b"x" * shift + "".join(lines).encode("cp932"))
+
+    assert find_encoding(file) == "cp932"
+
+
 @pytest.mark.parametrize(
     ("encoding", "data"),
     [

@@ -68,7 +68,8 @@ OTHER_NAMES = _NEITHER | _words(
     resposta solução data nome
     vorname nachname kundenname sachbearbeiter ansprechpartner betrag prénom nom montant
     propriétaire succursale apellido apellidos propietario importe sobrenome proprietário valor
-    cognome proprietario importo
+    cognome proprietario importo zuweisungsgruppe gruppe auswirkung groupe équipe grupo equipo
+    gruppo persona gestor incaricato assegnatario responsable
     状態 ステータス 優先度 担当 担当者 担当者名 顧客 氏名 国 都市 チャネル 経路 回答 返信 日時
     状态 优先级 渠道 来源 处理人 客户 姓名 国家 城市 门店 回复 日期
     狀態 優先級 渠道 來源 客戶 回覆"""
