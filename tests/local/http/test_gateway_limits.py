@@ -54,6 +54,8 @@ OPERATIONS = {
     for _, path in operation.served()
 }
 ROUTES = sorted(OPERATIONS)
+# One path of each operation and family: megabytes for each version of a path would show no more.
+ONCE = sorted({(OPERATIONS[one].name, "vision" in one[1]): one for one in ROUTES}.values())
 
 
 def text_body(size: int) -> bytes:
@@ -184,14 +186,16 @@ def test_over_the_gateways_limit(caller: Client) -> None:
 
 
 def test_within_the_gateways_limit_and_over_the_functions(caller: Client) -> None:
-    """10 MB of a file pass the gateway and not the function; the connection is kept."""
-    for route in ROUTES:
-        answer = send(caller, route, BINARY, ZEROS)
-        assert is_too_large(answer, FILE_BYTES, GATEWAY_BODY_BYTES), route
+    """4.5 to 10 MB of a file pass the gateway and not the function; the connection is kept."""
+    for number, route in enumerate(ONCE):
+        # Every tenth body has all that the gateway accepts.
+        size = FILE_BYTES + 1 if number % 10 else GATEWAY_BODY_BYTES
+        answer = send(caller, route, BINARY, ZEROS[:size])
+        assert is_too_large(answer, FILE_BYTES, size), route
         assert answer.headers.get("connection", "").lower() != "close"
 
 
-WITH_BODY = [route for route in ROUTES if route[0] in ("POST", "PUT")]
+WITH_BODY = [route for route in ONCE if route[0] in ("POST", "PUT")]
 
 
 def test_over_the_functions_limit(caller: Client) -> None:
