@@ -23,6 +23,8 @@ ROWS = 40
 """Texts of each data set that is uploaded."""
 KEPT = 4
 """Data sets that an uploader keeps; older ones are deleted."""
+SWITCHES = 5
+"""How often each version of a model is served again."""
 SETTLE_SECONDS = 180.0
 BROKEN = (OSError, http.client.HTTPException, AssertionError, ValueError)
 """What a caller sees when a stack dies under it."""
@@ -125,10 +127,16 @@ class Load:
         self.journal.texts[text] = time.time()
 
     def _train(self, client: Client, _: str) -> None:
-        """Train one model."""
+        """Train one model, retrain it, and serve its versions in turn."""
         model_id = str(client.train(self._weather)["modelId"])
         self.journal.models[model_id] = time.time()
         client.wait_model(model_id)
+        sent = {"modelId": model_id, "epochs": 1}
+        assert client.json("POST", f"{LANGUAGE}/retrain", sent).status == 200
+        client.wait_model(model_id)
+        for number in (1, 2) * SWITCHES:
+            path = f"{LANGUAGE}/models/{model_id}/versions/{number}/serve"
+            assert client.send("PUT", path).status == 200
 
     def _predict(self, client: Client, salt: str) -> None:
         """Ask once; the pause leaves the processors to the others."""
@@ -180,7 +188,7 @@ def complaints(client: Client, stack: LocalStack, is_repaired: bool = False) -> 
         f"model {model['modelId']}: {model['status']} {model.get('failureMsg')}"
         for dataset in datasets
         for model in client.items(f"{LANGUAGE}/datasets/{dataset['id']}/models")
-        if model["status"] in OPEN or not _answers(client, model)
+        if model["status"] in OPEN or not _answers(client, model, is_repaired)
         if not (is_repaired and "lost with damaged data" in str(model.get("failureMsg")))
     ]
     return wrong + _orphans(stack) + _dead_jobs(stack)
@@ -201,12 +209,22 @@ def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
     return [] if is_whole else [f"data set {dataset['id']}: {seen}"]
 
 
-def _answers(client: Client, model: dict[str, Any]) -> bool:
-    """Return whether a model that succeeded predicts and has a card."""
+def _answers(client: Client, model: dict[str, Any], is_repaired: bool) -> bool:
+    """Return whether a model has succeeded, and its versions answer and have cards.
+
+    After a repair, files of versions that are not served may be lost.
+    """
     model_id = model["modelId"]
-    card = client.get(f"{LANGUAGE}/models/{model_id}/card")
+    versions = client.get(f"{LANGUAGE}/models/{model_id}/versions").ok["data"]
+    served = [one["version"] for one in versions if one["isServed"]]
+    answers = {}
+    for number in served if is_repaired else [one["version"] for one in versions]:
+        card = client.get(f"{LANGUAGE}/models/{model_id}/card", modelVersion=number)
+        answers[number] = client.predict(model_id, "rain", modelVersion=number)
+        if (card.status, answers[number].status) != (200, 200):
+            return False
     answer = client.predict(model_id, "rain")
-    return (model["status"], card.status, answer.status) == ("SUCCEEDED", 200, 200)
+    return (model["status"], [answer.body]) == ("SUCCEEDED", [answers[n].body for n in served])
 
 
 def _orphans(stack: LocalStack) -> list[str]:
