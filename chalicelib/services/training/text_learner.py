@@ -154,7 +154,9 @@ class TextLearner:
         beginning = self._checkpoints.beginning(model)
         if beginning is None:
             control.check()
-            beginning = self._checkpoints.begin(model, datasets, self._clock())
+            other = self._examples.unlabelled_dataset(model)
+            begun = datasets if other is None else [*datasets, other]
+            beginning = self._checkpoints.begin(model, begun, self._clock())
         return beginning.begun_at, [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
@@ -220,17 +222,19 @@ class TextLearner:
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
         """Return a function that embeds the request's unlabelled texts; None if it names none."""
-        found = self._examples.unlabelled(model)
+        found = self._examples.unlabelled_dataset(model)
         if found is None:
             return None
-        dataset_id, texts = found
-        split = split_texts(texts)
+        beginning = self._checkpoints.beginning(model)
+        # Texts that were added since the start of the run are not read, as for its examples.
+        dataset = found if beginning is None else beginning.of(found)
+        split = split_texts(self._examples.unlabelled(dataset))
 
         def of_unlabelled(name: str) -> Floats:
             from chalicelib.engines.text.windows.attention import even_weights, join_windows
 
             table = self._embedder.table(
-                dataset_id, name, split.windows, progress.on_sample, lambda missing: None
+                dataset.dataset_id, name, split.windows, progress.on_sample, lambda missing: None
             )
             # Without labels nothing shows which windows matter, so all count alike.
             return join_windows(table.rows, even_weights(split.ends), split.ends)

@@ -63,11 +63,8 @@ class TrainingExamples:
             collected.descriptions |= self._descriptions(used)
         return collected
 
-    def unlabelled(self, model: Model) -> tuple[int, list[str]] | None:
-        """Return the id and texts of the dataset that a training uses without labels.
-
-        Returns:
-            None if the request names no such dataset.
+    def unlabelled_dataset(self, model: Model) -> Dataset | None:
+        """Return the dataset that a training uses without labels; None if the request names none.
 
         Raises:
             TrainingFailed: the dataset was deleted.
@@ -80,9 +77,16 @@ class TrainingExamples:
             raise TrainingFailed(
                 f"The dataset {asked} of unlabelled texts was deleted. Train without it."
             )
-        examples = self._examples.read_all(found.dataset_id, UPLOAD, found.counts)
-        texts = list(dict.fromkeys(example.name for example in examples))
-        return found.dataset_id, texts[:MAX_UNLABELLED]
+        return found
+
+    def unlabelled(self, dataset: Dataset) -> list[str]:
+        """Return the texts that a training uses without labels.
+
+        Args:
+            dataset: the result of `unlabelled_dataset`; its counts define which texts are used.
+        """
+        examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
+        return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
         """Read the images that a model is trained on.

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
 from chalicelib.errors import InvalidParameter, TooFewExamples
 from chalicelib.services.datasets.datasets import NewDataset
-from tests.builders import World, some_rows
+from tests.builders import World, a_source, some_rows
 
 NAMES = TrainRequest(params={"minimumExamples": 0})
 
@@ -87,6 +87,41 @@ def test_unlabelled_texts_of_another_dataset(world: World) -> None:
 
     assert moved.status == SUCCEEDED, moved.failure
     assert artifacts[0] != artifacts[1]
+
+
+def test_unlabelled_texts_added_meanwhile_are_not_read(world: World) -> None:
+    """A resumed run reads the texts without labels of its start."""
+    others, names = world.dataset(some_rows({"anything": 30})), _empty(world)
+    params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
+    undisturbed = world.model(names, TrainRequest(params=params))
+    model = world.train(names, TrainRequest(params=params)).model
+    begun = [names.dataset, others.dataset]
+    world.stores.checkpoints.begin(model, begun, world.clock())
+    more = a_source(some_rows({"anything": 30}, salt="more"))
+    world.container.uploads.add(world.account, world.get(others), more)
+    world.work()
+
+    files = world.stores.model_files
+    done = world.container.models.get(model.account_id, model.model_id)
+    assert files.artifact(done.model_id, done.version) == files.artifact(
+        undisturbed.model_id, undisturbed.version
+    )
+
+
+def test_a_run_records_its_unlabelled_texts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start of a run has the counts of the dataset without labels."""
+    others, begun = world.dataset(some_rows({"anything": 30})), []
+    store, begin = type(world.stores.checkpoints), type(world.stores.checkpoints).begin
+
+    def note(self, model, datasets, now):
+        begun.extend(one.dataset_id for one in datasets)
+        return begin(self, model, datasets, now)
+
+    monkeypatch.setattr(store, "begin", note)
+    names = _empty(world)
+    params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
+    world.model(names, TrainRequest(params=params))
+    assert begun == [names.dataset.dataset_id, others.dataset.dataset_id]
 
 
 def test_unknown_unlabelled_dataset(world: World) -> None:
