@@ -12,6 +12,7 @@ from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs.export import MAX_KEPT_MODELS
 from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.errors import TooManyOpen
+from chalicelib.services.training.adjusting import AdjustmentRequest
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.jobs.queues import EXPORT, TRAIN_FREE
 from tests.builders import World, a_csv, some_rows
@@ -42,8 +43,8 @@ def read(world: World, model: Model) -> Model:
 
 def adjust(world: World, model: Model) -> None:
     """Ask for an adjustment."""
-    source = UploadSource(content=SENT, file_name="users.csv")
-    world.container.adjustments.request(world.account, model, source, None, 20)
+    wanted = AdjustmentRequest(UploadSource(content=SENT, file_name="users.csv"))
+    world.container.adjustments.request(world.account, model, wanted, 20)
 
 
 def learn(world: World) -> Any:
