@@ -30,8 +30,7 @@ function Headline({ metrics: { testAccuracy, foldAccuracy }, data, examples }) {
   // A cross-validation may have left out some examples: then the rate is no fraction of their number.
   const isCount = count > 0 && Math.abs(right / count - shown.value) < ROUNDING;
   // The confusion matrix of an imported model is unknown, and with it the number of held-out examples.
-  const folds = heldOut ? "card.folds" : "card.allFolds";
-  const source = isFold ? folds : "card.heldOut";
+  const folds = heldOut ? t("card.folds", { count: heldOut }) : t("card.allFolds");
   return html`
     <p class="headline">
       <strong>
@@ -43,7 +42,7 @@ function Headline({ metrics: { testAccuracy, foldAccuracy }, data, examples }) {
       </strong>
       <span>${t("card.between", { low: percent(shown.low), high: percent(shown.high) })}</span>
     </p>
-    <p class="muted">${t(source, { count: heldOut })}</p>
+    <p class="muted">${isFold ? folds : t("card.heldOut")}</p>
   `;
 }
 

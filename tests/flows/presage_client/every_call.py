@@ -122,8 +122,8 @@ async def tell_versions(client: AsyncPresage, model_id: str) -> None:
     assert (await model.metrics(version=1)).object == "metrics"
     assert (await model.delete_version(2)).version == 2
     texts = "text,label\n" + "".join(f"is it {n} degrees hot?,HOT\n" for n in range(20))
-    file = texts.replace("HOT", found.label).encode()
-    adjusted = await (await model.adjust(file, with_feedback=True)).wait()
+    labelled = texts.replace("HOT", found.label).encode()
+    adjusted = await (await model.adjust(labelled, with_feedback=True)).wait()
     assert ((await adjusted.card()).adjustment or {}).get("labelled") == 20
 
 

@@ -141,7 +141,8 @@ def test_heavy_calls_leave_processors_to_others(dispatcher, seen):
 
     assert seen.most["a /heavy"] == min(HEAVY.most, THREADS)
     kinds = [kind for kind, _ in seen.ended]
-    assert kinds.index("b /short") < kinds.index("a /heavy") + HEAVY.most + 1
+    # The crowd that was sent before it would otherwise end first; a busy machine may swap a few.
+    assert kinds[: kinds.index("b /short")].count("a /heavy") < calls - HEAVY.most
 
 
 @pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short"), ("", "/heavy")])
