@@ -23,7 +23,7 @@ Received = Callable[[int], None]  # takes the number of bytes of a file received
 _BLOCK_BYTES = 1 << 18
 _TIMEOUT_SECONDS = 60.0
 _WAIT_SECONDS = 1.0
-# Attempts in a row that bring no byte. A connection that brings some is tried again.
+# Attempts in a row that bring no more than earlier ones.
 _ATTEMPTS = 4
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 _NETWORK_ERRORS = (urllib.error.URLError, http.client.HTTPException, ConnectionError,
@@ -53,9 +53,9 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
     """
     if not url.startswith(("https://", "http://")):
         return False
-    failures = 0
+    # A server that cannot resume starts over each time, so only more bytes than ever count.
+    failures, most = 0, _size(target)
     while failures < _ATTEMPTS:
-        before = sum(part.stat().st_size for part in find_parts(target))
         try:
             part = _receive(url, target, received)
         except _NETWORK_ERRORS as error:
@@ -64,12 +64,17 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
             part = None
         if part is not None:
             return _finish(part, target, digests)
-        if sum(path.stat().st_size for path in find_parts(target)) > before:
-            failures = 0
+        if (size := _size(target)) > most:
+            failures, most = 0, size
         else:
             failures += 1
             time.sleep(_WAIT_SECONDS)
     return False
+
+
+def _size(target: Path) -> int:
+    """Return the bytes of all partial files of a download."""
+    return sum(part.stat().st_size for part in find_parts(target))
 
 
 def _is_refused(error: Exception) -> bool:
@@ -147,8 +152,20 @@ def _remove(parts: Collection[Path]) -> None:
 
 def _copy(response: Any, output: Any, size: int | None, received: Received) -> bool:
     """Append the body of a response to a file; return whether the file is complete."""
-    while block := response.read(_BLOCK_BYTES):
+    while block := _read(response):
         output.write(block)
         received(output.tell())
     # A connection that is cut ends the body without an error.
     return size is None or output.tell() == size
+
+
+def _read(response: Any) -> bytes:
+    """Read the next bytes of a body.
+
+    Raises:
+        ConnectionError: the network failed; a lost route is a plain OSError, like a full disk.
+    """
+    try:
+        return bytes(response.read(_BLOCK_BYTES))
+    except OSError as error:
+        raise ConnectionError(str(error)) from error

@@ -70,14 +70,17 @@ export function useReading(isRead = () => true, collect = () => null) {
   /** Pack the archive again without some files, by their paths, and read it. */
   const leaveOut = async (isLeftOut) => {
     const { file, type, options } = state;
-    const set = (change) => setState((old) => ({ ...old, ...change }));
+    const mine = ++latest.current;
+    const set = (change) => mine === latest.current && setState((old) => ({ ...old, ...change }));
     try {
       set({ sent: 0, error: null });
       const packed = await zipFiles(await listZip(file), (sent) => set({ sent }), {
         shrink: (one) => one,
         isPacked: (path) => !isLeftOut(path),
       });
-      await read(new File([packed], file.name, { type: packed.type }), type, options);
+      // Another file may have been chosen while this one was packed.
+      if (mine === latest.current)
+        await read(new File([packed], file.name, { type: packed.type }), type, options);
     } catch (error) {
       set({ error, found: null, sent: null });
     }

@@ -389,13 +389,18 @@ def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> 
         return options
     table = InputTable()
     lines = list(islice(read_lines(file, options, table=table, keeps_cells=True), _HEAD_LINES))
-    # A first row with a label was taken for a header.
-    rows = [table.names] if any(table.names) else [line.cells or () for line in lines]
+    cells = [line.cells or () for line in lines]
     known = {*labels, OUT_OF_DOMAIN_LABEL}
-    found = (at for row in rows for at, cell in enumerate(row) if str(cell).strip() in known)
-    at = next(found, None)
-    if at is None or len(table.names) != 2:
+    # A first row with a label was taken for a header.
+    first = [table.names] if any(table.names) else cells
+    if len(table.names) != 2 or not any(str(one).strip() in known for row in first for one in row):
         return options
+    rows = [table.names, *cells]
+    counts = [sum(str(row[at]).strip() in known for row in rows if at < len(row)) for at in (0, 1)]
+    # A text may be equal to a label, so the column with more labels holds them.
+    if counts[0] == counts[1]:
+        return options
+    at = int(counts[1] > counts[0])
     return replace(options, header=False, text_column=str(2 - at), label_column=str(at + 1))
 
 

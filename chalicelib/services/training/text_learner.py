@@ -227,7 +227,7 @@ class TextLearner:
             return None
         beginning = self._checkpoints.beginning(model)
         # Texts that were added since the start of the run are not read, as for its examples.
-        dataset = found if beginning is None else beginning.of(found)
+        dataset = found if beginning is None else beginning.of_unguarded(found)
         split = split_texts(self._examples.unlabelled(dataset))
 
         def of_unlabelled(name: str) -> Floats:

@@ -6,7 +6,7 @@ Both are deleted when the run ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
@@ -23,10 +23,21 @@ class RunStart:
     """Start of the run."""
     counts: dict[int, tuple[LabelCounts, ...]]
     """Committed counts by dataset id."""
+    corrections: dict[int, int] = field(default_factory=dict)
+    """Last correction by dataset id; empty for runs that an earlier version began."""
 
     def of(self, dataset: Dataset) -> Dataset:
         """Return the dataset as it was at the start of the run."""
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
+
+    def of_unguarded(self, dataset: Dataset) -> Dataset:
+        """Return a dataset that the run does not guard as it was at the start, if it still can be.
+
+        Chunks that a correction has replaced are deleted, so a corrected dataset is returned as it
+        is now.
+        """
+        same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
+        return self.of(dataset) if same else dataset
 
 
 class CheckpointStore:
@@ -44,16 +55,20 @@ class CheckpointStore:
             int(dataset_id): tuple(LabelCounts(*row) for row in rows)
             for dataset_id, rows in document["counts"].items()
         }
-        return RunStart(from_milliseconds(document["begun_at"]), counts)
+        corrections = {int(key): fence for key, fence in document.get("corrections", {}).items()}
+        return RunStart(from_milliseconds(document["begun_at"]), counts, corrections)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
         """Save the start of a run."""
         counts = {
             str(dataset.dataset_id): [c.packed for c in dataset.counts] for dataset in datasets
         }
-        content = {"begun_at": to_milliseconds(now), "counts": counts}
+        corrections = {dataset.dataset_id: dataset.last_correction for dataset in datasets}
+        content = {"begun_at": to_milliseconds(now), "counts": counts, "corrections": corrections}
         self._artifacts.put_json(_key(model, "json"), content)
-        return RunStart(now, {dataset.dataset_id: dataset.counts for dataset in datasets})
+        return RunStart(
+            now, {dataset.dataset_id: dataset.counts for dataset in datasets}, corrections
+        )
 
     def get(self, model: Model) -> bytes | None:
         """Read the last checkpoint; None when there is none."""

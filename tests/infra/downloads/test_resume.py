@@ -1,6 +1,8 @@
 """Downloads that are interrupted, from a local server that cuts connections."""
 
+import errno
 import hashlib
+import http.client
 import random
 
 import pytest
@@ -115,6 +117,33 @@ def test_a_dead_server_ends_the_attempts(tmp_path):
 
     assert not download(server.url + "/file.bin", tmp_path / "file.bin", DIGESTS, lambda _: None)
     assert not download("file:///etc/hostname", tmp_path / "file.bin", DIGESTS, lambda _: None)
+
+
+def test_a_lost_route_is_tried_again(tmp_path, monkeypatch):
+    """An error of the network that is a plain OSError is no error of the disk."""
+    read, errors = http.client.HTTPResponse.read, [OSError(errno.EHOSTUNREACH, "No route to host")]
+
+    def lose(response, *arguments):
+        if errors:
+            raise errors.pop()
+        return read(response, *arguments)
+
+    monkeypatch.setattr(http.client.HTTPResponse, "read", lose)
+    target = tmp_path / "file.bin"
+    with serve(CuttingServer("file.bin", CONTENT)) as server:
+        assert download(server.url + "/file.bin", target, DIGESTS, lambda _: None)
+
+    assert errors == []
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_server_that_never_resumes_ends_the_attempts(tmp_path):
+    """Attempts from the beginning count as failures unless one brings more than all before."""
+    cut = CuttingServer("file.bin", CONTENT, cut_after=120_000, cuts=99, has_ranges=False)
+    with serve(cut) as server:
+        assert not download(server.url + "/file.bin", tmp_path / "f.bin", DIGESTS, lambda _: None)
+
+    assert len(cut.ranges) < 9
 
 
 def test_fetch_resumes_a_wheel_that_pip_finds(tmp_path, monkeypatch):

@@ -72,6 +72,15 @@ def interrupt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
             world.work()
 
 
+def test_a_text_that_equals_a_label_does_not_swap_the_columns(world: World, model: Model) -> None:
+    """Without a header, the column with more labels of the model holds the labels."""
+    wanted = AdjustmentRequest(a_source([("book", "cancel"), *SENT]))
+    world.container.adjustments.request(world.account, model, wanted, 0.0)
+    world.work()
+
+    assert read(world, model)[1]["labelled"] == len(SENT) + 1
+
+
 def test_feedback_changes_nothing_unless_the_call_asks(world: World, model: Model) -> None:
     """Without `withFeedback`, the adjusted version is the same with and without feedback."""
     adjust(world, model)

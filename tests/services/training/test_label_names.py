@@ -108,6 +108,23 @@ def test_unlabelled_texts_added_meanwhile_are_not_read(world: World) -> None:
     )
 
 
+def test_corrected_unlabelled_texts_are_read_as_they_are(world: World) -> None:
+    """A resumed run needs no chunks that a correction has replaced, because they are deleted."""
+    others, names = world.dataset(some_rows({"anything": 30})), _empty(world)
+    page = world.container.examples.list_dataset(world.account, others, "upload", 0, 1)
+    world.container.corrections.remove_example(others, page.items[0].example.example_id)
+    world.settle()
+    params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
+    model = world.train(names, TrainRequest(params=params)).model
+    # The run began before the correction.
+    world.stores.checkpoints.begin(model, [names.dataset, others.dataset], world.clock())
+
+    world.work()
+
+    done = world.container.models.get(model.account_id, model.model_id)
+    assert (done.status, done.failure) == (SUCCEEDED, "")
+
+
 def test_a_run_records_its_unlabelled_texts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The start of a run has the counts of the dataset without labels."""
     others, begun = world.dataset(some_rows({"anything": 30})), []

@@ -178,7 +178,8 @@ class ColumnFinder:
 
         In such a row, columns of numbers, dates or addresses do not contain such a value.
         """
-        if not self._layout.header or len(names) == 2:
+        # A column behind the last name has no profile.
+        if not self._layout.header or len(names) == 2 or max(self._layout.positions) >= len(names):
             return
         profiles, label_at = self._table.profiles(names), self._layout.label_at
         rows = max(profile.rows for profile in profiles)
@@ -268,7 +269,7 @@ class ColumnFinder:
     def _warn_of_columns(self, number: int, names: list[str]) -> None:
         layout = self._layout
         text, label = (
-            f"column {at + 1}" + (f", '{names[at][:40]}'," if layout.header else "")
+            f"column {at + 1}" + (f", '{names[at][:40]}'," if at < len(layout.header) else "")
             for at in (layout.text_at, layout.label_at)
         )
         header = f"; row {number} names the columns" if layout.header else ""

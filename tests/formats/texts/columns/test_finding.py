@@ -70,3 +70,20 @@ def test_better_texts_than_those_of_the_named_column_are_a_warning() -> None:
     [message] = [one.message for one in found.warnings if one.code == "columnsGuessed"]
     assert found.format.text_column == "Subject"
     assert "column 2, 'More', has longer ones" in message
+
+
+@pytest.mark.parametrize("options", [{"text_column": "text"}, {"text_column": "2"}, {}])
+@pytest.mark.parametrize("header", [None, True])
+def test_label_column_behind_the_last_name(options: dict[str, str], header: bool | None) -> None:
+    """A position behind the names of three columns is read, with the text asked for or guessed."""
+    rows = [("id", "text", "agent")] + [
+        (f"T-{n}", f"where is my parcel number {n}?", f"agent {n % 3}", "ab"[n % 2])
+        for n in range(20)
+    ]
+    asked = ReadingOptions(label_column="4", header=header, **options)
+    file = io.BytesIO(rows_of(rows).encode())
+    found = scan(file, ScanRules("en", is_sentiment=False, options=asked))
+
+    read = [row for row in read_rows(file, layout=found.layout) if isinstance(row, TextRow)]
+    assert {row.label for row in read if row.text.startswith("where")} == {"a", "b"}
+    assert found.kept >= 20
