@@ -24,10 +24,10 @@ GLOBAL_ACCOUNT_ID = "GLOBAL"
 
 @dataclass(frozen=True)
 class AccountKey:
-    """A public key that verifies the account's assertions."""
+    """A public key of an account. It verifies the assertions that the account signs."""
 
     key_id: str
-    """Random id, stored in access and refresh tokens that were issued for this key."""
+    """Random id of the key. Access and refresh tokens store the id of the key they came from."""
     public_pem: str
     expires_at: datetime | None = None
     """When a replaced key stops being accepted; None for the current key."""
@@ -57,7 +57,7 @@ class Account:
     delete_after: datetime | None = None
     """When a closed account's data is deleted."""
     example_calls_per_month: int | None = None
-    """Overrides the service's limit of example-returning calls for this account."""
+    """Monthly limit of calls that return examples; None for the limit in the settings."""
 
     @property
     def predictions_per_month(self) -> int:
@@ -66,11 +66,11 @@ class Account:
 
     @property
     def is_paid(self) -> bool:
-        """Return whether the plan's trainings run before those of free plans."""
+        """Return whether the plan is paid, so that its trainings run before those of free plans."""
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:
-        """Return the key with this id if it is still accepted, else None."""
+        """Return the key with this id if it is still accepted, otherwise None."""
         for key in self.keys:
             if key.key_id == key_id and key.is_valid(now):
                 return key
@@ -79,10 +79,10 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """The calling account, and the rows that were read together with it."""
+    """The account that makes a call, and the rows that were read together with its row."""
 
     account: Account
     model: ServedModel | None = None
-    """The account's model that the call names; None when it was not read or does not exist."""
+    """The model that the call names; None if it was not read or the account has no such model."""
     key: ApiKey | None = None
     """The API key of the call; None for an access token."""

@@ -69,7 +69,7 @@ class InsufficientScope(ServiceError):
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An API key as it is stored: without its secret."""
+    """An API key as it is stored. The secret is not stored, only its digest."""
 
     account_id: str
     key_id: str
@@ -85,26 +85,26 @@ class ApiKey:
     last_used_at: datetime | None = None
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether the key has not expired."""
+        """Return whether the key can still be used, because it has not expired."""
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether the row should record that the key was used, for example once a day."""
+        """Return whether to store that the key is used now; one use per NOTED_EVERY is enough."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 
 def is_well_formed(secret: str) -> bool:
-    """Return whether a text has the form of a secret."""
+    """Return whether a text has the form of an API secret."""
     return _FORM.fullmatch(secret) is not None
 
 
 def hide_keys(text: str) -> str:
-    """Return a text with its API secrets replaced."""
+    """Replace all API secrets in a text."""
     return _FORM.sub(f"{PREFIX}…", text) if PREFIX in text else text
 
 
 def new_api_secret(random: bytes) -> str:
-    """Return the API secret that encodes these bytes."""
+    """Return the API secret made of these random bytes."""
     return PREFIX + base64.urlsafe_b64encode(random).rstrip(b"=").decode("ascii")
 
 

@@ -1,7 +1,7 @@
 """Reserves the predictions of a batch when it begins and releases the unused ones at its end.
 
-Each of the two steps writes one log line. A repeated step writes the same token, so the audit
-counts it once.
+Reserving and settling write one log line each. A repeated step writes the same token, so the audit
+counts each batch once.
 """
 
 from __future__ import annotations
@@ -34,10 +34,18 @@ class BatchCounters(Protocol):
     """Counts predictions by month; one call can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve predictions; return the number reserved and the number already counted."""
+        """Reserve predictions for a batch.
+
+        Returns:
+            The number of predictions reserved, and the number that was counted before.
+        """
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Release all but `kept`; return the number reserved, 0 if settled before."""
+        """Count `kept` predictions of a batch permanently and release the others.
+
+        Returns:
+            The number of predictions that were reserved; 0 if the batch was settled before.
+        """
 
 
 class BatchAllowances:
@@ -59,14 +67,14 @@ class BatchAllowances:
 
         Args:
             account: owner of the batch.
-            batch: the batch; a repeated call returns the number that the first call reserved.
+            batch: the batch. A repeated call returns the number that the first call reserved.
 
         Returns:
-            The number of lines that are covered, counted from the first line.
+            The number of lines with a reserved prediction. These are the first lines of the batch.
 
         Raises:
-            PredictionQuotaExceeded: no predictions are left, or too few for a batch that is not
-                partial.
+            PredictionQuotaExceeded: no predictions are left, or fewer than the batch has lines and
+                the batch does not allow a partial result.
             StorageUnavailable: the outcome is unknown; call again.
         """
         now, limit = self._clock(), account.predictions_per_month
@@ -84,7 +92,9 @@ class BatchAllowances:
         return covered
 
     def settle(self, batch: Batch, kept: int) -> None:
-        """Count the answered lines of a batch permanently, and release the other predictions, once.
+        """Count the answered lines permanently and release all other predictions of a batch.
+
+        A repeated call changes nothing.
 
         Args:
             batch: a batch that has ended.

@@ -1,8 +1,9 @@
 """Limits how many calls an account may make in a short time, by plan and by cost of the call.
 
 Each account and cost class has a token bucket in one row, shared by all processes. A process takes
-the calls of one second at once and counts them in memory, so few calls read or write the row. With
-up to 50 processes, the effective limit differs from the stored limit by at most a factor of 2.
+the calls of one second from the bucket at once and counts them in memory, so few calls read or
+write the row. With up to 50 processes, the effective limit differs from the stored limit by at most
+a factor of 2.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ _BUCKETS = 4096  # One for each account and cost class that this process has see
 
 @dataclass(frozen=True)
 class Rate:
-    """How fast a bucket fills."""
+    """The rate at which a token bucket fills, and how many calls the bucket can hold."""
 
     per_second: float
     burst_seconds: int = BURST_SECONDS
-    """Time in which an empty bucket fills, in seconds."""
+    """Seconds in which an empty bucket fills."""
 
     @property
     def interval(self) -> timedelta:
@@ -108,10 +109,13 @@ class _Drawn:
     spent: int = 0
     drawn_at: float = 0.0
     is_scarce: bool = False
-    """Whether the last draw emptied the bucket."""
+    """Whether the last draw got fewer calls than requested, because the bucket was empty."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether to take calls again: none is left, or the waiting time has passed."""
+        """Return whether this process must draw from the shared bucket again.
+
+        That is so if all drawn calls are spent, or if an empty bucket may have gained calls.
+        """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
             # Too old: the bucket has filled meanwhile, as if this had never been drawn.
@@ -129,7 +133,7 @@ class _Drawn:
 
 
 class RateLimits:
-    """Accepts calls or refuses them. All calls pass while the stored buckets are unavailable."""
+    """Refuses calls of accounts that call too often, unless the buckets are unavailable."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
         """Create the limits.
@@ -166,7 +170,7 @@ class RateLimits:
                 _refuse(account, cost, rate, now)
 
     def check_webhook_test(self, account_id: str) -> None:
-        """Raise RateExceeded unless an account may send a test to a webhook now.
+        """Raise RateExceeded unless an account may send a test event to a webhook now.
 
         Raises:
             RateExceeded: the account sent too many tests within a minute.

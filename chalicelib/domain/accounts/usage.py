@@ -73,13 +73,19 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return which of NOTED_PERCENTS of a limit are reached between two counts."""
+    """Return the percentages in NOTED_PERCENTS that the usage reached between two counts.
+
+    Args:
+        limit: number of calls that is 100 %.
+        before: number of calls before.
+        after: number of calls now.
+    """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
 
 
 def new_token() -> str:
-    """Return a unique name for one counted call; it begins with the time."""
+    """Return a unique id for one counted call; the id begins with the time."""
     return f"{int(time.time()):x}-{secrets.token_hex(6)}"
 
 
@@ -116,7 +122,7 @@ class Counters(Protocol):
         """Subtract one call from the counter; return False if the outcome is unknown."""
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count one call permanently."""
+        """Make the count of one call permanent, so that it cannot be released."""
 
     def settle(self, job: SettleJob) -> None:
         """Subtract the call that a settlement job names, if it was counted."""
@@ -127,11 +133,15 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples shown on a day; return False if the limit would be exceeded."""
+        """Count examples that an account browses on a day.
+
+        Returns:
+            False if the examples would exceed the limit; then they are not counted.
+        """
 
 
 class Reservation:
-    """One call of a monthly allowance, and the outcome of counting it."""
+    """One call that counts against a monthly allowance, and whether it was counted."""
 
     def __init__(
         self,
@@ -168,11 +178,11 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Restart the time measurement, so that it excludes the time since the reservation."""
+        """Restart the measurement of the call's duration, to exclude the reservation."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
-        """Subtract the call, if it was counted, from the month in which it was counted."""
+        """Subtract the call from the month in which it was counted, if it was counted at all."""
         if self.outcome != COUNTED:
             return
         self.outcome, answer = UNKNOWN, _ANSWER.get()
@@ -184,7 +194,10 @@ class Reservation:
             log.error("reservation_not_given_back", error, **names)
 
     def settle(self, error: BaseException | None = None) -> None:
-        """End the reservation: release it after an error, and log a prediction's outcome."""
+        """End the reservation: release it after an error, otherwise make the count permanent.
+
+        The outcome of a prediction is logged.
+        """
         if isinstance(error, Exception):
             self.release()
         elif self.outcome == COUNTED:
@@ -217,7 +230,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """An answer in progress, with the reservations that end together with it."""
+    """The answer of a call that is still running, with the reservations that end with the call."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -230,12 +243,12 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 
 @contextmanager
 def until_answered(operation: str) -> Iterator[None]:
-    """Release everything that was counted within the block if the block fails.
+    """Release the calls that are counted within the block if the block fails.
 
-    The work can succeed although its answer then fails, for example while it is encoded.
+    The answer can fail after the work has succeeded, for example while the answer is encoded.
 
     Args:
-        operation: name of the call in log lines.
+        operation: name of the operation in log lines.
     """
     answer = _OpenAnswer(operation)
     token = _ANSWER.set(answer)
@@ -249,8 +262,8 @@ def until_answered(operation: str) -> Iterator[None]:
 class Allowances:
     """Counts predictions and calls that return examples against the monthly limits.
 
-    Work runs in a `with` block, which counts it first and releases it if the work fails or if its
-    answer fails (`until_answered`).
+    Work runs in a `with` block. It is counted first, and released if the work or its answer fails
+    (`until_answered`).
     """
 
     def __init__(
@@ -271,7 +284,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Release a call whose outcome was unknown when it was answered."""
+        """Release a counted call that was answered before its outcome was known."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
@@ -316,7 +329,7 @@ class Allowances:
 
     @contextmanager
     def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
-        """Count a prediction that is made within the block, and log its outcome.
+        """Count a prediction that the block makes, and log its outcome.
 
         Yields:
             The month's usage, including this prediction.
@@ -334,7 +347,7 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples, unless the block fails.
+        """Count a call that returns examples; release the count if the block fails.
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
@@ -354,10 +367,10 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples before they are shown for review.
+        """Count examples before they are returned for review.
 
         Raises:
-            BrowseQuotaExceeded: the day's limit would be passed.
+            BrowseQuotaExceeded: the examples would exceed the limit of the day.
             StorageUnavailable: the examples could not be counted.
         """
         if not records:
@@ -402,7 +415,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation: at once if its block fails, otherwise together with the current answer."""
+    """End a reservation when the block fails, otherwise when the current answer is complete."""
     try:
         yield
     except Exception as error:
@@ -439,5 +452,5 @@ def whole_seconds(duration: timedelta) -> int:
 
 
 def reset_text(moment: datetime) -> str:
-    """Format the moment when a count starts again, in UTC."""
+    """Format the moment at which an allowance is reset, in UTC."""
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

@@ -1,1 +1,1 @@
-"""Shared by all parts of the domain: time, ids, pages of lists, limits."""
+"""Values that all parts of the domain use: time, ids, pages of lists, limits."""

@@ -1,4 +1,4 @@
-"""Names for arrays by element type. Docstrings of the functions that take them give the shapes."""
+"""Types of arrays by element type. The shapes are in the docstrings of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The current time, as an argument that tests can replace, and its formats in rows and answers."""
+"""The clock, which tests can replace, and the formats of times in rows and answers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def from_milliseconds(milliseconds: float) -> datetime:
 
 
 def date_text(moment: datetime) -> str:
-    """Format a moment as `2026-11-21T09:30:00.000+0000`: three digits, no colon, UTC."""
+    """Format a time as `2026-11-21T09:30:00.000+0000`: UTC, with three decimals."""
     utc = moment.astimezone(UTC)
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}+0000"

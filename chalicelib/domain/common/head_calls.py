@@ -1,7 +1,7 @@
-"""HEAD requests, which are answered like GET without any effect.
+"""HEAD requests. They are answered like GET, but must not change anything.
 
-They write nothing, count nothing and issue no URL. Code with such an effect first checks
-`current_head_call`.
+A HEAD request stores nothing, counts nothing and issues no URL. Code that would do so calls
+`current_head_call` first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class HeadCall:
     """A HEAD request that is being answered."""
 
     has_length: bool = True
-    """False when the length of GET's answer cannot be known without writing something."""
+    """False if the length of the answer to GET is unknown until something is written."""
 
 
 _CURRENT: ContextVar[HeadCall | None] = ContextVar("presage_head_call", default=None)
@@ -25,7 +25,7 @@ _CURRENT: ContextVar[HeadCall | None] = ContextVar("presage_head_call", default=
 
 @contextmanager
 def head_call() -> Iterator[HeadCall]:
-    """Answer a HEAD request within the block."""
+    """Mark the request that the block answers as a HEAD request."""
     call = HeadCall()
     token = _CURRENT.set(call)
     try:

@@ -1,4 +1,4 @@
-"""Every number of the specification's Limits table and of the contract, with its source."""
+"""The numbers of the specification's Limits table and of the contract, each with its source."""
 
 from __future__ import annotations
 

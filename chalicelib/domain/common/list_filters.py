@@ -12,9 +12,9 @@ class ListFilter:
     """Selects records by name and status."""
 
     name: str = ""
-    """Part of the name, ignoring case and accent encoding; empty matches all."""
+    """Text that the name must contain. Case and Unicode form are ignored; empty matches all."""
     status: str | None = None
-    """None matches all."""
+    """Status that records must have; None matches all."""
 
     def __bool__(self) -> bool:
         """Return whether the filter excludes anything."""

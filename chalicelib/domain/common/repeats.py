@@ -1,7 +1,7 @@
 """Calls sent with an `Idempotency-Key`, whose first answer is stored and replayed.
 
-From the first attempt on, the row of a key reserves the id of the object to create, and a number if
-needed. So a later attempt finds what an earlier attempt did, and cannot create the object twice.
+The row of a key stores the ids of the objects that the call creates, from the first attempt on. So
+a later attempt finds what an earlier attempt did, and cannot create an object twice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class KeyReused(ServiceError):
 
 
 class KeyUnderWay(Conflict):
-    """Raised if a key is used again while its first call is still running."""
+    """Another call with the same key is still running."""
 
     code = "idempotency_key_under_way"
 
@@ -58,7 +58,7 @@ class KeyUnderWay(Conflict):
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """A stored answer, as it was sent."""
+    """A stored answer, exactly as it was sent."""
 
     status: int
     headers: Mapping[str, str | list[str]]
@@ -67,23 +67,23 @@ class KeptAnswer:
 
 @dataclass(frozen=True)
 class KeyedCall:
-    """One attempt at a call with a key."""
+    """One attempt at a call that has an idempotency key."""
 
     account_id: str
     key: str
     request: str
     object_id: str
-    """String id of what the call creates or does."""
+    """String id reserved for the object that the call creates, or for the work that it does."""
     began_at: datetime
     number: int = 0
-    """Integer id of what the call creates; 0 if it creates nothing with an integer id."""
+    """Integer id reserved for the object that the call creates; 0 if it has no integer id."""
     attempt: int = 1
-    """From 1; grows when an attempt takes the key over from one without an answer."""
+    """Number of this attempt, from 1. Each attempt that resumes an unanswered call adds 1."""
     answer: KeptAnswer | None = None
 
     @property
     def is_taken_over(self) -> bool:
-        """Return whether an earlier attempt with this key may already have done the work."""
+        """Return whether this is not the first attempt, so that the work may be done already."""
         return self.attempt > 1
 
 
@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Use the ids that an idempotency key reserved for objects created within the block."""
+    """Use the ids that an idempotency key reserved for the objects that the block creates."""
     token = _CALL.set(call)
     try:
         yield
@@ -118,24 +118,24 @@ def under_key(call: KeyedCall) -> Iterator[None]:
 
 
 def object_id() -> str:
-    """Return the string id of the created object, the same at each attempt with a key."""
+    """Return a string id for a new object. Each attempt with the same key returns the same id."""
     call = _CALL.get()
     return new_string_id() if call is None else call.object_id
 
 
 def object_number() -> int | None:
-    """Return the integer id that the idempotency key reserves; None without a key."""
+    """Return the integer id that the idempotency key reserved; None without a key."""
     call = _CALL.get()
     return None if call is None else call.number or None
 
 
 def began_at(now: datetime) -> datetime:
-    """Return when the call was first attempted; `now` without a key."""
+    """Return when the first attempt at the call began; without a key, return `now`."""
     call = _CALL.get()
     return now if call is None else call.began_at
 
 
 def mark() -> str | None:
-    """Return an id that marks the writes of this call; None without a key."""
+    """Return the id that marks what this call writes; None without an idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

@@ -1,4 +1,4 @@
-"""Data that a storage has accepted but cannot save, as the local stack on a full disk."""
+"""Describes accepted data that is not saved, for example because the local stack's disk is full."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Unsaved:
-    """What would be lost if the storage stopped now."""
+    """Accepted changes that would be lost if the storage stopped now."""
 
     since: datetime
-    """Changes after this moment are not saved."""
+    """Changes after this time are not saved."""
     datasets: int
-    """Number of datasets added or changed since."""
+    """Number of datasets added or changed since `since`."""
     models: int
-    """Number of models added or changed since."""
+    """Number of models added or changed since `since`."""
 
 
 # Returns what is not saved at this moment; None if everything is.
@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Report that all data is saved, for storages that save every accepted write."""
+    """Return None, because the storage saves every accepted write at once."""

@@ -31,61 +31,63 @@ class Correction:
     example_id: int
     label_id: int | None = None
     label: str | None = None
-    """Name of the label to move to."""
+    """Name of the new label; None to keep the label."""
     is_removed: bool = False
 
 
 @dataclass(frozen=True)
 class ExampleChange:
-    """A checked change of one example."""
+    """A change of one example, after validation."""
 
     example_id: int
     label_id: int = 0
-    """Label to move to; 0 to keep the present one."""
+    """Id of the new label; 0 to keep the label."""
     document: str | None = None
-    """New text; None keeps the present one."""
+    """New text; None to keep the text."""
     is_removed: bool = False
 
 
 @dataclass(frozen=True)
 class CorrectionResult:
-    """What a correction has done."""
+    """The result of a correction: numbers of changed examples, and the examples themselves."""
 
     moved: int = 0
     changed: int = 0
     removed: int = 0
     added: int = 0
     duplicates: int = 0
-    """Examples removed because their new label already has an equal one."""
+    """Number of examples removed because their new label already has an equal example."""
     skipped: int = 0
-    """Suspects skipped because they were corrected after the training."""
+    """Number of suspects that were not changed, because they were corrected after the training."""
     correction_id: int = 0
-    """Fence of its owner, unique in the dataset; 0 when nothing changed."""
+    """Id of the correction, unique in the dataset: the fence under which it was made. 0: no change.
+    """
     created_at: datetime | None = None
     """Time of the correction; None when nothing changed."""
     mark: str | None = None
-    """Identifies the call that made it; None for a call without an idempotency key."""
+    """Id of the call that made the correction; None for a call without an idempotency key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples as they are now; of equal ones the one that remains."""
+    """The changed examples in their new state. Of equal examples only the remaining one is listed.
+    """
 
 
 @dataclass
 class Traces:
-    """Objects that a correction replaced, to delete once no reader needs them."""
+    """Stored data that a correction replaced. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Sequence and number of replaced chunks and layouts."""
+    """Sequence and number of each replaced chunk or layout."""
     gone: list[int] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
-    """Ids of examples with a new text."""
+    """Ids of examples whose text was replaced."""
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Return the id of the label that a correction moves an example to; 0 if it names no label.
+    """Return the id of the label to which a correction moves an example; 0 if the label stays.
 
     Raises:
-        LabelNotFound: the dataset has no label of this id.
-        InvalidParameter: the dataset has no label of this name, or both id and name were sent.
+        LabelNotFound: the dataset has no label with this id.
+        InvalidParameter: the dataset has no label with this name, or both id and name were sent.
     """
     if change.label_id is not None and change.label is not None:
         raise InvalidParameter(f"{at}label", "send 'labelId' or 'label', one of them.")

@@ -45,21 +45,21 @@ def language_code(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How many committed examples a label has, by source."""
+    """The number of committed examples of a label, by source."""
 
     label_id: int
     upload: int = 0
-    """Examples from uploads, and examples added one at a time."""
+    """Number of examples that were uploaded in files or added one at a time."""
     feedback: int = 0
     named: int = 0
-    """Fence of the change that set the present name; 0 for the original name."""
+    """Fence number of the correction that set the label's name; 0 for the original name."""
     upload_layout: int = 0
-    """Fence of the correction that last rewrote its uploaded examples; 0 for none."""
+    """Fence number of the correction that last rewrote the uploaded examples; 0 for none."""
     feedback_layout: int = 0
 
     @property
     def packed(self) -> list[int]:
-        """Return the members in stored order; trailing zeros are left out."""
+        """Return the attributes in stored order, without trailing zeros."""
         changes = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members
@@ -74,11 +74,11 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the chunk layout of the examples of one source."""
+        """Return the number of the chunk layout of a source; 0 for the original layout."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Return the counts after a correction replaced the layout of one source."""
+        """Return the counts after a correction has written a new layout of one source."""
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)
@@ -100,12 +100,12 @@ class Label:
     """At most 180 characters."""
     examples: int
     former: tuple[str, ...] = ()
-    """Former names of the label and of labels merged into it; the latest last."""
+    """Former names of this label and of the labels merged into it, the latest name last."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset as its row stores it; label names are in separate rows."""
+    """A dataset as its row stores it. Separate rows store the label names."""
 
     account_id: str
     """Owner; GLOBAL for global datasets."""
@@ -122,32 +122,32 @@ class Dataset:
     available: bool
     created_at: datetime
     updated_at: datetime
-    """When its data or status last changed."""
+    """When the dataset's examples or its status last changed."""
     message: str = ""
     """Why the last upload failed, without the prefix `FAILED: `."""
     counts: tuple[LabelCounts, ...] = ()
-    """Committed counts per label, in order of first appearance."""
+    """Numbers of committed examples per label, in order of each label's first appearance."""
     duplicates: int = 0
     words_upload: int = 0
-    """Words of the texts of source `upload`."""
+    """Number of words in all texts of source `upload`."""
     words_feedback: int = 0
-    """Words of the texts of source `feedback`."""
+    """Number of words in all texts of source `feedback`."""
     bytes: int = 0
-    """Bytes of the stored texts or images."""
+    """Size of the stored texts or images in bytes."""
     training: frozenset[str] = field(default_factory=frozenset)
-    """Guard entries `model_id.milliseconds` of trainings that are QUEUED or RUNNING."""
+    """Guard entries of the trainings that are QUEUED or RUNNING: `model_id.milliseconds`."""
     is_uploaded: bool = False
-    """Whether the dataset was created from a file, so that files can be added."""
+    """Whether the dataset was created from a file. Only such datasets accept more files."""
     upload_id: str = ""
-    """Receipt of the running upload, or of the last one."""
+    """Key of the receipt of the running upload, or of the last one."""
     reserved_bytes: int = 0
-    """Size of the raw file of a running upload."""
+    """Size of the file of a running upload, in bytes."""
     fence: int = 0
-    """Grows with every owner of the row; a write with an older fence is refused."""
+    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
     last_correction: int = 0
-    """Fence of the last committed correction; 0 for none."""
+    """Fence number of the last committed correction; 0 for none."""
     is_placed: bool = True
-    """Whether the labels of all its examples are indexed by example id."""
+    """Whether an index finds the label of each example by the example's id."""
 
     @property
     def receipt_id(self) -> str:
@@ -161,24 +161,24 @@ class Dataset:
 
     @property
     def status_message(self) -> str:
-        """Return the `statusMsg` of answers."""
+        """Return the text of `statusMsg` in answers."""
         return f"FAILED: {self.message}" if self.status == FAILED else self.status
 
 
 @dataclass(frozen=True)
 class DatasetView:
-    """A dataset with its named labels, as answers show it."""
+    """A dataset with the names of its labels, as answers show it."""
 
     dataset: Dataset
     labels: tuple[Label, ...]
-    """In order of first appearance; empty while the first upload is running."""
+    """Labels in order of first appearance; empty while the first upload is running."""
 
     def label(self, label_id: int) -> Label | None:
         """Return a label by its id; None when the dataset has no label with this id."""
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Return a label by its present or former name, in composed or decomposed characters."""
+        """Return a label by its present or a former name, in composed or decomposed characters."""
         names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
         found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

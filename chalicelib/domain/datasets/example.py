@@ -67,7 +67,7 @@ class ExampleView:
     example: Example
     label: Label
     location: str
-    """Language: the text. Vision: a temporary URL."""
+    """The text of a language example; a temporary URL of a vision example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,34 +76,34 @@ class Thumbnail:
 
     url: str
     width: int
-    """Width of the image itself as displayed, in pixels; boxes refer to it."""
+    """Width of the original image as displayed, in pixels. Boxes refer to this width."""
     height: int
 
 
 @dataclass(frozen=True)
 class PictureFile:
-    """An image file that was sent in a call, checked or not."""
+    """An image file that a call sent; its content may not be validated yet."""
 
     content: bytes = field(repr=False)
     file_name: str = ""
     """Base name of the file; empty when none was given."""
     name: str = ""
-    """Name that was sent with the file; empty when none was."""
+    """Name given in a separate field of the call; empty if none was given."""
 
 
 @dataclass(frozen=True)
 class NewExample:
-    """An example to add. With `label_id` 0 it creates a label named `label`."""
+    """An example to add to a dataset. If `label_id` is 0, a label named `label` is created."""
 
     name: str
     """The text, or the image's file name."""
     label: str
     label_id: int
-    """Label of the dataset, or 0."""
+    """Id of an existing label of the dataset; 0 to create the label."""
     source: str
     """`upload` or `feedback`."""
     size_bytes: int
-    """Bytes that it adds to the dataset."""
+    """Number of bytes by which the example enlarges the dataset."""
     words: int = 0
     picture: str = ""
     """Digest of the image file, 32 hex digits; empty for texts."""
@@ -112,11 +112,11 @@ class NewExample:
     content_type: str = ""
     """Content type under which the image is served; empty for texts."""
     needs_own_name: bool = False
-    """Whether its name must be unique in the dataset."""
+    """Whether no other example of the dataset may have the same name."""
 
 
 def new_text(text: str, language: str, source: str, label: str, label_id: int = 0) -> NewExample:
-    """Return an example of a checked text; its words are counted by the rules of `language`."""
+    """Return a new example of a validated text. The word count follows the rules of `language`."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return NewExample(text, label, label_id, source, size, count_words(text, language))
 
@@ -124,7 +124,7 @@ def new_text(text: str, language: str, source: str, label: str, label_id: int = 
 def new_picture(
     file: PictureFile, content_type: str, source: str, label: str, label_id: int = 0
 ) -> NewExample:
-    """Return an example of a checked image file."""
+    """Return a new example of a validated image file."""
     digest = picture_digest(file.content).hex()
     return NewExample(
         name=_picture_name(file, f"{digest}.{content_type.rpartition('/')[2]}"),

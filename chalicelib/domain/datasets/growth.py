@@ -16,7 +16,12 @@ from chalicelib.errors import (
 
 
 def check_labels(labels: int, remedy: str) -> None:
-    """Refuse a file that would give the dataset too many labels (InvalidUpload)."""
+    """Raise InvalidUpload if a file would give the dataset too many labels.
+
+    Args:
+        labels: number of labels with the file.
+        remedy: what the caller should check, as the end of the error text.
+    """
     if labels > MAX_LABELS:
         raise InvalidUpload(
             f"The dataset would have {labels:,} labels; at most {MAX_LABELS:,} are allowed. "
@@ -25,7 +30,7 @@ def check_labels(labels: int, remedy: str) -> None:
 
 
 def check_examples(examples: int) -> None:
-    """Refuse a file that would give the dataset too many examples (InvalidUpload)."""
+    """Raise InvalidUpload if a file would give the dataset more examples than the limit."""
     if examples > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
@@ -34,7 +39,7 @@ def check_examples(examples: int) -> None:
 
 
 def check_bytes(size_bytes: int) -> None:
-    """Refuse a file that would give the dataset too many bytes (InvalidUpload)."""
+    """Raise InvalidUpload if a file would make the dataset larger than the limit, in bytes."""
     if size_bytes > MAX_DATASET_BYTES:
         raise InvalidUpload(
             f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "
@@ -43,11 +48,11 @@ def check_bytes(size_bytes: int) -> None:
 
 
 def check_changeable(dataset: Dataset) -> None:
-    """Refuse a change that the dataset's state forbids.
+    """Raise an error if the state of a dataset does not allow a correction.
 
     Raises:
         DatasetBeingDeleted: the dataset is being deleted.
-        DatasetNotYetAvailable: an upload is running, or the first one failed.
+        DatasetNotYetAvailable: an upload is running, or the first upload failed.
     """
     if dataset.status == DELETION_PENDING:
         raise DatasetBeingDeleted(dataset.dataset_id)
@@ -56,11 +61,11 @@ def check_changeable(dataset: Dataset) -> None:
 
 
 def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
-    """Refuse an addition that the dataset's state or a limit forbids.
+    """Raise an error if an example cannot be added to a dataset.
 
     Raises:
         DatasetBeingDeleted: the dataset is being deleted.
-        DatasetNotYetAvailable: an upload is running, or the first one failed.
+        DatasetNotYetAvailable: an upload is running, or the first upload failed.
         InvalidParameter: the dataset has the maximum number of labels.
         TooLarge: the dataset has the maximum number of examples or bytes.
     """
@@ -78,7 +83,7 @@ def check_can_grow(dataset: Dataset, *, has_new_label: bool) -> None:
 
 
 def check_takes_file(dataset: Dataset) -> None:
-    """Refuse a file for a dataset that cannot take one.
+    """Raise an error if a file cannot be added to a dataset.
 
     Raises:
         DatasetBeingDeleted: the dataset is being deleted.
@@ -110,7 +115,13 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Refuse an image file that exceeds the account's storage, in bytes (TooManyOpen)."""
+    """Raise TooManyOpen if an image file does not fit into the account's storage.
+
+    Args:
+        stored: bytes that the account stores.
+        more: size of the file in bytes.
+        limit: maximum number of bytes of the account.
+    """
     if stored + more > limit:
         raise TooManyOpen(
             f"The account stores {stored} bytes and this file has {more}; the limit is "

@@ -1,4 +1,4 @@
-"""Descriptions of labels, which say what a label means. beyond.md, section 15."""
+"""Descriptions in which callers explain the meaning of labels. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MAX_DESCRIPTION = 500
 
 @dataclass(frozen=True, slots=True)
 class LabelDescription:
-    """A label's name and what the label means."""
+    """The name of a label and the description of its meaning."""
 
     name: str
     description: str
     """Empty to remove the description."""
     examples: int = 0
-    """Number of examples, in answers."""
+    """Number of examples of the label; only set in answers."""
 
 
 def checked_descriptions(

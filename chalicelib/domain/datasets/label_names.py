@@ -1,9 +1,9 @@
-"""Decides when two label names are equal, and which of them are visible. Contract section 5.
+"""Decides whether two label names are equal, and whether a name is visible. Contract section 5.
 
 A name can be typed in composed or decomposed characters, which look alike: one code point for é, or
-an e followed by an accent. New names are stored and compared in Unicode's form C. Labels made
-before this rule keep id and name. If two labels differ only in the form, a name refers to the label
-in form C.
+an e followed by an accent. New names are stored and compared in Unicode's form C. Labels created
+before this rule keep their id and name. If two labels differ only in the form, a name refers to the
+label whose stored name is in form C.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class NamesOfLabel:
 
     name: str
     former: tuple[str, ...] = ()
-    """Former names of the label and of labels merged into it; the latest last."""
+    """Former names of this label and of the labels merged into it, the latest name last."""
 
 
 # Letters, symbols and marks without ink, such as Hangul fillers and variation selectors.
@@ -35,14 +35,14 @@ INVISIBLE = "the label has no character that shows."
 
 
 def normal_form(name: str) -> str:
-    """Return a label name as it is compared and stored: trimmed, in Unicode's form C."""
+    """Return a label name in its stored form: trimmed, in Unicode form C."""
     name = name.strip()
     # Most names are ASCII, and this runs for every row of a file.
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def folded(text: str) -> str:
-    """Return a text as it is searched, ignoring case and the encoding of accents."""
+    """Return a text in the form in which it is searched, without case and Unicode differences."""
     return normal_form(text).casefold()
 
 
@@ -52,7 +52,9 @@ def is_visible(name: str) -> bool:
 
 
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
-    """Return label ids by the normal form of their present and former names.
+    """Map the present and former names of all labels, in normal form, to label ids.
+
+    If a present name equals a former name of another label, the present name counts.
 
     Args:
         names: names by label id.
@@ -69,9 +71,9 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
 
 
 def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
-    """Return the present name of each former name, all in normal form.
+    """Map each former name of a label to the label's present name, both in normal form.
 
-    Former names that another label now has are left out.
+    A former name is left out if it is now the name of any label.
     """
     present = {normal_form(all_of.name) for all_of in names.values()}
     return {
@@ -98,11 +100,11 @@ _DATABASE_NULL = "NULL"
 
 
 def is_missing_mark(label: str) -> bool:
-    """Return whether a label name is a mark for a missing value, such as `#N/A`."""
+    """Return whether a label name stands for a missing value, such as `#N/A`."""
     mark = label.casefold()
     return mark in _MISSING_MARKS or mark in _CELL_ERRORS
 
 
 def may_be_missing(label: str) -> bool:
-    """Return whether a name is a mark such as `none` that can also be a real label."""
+    """Return whether a mark for a missing value, such as `none`, can also be a real label."""
     return label.casefold() in _POSSIBLE_LABELS and label != _DATABASE_NULL

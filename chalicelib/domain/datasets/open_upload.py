@@ -1,4 +1,4 @@
-"""An upload that counts against its account's limits until it ends."""
+"""An unfinished upload, which counts against the limits of its account."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class OpenUpload:
-    """What an account's row stores about one running upload."""
+    """The entry of one unfinished upload in its account's row."""
 
     family: str
     dataset_id: int
     receipt_id: str
-    """Id of its receipt, unique among uploads."""
+    """Id of the upload's receipt, unique among uploads."""
     reserved_at: int
     """Time at which the upload was accepted, in milliseconds since 1970."""
     size_bytes: int
-    """Bytes it counts for: size of the file as sent, later of what was stored."""
+    """Bytes counted against the account: the size of the sent file, later that of the stored data.
+    """
 
     def __str__(self) -> str:
         parts = (self.family, self.dataset_id, self.receipt_id, self.reserved_at, self.size_bytes)
@@ -24,6 +25,6 @@ class OpenUpload:
 
     @classmethod
     def parse(cls, text: str) -> OpenUpload:
-        """Parse the text that `str` returns."""
+        """Parse the text form of an open upload, which `str` returns."""
         family, dataset_id, receipt_id, reserved_at, size_bytes = text.split(".")
         return cls(family, int(dataset_id), receipt_id, int(reserved_at), int(size_bytes))

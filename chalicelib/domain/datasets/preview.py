@@ -19,20 +19,23 @@ class PreviewRow:
     """One row of a text file, or one image of an archive."""
 
     row: int
-    """From 1, as in rejections; in archives the position of the file."""
+    """Number of the row, from 1, as in rejections; for archives the position of the file."""
     cells: tuple[str, ...]
-    """Cells in their order; values of an object in the order of the columns; for images the path's
-    folders and the file name."""
+    """Cells of the row from left to right.
+
+    For JSON objects the values in the order of the columns; for images the folders of the path and
+    the file name.
+    """
     text: str | None = None
     """The text of the example, or the path of the image; None if it cannot be read."""
     label: str | None = None
     reason: str | None = None
-    """Why the row is rejected; None if it is not."""
+    """Why the row is rejected; None for a valid row."""
 
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """Position of a column among all columns, from 1, by how well it fits a role."""
+    """Ranks of a column among all columns, from 1. The best column for a role has rank 1."""
 
     text: int
     label: int
@@ -43,9 +46,9 @@ class ColumnSummary:
     """What a column contains in the first rows."""
 
     position: int
-    """From 1."""
+    """Position of the column, from 1."""
     name: str | None
-    """None without a header."""
+    """Name of the column; None if the file has no header."""
     samples: tuple[str, ...]
     """The most frequent values."""
     distinct: int
@@ -59,12 +62,12 @@ class SheetSummary:
 
     name: str
     rows: int
-    """Number of its last row with a cell."""
+    """Number of the last row that has a cell."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a person sees of a file before uploading it."""
+    """What the console shows of a file before it is uploaded."""
 
     rows: tuple[PreviewRow, ...] = ()
     sheets: tuple[SheetSummary, ...] = ()
@@ -77,7 +80,14 @@ def cut_row(
     pair: tuple[str, str] | None = None,
     reason: str | None = None,
 ) -> PreviewRow:
-    """Return a preview row with long cells shortened; `pair` is its text and label."""
+    """Return a row of the preview with long cells shortened.
+
+    Args:
+        row: number of the row.
+        cells: cells of the row.
+        pair: text and label of the row; None if they cannot be read.
+        reason: why the row is rejected; None for a valid row.
+    """
     shown = cells[:PREVIEW_COLUMNS]
     most = min(_CELL_CHARACTERS, _ROW_CHARACTERS // max(1, len(shown)))
     text, label = (None, None) if pair is None else (_cut(part, _CELL_CHARACTERS) for part in pair)

@@ -20,7 +20,7 @@ class RejectedItem:
 
     reason: str
     row: int | None = None
-    """Row, line, annotation or object of a file, from 1."""
+    """Number of the row, line, annotation or object in the file, from 1."""
     file: str | None = None
 
 
@@ -38,9 +38,9 @@ class Receipt:
     kept: int = 0
     duplicates: int = 0
     rejected: int = 0
-    """Rows or files that are not valid examples."""
+    """Number of rows or files that are not valid examples."""
     rejections: tuple[RejectedItem, ...] = ()
-    """The first MAX_REJECTIONS of them."""
+    """The first MAX_REJECTIONS rejected rows or files."""
     warnings: tuple[UploadWarning, ...] = ()
 
 
@@ -54,24 +54,24 @@ class UploadScan:
     kept: int = 0
     duplicates: int = 0
     rejected: int = 0
-    """Rows, files or boxes that are not valid examples."""
+    """Number of rows, files or boxes that are not valid examples."""
     rejections: list[RejectedItem] = field(default_factory=list)
-    """The first MAX_REJECTIONS of them."""
+    """The first MAX_REJECTIONS rejected rows, files or boxes."""
     bytes: int = 0
-    """UTF-8 bytes of the new texts, or bytes of the distinct new images."""
+    """Size of the new texts in UTF-8, or of the distinct new images, in bytes."""
     words: int = 0
-    """Words of the new texts; 0 for images."""
+    """Number of words in the new texts; 0 for images."""
     format: FileFormat | None = None
     """How the file is read; None until that is known."""
     warnings: list[UploadWarning] = field(default_factory=list)
 
     @property
     def seen(self) -> int:
-        """Return the number of examples that were read."""
+        """Return the number of rows, files or boxes that were read."""
         return self.kept + self.duplicates + self.rejected
 
     def reject(self, item: RejectedItem) -> None:
-        """Count a rejection and list it if it is among the first."""
+        """Count a rejected item. List the item if fewer than MAX_REJECTIONS are listed."""
         self.rejected += 1
         if len(self.rejections) < MAX_REJECTIONS:
             self.rejections.append(item)
@@ -100,19 +100,19 @@ class ParsedExample:
     """Vision: digest of the image file, 32 hex digits."""
     box: Box | None = None
     waiting: str = ""
-    """Text or image digest without a vector yet; empty when it needs none."""
+    """Text or image digest whose vector is not computed yet; empty if no vector is needed."""
 
 
 @dataclass(frozen=True)
 class IngestPlan:
-    """How a file will be read."""
+    """The examples that an upload will add, and the counts for its receipt."""
 
     scan: UploadScan
     examples: Callable[[], Iterator[ParsedExample]]
     """Yields the new examples in file order; can be called again."""
 
     def fill(self, receipt: Receipt) -> Receipt:
-        """Return the receipt with the counts of the file."""
+        """Return the receipt with the counts of this upload filled in."""
         return replace(
             receipt,
             seen=self.scan.seen,

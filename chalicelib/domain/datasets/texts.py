@@ -49,9 +49,10 @@ _RUN_WITH_A_LETTER = re.compile(r"\w\S*")
 def count_words(text: str, language: str) -> int:
     """Count the words of a text.
 
-    A word is a run between white space. In Chinese and Japanese every Han or kana character is a
-    word, and so is every other run with a letter or digit (`iPhone`). Punctuation between the
-    characters does not count, because those languages put no spaces around it. Spec: Limits.
+    A word is a run of characters between white space. In Chinese and Japanese every Han or kana
+    character is a word. Any other run that contains a letter or digit, such as `iPhone`, is one
+    word too. Punctuation does not count in these languages, because they put no spaces around it.
+    Spec: Limits.
 
     Args:
         text: any text.

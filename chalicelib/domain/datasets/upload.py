@@ -1,9 +1,9 @@
 """Uploads: a file in the call, a URL, or a file that was put into the bucket before.
 
-Files too large for the gateway go straight into the bucket. The caller gets a presigned form, sends
-the file with it, and then gives the `path` to a dataset upload (`path`) or a prediction
-(`sampleLocation`). The same account can use the file once, within an hour. Contract section 5,
-uploads.
+A file that is too large for the gateway is sent to the bucket directly. The caller requests a
+presigned form, sends the file with this form, and then passes the form's `path` to an upload call
+(as `path`) or to a prediction (as `sampleLocation`). The file can be used once, within an hour, and
+only by the account that requested the form. Contract section 5, uploads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 @dataclass(frozen=True)
 class QueuedUpload:
-    """A running upload, with the values that decide its place in the queue."""
+    """A running upload, with the values that decide its position in the queue."""
 
     account_id: str
     family: str
@@ -39,27 +39,27 @@ class QueuedUpload:
     """Queue lane of the upload; empty if a version without lanes accepted the upload."""
     turn: int
     lease_until: int
-    """End of its worker's lease, in milliseconds since 1970."""
+    """End of the worker's lease of the upload, in milliseconds since 1970."""
 
 
 @dataclass(frozen=True)
 class UploadedFile:
-    """A presigned form and the file that was received with it."""
+    """A presigned form, and the file that was sent with it."""
 
     account_id: str
     upload_id: str
     name: str
     """File name that the caller gave; may be empty."""
     expires_at: int
-    """When form and file expire, in milliseconds since 1970."""
+    """When the form and the file expire, in milliseconds since 1970."""
     status: str = ISSUED
     """ISSUED, RECEIVED or USED."""
     etag: str = ""
-    """Version (ETag) of the first file received through the form; empty until one arrives."""
+    """ETag of the first file received through the form; empty until a file arrives."""
 
     @property
     def path(self) -> str:
-        """Return what the caller sends as `path` or `sampleLocation`."""
+        """Return the value that the caller sends as `path` or `sampleLocation`."""
         return SCHEME + self.upload_id
 
     @property
@@ -74,32 +74,32 @@ def uploaded_key(account_id: str, upload_id: str) -> str:
 
 
 def is_upload_path(path: str) -> bool:
-    """Return whether a path names an upload instead of a URL."""
+    """Return whether a `path` refers to a file in the bucket instead of a URL."""
     return path.startswith(SCHEME)
 
 
 def upload_id_of(path: str) -> str | None:
-    """Return the upload id in a path; None when there is none."""
+    """Return the upload id in a `path`; None if the path does not refer to an upload."""
     found = _PATH.fullmatch(path)
     return None if found is None else found[1]
 
 
 def owner_and_id(key: str) -> tuple[str, str] | None:
-    """Return account id and upload id of a bucket key; None for any other key."""
+    """Return the account id and the upload id in a bucket key; None for a key of other data."""
     found = _KEY.fullmatch(key)
     return None if found is None else (found[1], found[2])
 
 
 def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
-    """Return the uploaded file that a call has reserved for its use.
+    """Return the uploaded file that a call has claimed, so that no other call can use it.
 
     Args:
         account_id: owner of the file.
-        path: as the caller sent it.
-        etag: version of the file that was claimed.
+        path: the `path` that the caller sent.
+        etag: ETag of the claimed file.
 
     Returns:
-        The file; None when the path does not name an upload.
+        The file; None if the path does not refer to an upload.
     """
     upload_id = upload_id_of(path)
     return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
@@ -107,15 +107,15 @@ def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
 
 @dataclass(frozen=True)
 class UploadSource:
-    """The source of an upload: exactly one of content and path is set."""
+    """The source of an upload. Exactly one of `content` and `path` is set."""
 
     content: bytes | None = None
     """Bytes of a file that was sent in the call."""
     file_name: str = ""
     path: str | None = None
-    """URL of the file, or path of an upload."""
+    """URL of the file, or `path` of a file that was sent with a presigned form."""
     uploaded: UploadedFile | None = None
-    """The upload that the path names, once it was found."""
+    """The file in the bucket that `path` refers to; None until it is looked up."""
 
     uploaded_bytes: int = 0
     options: ReadingOptions = RECOGNISED
@@ -161,26 +161,26 @@ class Upload:
     adds: bool = False
     """True for a PUT: the dataset keeps its earlier data if this upload fails."""
     raw: str = ""
-    """Bucket key of the raw file; empty until a `path` was fetched."""
+    """Bucket key of the file as it was sent; empty until a file behind `path` is downloaded."""
     path: str = ""
-    """URL or upload to fetch the file from; empty when it was sent in the call."""
+    """URL or `path` to download the file from; empty if the call itself sent the file."""
     etag: str = ""
-    """Version of the upload's file that was accepted; empty for a URL."""
+    """ETag of the accepted file if it was sent with a presigned form; empty for a URL."""
     size_bytes: int = 0
-    """Size of the raw file; 0 until it is known."""
+    """Size of the file in bytes; 0 until it is known."""
     first_label: int = 0
     """First label id reserved for this upload; 0 before the reservation."""
     labels: int = 0
     first_example: int = 0
     """First example id reserved for this upload; 0 before the reservation."""
     source: str = UPLOAD
-    """Source of its examples: `upload` or `feedback`."""
+    """Source that the examples get: `upload` or `feedback`."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Members of ReadingOptions that the caller set."""
+    """The reading options that the caller set, by name."""
 
     @property
     def reading_options(self) -> ReadingOptions:
-        """Return the options as a value."""
+        """Return the reading options of the upload."""
         return ReadingOptions(**self.options)
 
     def to_json(self) -> dict[str, object]:
@@ -189,11 +189,14 @@ class Upload:
 
     @property
     def label_ids(self) -> range:
-        """Return the reserved label ids. A deletion removes these too, committed or not."""
+        """Return the range of label ids reserved for this upload.
+
+        A deletion removes all of these labels, whether they were committed or not.
+        """
         return range(self.first_label, self.first_label + self.labels)
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Return the message of an upload that used all its attempts."""
+    """Return the error message of an upload that has used all of its attempts."""
     why = f" ({cause})" if cause else ""
     return f"The file could not be read in {attempts} attempts{why}. Upload it again."

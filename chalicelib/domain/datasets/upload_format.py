@@ -1,4 +1,4 @@
-"""Options for reading a file, the format that was recognised, and warnings. beyond.md 1."""
+"""Options for reading a file, the recognised format, and warnings. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -80,19 +80,19 @@ _LONGEST_SEPARATOR = 3
 
 @dataclass(frozen=True)
 class UploadWarning:
-    """Something unusual in a file that can be read."""
+    """A warning about something unusual in a file that can still be read."""
 
     code: str
     message: str
-    """For people: the problem, and what to do."""
+    """Text for people, which names the problem and what to do."""
     count: int = 1
     places: tuple[str, ...] = ()
-    """The first places, such as rows or labels."""
+    """Where the problem was first found, such as rows or labels."""
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file was read."""
+    """The format of a file, and how its cells were interpreted."""
 
     kind: str
     """csv, tsv, xlsx, json, jsonl, labelStudio, zipFolders, annotations, coco, yolo or voc."""
@@ -103,13 +103,13 @@ class FileFormat:
     header: bool | None = None
     """Whether a row names the columns; None for formats without columns."""
     text_column: int | str | None = None
-    """Name of the text column or member, or its position from 1."""
+    """Name of the text column or member; its position from 1 if columns have no names."""
     label_column: int | str | None = None
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """Options of a caller for reading a file; all are optional."""
+    """How the caller wants a file to be read. All options may be left out."""
 
     format: str = ""
     """Format of the file; empty to recognise it."""
@@ -128,7 +128,7 @@ class ReadingOptions:
     shrink: bool = False
     """Whether images over the limit are scaled down instead of rejected."""
     label_separator: str = ""
-    """Text between the labels of a cell of a label table; empty if a cell is one label."""
+    """Text that separates several labels in one cell; empty if each cell is one label."""
 
     def to_json(self) -> dict[str, str | bool | int | None]:
         """Return the options that differ from the defaults, for the row of an upload."""
@@ -141,10 +141,10 @@ RECOGNISED = ReadingOptions()
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:
-    """Return the file format that a caller named; empty when none was named.
+    """Check the file format that a caller named; return it, or "" if none was named.
 
     Raises:
-        InvalidParameter: the family does not have this format.
+        InvalidParameter: the format is not one of `kinds`.
     """
     if not value:
         return ""
@@ -155,15 +155,15 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
 
 
 def check_options(dataset_type: str, options: ReadingOptions) -> None:
-    """Refuse options that do not fit the dataset type.
+    """Raise an error if the options do not fit the dataset type.
 
     Args:
         dataset_type: type of the dataset.
-        options: what the caller names.
+        options: the options that the caller set.
 
     Raises:
-        InvalidParameter: boxes were named for a type with folders of labels, or the reverse; or
-            a separator of labels for another type than `image-multi-label`.
+        InvalidParameter: a format with boxes was named for a type whose labels are folders, or the
+            reverse; or a label separator was named for a type other than `image-multi-label`.
     """
     kind = options.format
     if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):
@@ -181,7 +181,7 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
 
 
 def checked_separator(value: str | None) -> str:
-    """Return the separator of labels that a caller named; empty when none was named.
+    """Check the label separator that a caller named; return it, or "" if none was named.
 
     Raises:
         InvalidParameter: the separator is too long.
@@ -197,7 +197,7 @@ def checked_separator(value: str | None) -> str:
 
 
 def checked_delimiter(value: str | None) -> str:
-    """Return the delimiter that a caller named; empty when none was named.
+    """Check the delimiter that a caller named; return it, or "" if none was named.
 
     Raises:
         InvalidParameter: the delimiter is not one of DELIMITERS.
@@ -213,7 +213,10 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_encoding(value: str | None) -> str:
-    """Return the encoding that a caller named, as ENCODINGS spells it; empty when none was named.
+    """Check the encoding that a caller named.
+
+    Returns:
+        The encoding as ENCODINGS spells it; "" if none was named.
 
     Raises:
         InvalidParameter: the encoding is not one of ENCODINGS.
@@ -229,14 +232,17 @@ def checked_encoding(value: str | None) -> str:
 
 
 def _codec_of(name: str) -> str:
-    """Return the name of Python's codec for an encoding's name or alias."""
+    """Return the name of the Python codec for an encoding, given its name or an alias."""
     folded = normalize_encoding(name.strip().lower()).replace(".", "_")
     codec = aliases.get(folded, folded)
     return "utf_8" if codec == "utf_8_sig" else codec
 
 
 def checked_header(value: bool | int | None) -> bool | int | None:
-    """Return the header option of a caller: true, false, a row number, or nothing.
+    """Check the `header` option; return it unchanged.
+
+    Args:
+        value: whether a row names the columns, or the number of that row; None if not sent.
 
     Raises:
         InvalidParameter: the row number is not between 1 and 100.
@@ -251,7 +257,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Return the column that a caller named; empty when none was named.
+    """Check the column that a caller named; return its name or position as text, or "" for none.
 
     Raises:
         InvalidParameter: the name is too long, or the position is below 1.

@@ -49,7 +49,7 @@ class OddBoxes:
 
     count: int = 0
     places: list[str] = field(default_factory=list)
-    """Images and labels of the first ones."""
+    """Image and label of the first boxes with the problem, at most MAX_PLACES."""
 
     def add(self, place: str) -> None:
         """Count a box."""
@@ -59,10 +59,10 @@ class OddBoxes:
 
 
 def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
-    """Return warnings of labels that differ little, and of labels with few examples.
+    """Return warnings about labels that are nearly equal and about labels with few examples.
 
     Args:
-        counts: examples by label, including those already in the dataset.
+        counts: number of examples by label, including those already in the dataset.
     """
     warnings = []
     pairs = _almost_equal(counts)
@@ -95,11 +95,11 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
 
 
 def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWarning]:
-    """Return warnings about labels such as `N/A` that mean, or may mean, a missing label.
+    """Return warnings about labels such as `N/A`, which may stand for a missing label.
 
     Args:
-        rejected: rows that were left out for such a label.
-        kept: new labels that have enough rows to be real.
+        rejected: number of rows left out because their label stands for a missing value.
+        kept: such labels that were accepted, because they have enough rows to be real.
     """
     warnings = []
     if rejected:
@@ -118,7 +118,7 @@ def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWar
 
 
 def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
-    """Return a warning if labels look like lists of labels, such as `Account|Urgent`."""
+    """Return a warning if labels look like several labels in one, such as `Account|Urgent`."""
     known = {label: split_labels(label) for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
     found = [label for label, parts in known.items() if len(parts) > 1]
@@ -136,10 +136,10 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 
 
 def _find_comma_lists(labels: Iterable[str]) -> list[str]:
-    """Return the labels that are lists with commas, as forms and mailboxes write them.
+    """Return the labels that are comma-separated lists of labels.
 
-    A comma is also part of names such as `Parts, repairs`, so that most labels with commas must
-    consist of labels that occur elsewhere.
+    A comma can also be part of a single name, such as `Parts, repairs`. So nothing is returned
+    unless most labels with commas consist of labels that occur elsewhere.
     """
     known = {label: [part.strip() for part in label.split(",")] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
@@ -149,13 +149,17 @@ def _find_comma_lists(labels: Iterable[str]) -> list[str]:
 
 
 def split_labels(cell: str) -> list[str]:
-    """Return the labels in a cell that lists several, such as `Account|Urgent`."""
+    """Split a cell such as `Account|Urgent` into its labels."""
     parts = [part for part in map(str.strip, _LISTED.split(cell)) if part]
     return parts if all(any(map(str.isalnum, part)) for part in parts) else [cell.strip()]
 
 
 def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
-    """Return a warning if texts have more words than models read."""
+    """Return a warning if texts have more words than the models read.
+
+    Args:
+        cut: number of these texts.
+    """
     if not cut:
         return []
     are = "1 text has" if cut == 1 else f"{cut:,} texts have"
@@ -169,7 +173,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Return warnings of many duplicates, and of nearly as many labels as examples."""
+    """Return warnings about many duplicates, and about nearly one label per example."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
@@ -197,7 +201,12 @@ def warn_of_counts(
 
 
 def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarning]:
-    """Return a warning of texts that occur in the file with several labels."""
+    """Return a warning if the same text occurs with different labels.
+
+    Args:
+        count: number of these texts.
+        places: where they occur.
+    """
     if not count:
         return []
     has = "1 text has" if count == 1 else f"{count:,} texts have"
@@ -212,7 +221,7 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
 
 
 def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Return a warning of boxes that are too small to show anything."""
+    """Return a warning if boxes are too small to show an object."""
     message = (
         f"{boxes.count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
         "from. Check that their numbers are pixels of the picture as displayed."
@@ -221,7 +230,7 @@ def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
-    """Return a warning of boxes that were largely outside their image."""
+    """Return a warning if large parts of boxes were outside the image and were cut off."""
     message = (
         f"{boxes.count:,} boxes reached far out of their picture and were cut at its edge. Check "
         "that their last two numbers are width and height, not the right and the bottom edge, and "
@@ -231,7 +240,7 @@ def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
-    """Return a warning if lines of YOLO have more numbers than a box."""
+    """Return a warning if lines of a YOLO file have more numbers than a box needs."""
     message = (
         f"{lines.count:,} lines have a confidence or a track number after their box, as tools that "
         "detect or track write them. Only the box was used. Check that people have reviewed the "
@@ -241,7 +250,7 @@ def warn_of_cut_lines(lines: OddBoxes) -> list[UploadWarning]:
 
 
 def warn_of_rotated_images(images: OddBoxes) -> list[UploadWarning]:
-    """Return a warning if images with boxes of another tool are rotated by their EXIF tag."""
+    """Return a warning if images with annotations of another tool are rotated by their EXIF tag."""
     message = (
         f"{images.count:,} images are rotated by their EXIF orientation. Check their boxes on the "
         "page of the dataset: boxes refer to the image as displayed, and some tools draw them on "
@@ -264,7 +273,7 @@ def refuse_warnings(warnings: Sequence[UploadWarning]) -> None:
 
 
 def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return pairs of labels that probably stand for the same label, the rarer one first."""
+    """Return pairs of label names that probably mean the same label, the rarer name first."""
     groups: dict[str, list[str]] = defaultdict(list)
     for name in sorted(counts, key=lambda name: (counts[name], name)):
         groups[_BETWEEN.sub("", name.casefold()) or name].append(name)
@@ -279,7 +288,7 @@ def _almost_equal(counts: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _mistyped(names: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that differ in one letter, or in two swapped letters."""
+    """Yield pairs of names that differ in one letter, or in two swapped letters."""
     names.sort(key=len)
     for at, name in enumerate(names):
         for other in names[at + 1 :]:

@@ -1,4 +1,4 @@
-"""Reports what an upload would become, without storing any of it. beyond.md, section 1."""
+"""Describes the dataset that an upload would create, without storing it. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ class Validation:
 
 
 def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:
-    """Return why a dataset of these examples cannot be trained, as sentences with a remedy.
+    """Return the reasons why a dataset of these examples cannot be trained.
 
     Contract section 5, Enough examples.
 
     Args:
         dataset_type: type of the dataset.
         kept_by_label: number of examples by label, at least 1 each.
-        words: words of the texts; 0 for images.
+        words: number of words in all texts; 0 for images.
+
+    Returns:
+        One sentence for each reason, with what to do; empty if training is possible.
     """
     labels = len(kept_by_label)
     # Images need no minimum number of examples per label, and detection works with one label.

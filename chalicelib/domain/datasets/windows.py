@@ -1,7 +1,7 @@
-"""Splits long texts into windows of a few sentences, which are read one by one.
+"""Splits long texts into windows of a few sentences, which encoders read one at a time.
 
-A short text is one window: itself. The split depends on the text only, so that ingest, training
-and predictions make the same windows, whose vectors are stored like those of texts.
+A short text is a single window. The split depends only on the text. So upload, training and
+prediction produce the same windows, and the vector of a window is stored like that of a text.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TextWindow:
 def find_windows(text: str) -> list[TextWindow]:
     """Return the windows of a text in order; a short text is one window.
 
-    Sentences become windows. Short ones are joined, and long ones are divided evenly.
+    A window is one sentence. Short sentences are joined, and long ones are divided evenly.
     """
     if len(text) <= SHORT_CHARACTERS:
         return [TextWindow(0, len(text))]
@@ -57,7 +57,7 @@ def find_windows(text: str) -> list[TextWindow]:
 
 
 def read_end(text: str) -> int:
-    """Return the index of the first character that is not read; the length if all are."""
+    """Return the index of the first character that models do not read, or the text's length."""
     if len(text) <= READ_WORDS:
         return len(text)
     last = 0
@@ -71,8 +71,8 @@ def read_end(text: str) -> int:
 def read_cost(text: str) -> int:
     """Return the approximate number of tokens that an encoder reads for a text.
 
-    The markers at begin and end of each window count too. For a text of a few words the result is
-    an upper bound: the cost of a whole window.
+    In a long text, each window adds some tokens. For a text of at most SHORT_CHARACTERS characters
+    the result is the number of characters, which is an upper bound.
     """
     if len(text) <= SHORT_CHARACTERS:
         return len(text)
@@ -82,21 +82,21 @@ def read_cost(text: str) -> int:
 
 
 def is_cut(text: str) -> bool:
-    """Return whether a text has more words than are read."""
+    """Return whether a text has more words than the models read."""
     return read_end(text) < len(text)
 
 
 @dataclass(frozen=True, slots=True)
 class WindowedTexts:
-    """The windows of several texts, one text after the other."""
+    """The windows of several texts in one list, in the order of the texts."""
 
     windows: Sequence[str]
     ends: Sequence[int]
-    """Number of windows up to and including each text."""
+    """For each text, the index in `windows` after its last window."""
 
     @property
     def has_long(self) -> bool:
-        """Return whether a text has more than one window."""
+        """Return whether any text has more than one window."""
         return len(self.windows) > len(self.ends)
 
 
@@ -124,7 +124,16 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return the number of words before each sentence, and the number of all words."""
+    """Return where sentences end, as numbers of words.
+
+    Args:
+        text: the text.
+        words: start and end of each word in the text.
+        costs: number of tokens of each word.
+
+    Returns:
+        0, then the number of words up to the end of each sentence.
+    """
     bounds, tokens = [0], 0
     for place, (start, end) in enumerate(words):
         tokens += costs[place]
@@ -142,7 +151,16 @@ def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]
 
 
 def _even_ends(costs: Sequence[int], first: int, last: int) -> list[int]:
-    """Divide a long sentence into windows of about equal cost; return where each ends."""
+    """Divide a long sentence into windows of about equal cost.
+
+    Args:
+        costs: number of tokens of each word of the text.
+        first: index of the sentence's first word.
+        last: index after its last word.
+
+    Returns:
+        For each window, the index after its last word.
+    """
     total = sum(costs[first:last])
     count = -(-total // _WINDOW_TOKENS)
     seen = 0

@@ -1,7 +1,7 @@
-"""The characters that OCR answers with: those of English or of western European documents.
+"""The characters that OCR results may contain: those of English or of western European documents.
 
-The installation removes all other characters from the alphabets of the recogniser. Text of other
-sources, such as the second engine, is converted by `to_documented` and `to_latin`.
+When the recogniser is installed, all other characters are removed from its alphabets.
+`to_documented` and `to_latin` convert text from other sources, such as the second engine.
 """
 
 from __future__ import annotations
@@ -73,19 +73,19 @@ _LOOK_ALIKES = {
 
 
 def to_documented(text: str) -> str:
-    """Convert a text of one line to CHARACTERS.
+    """Convert a line of text to the characters in CHARACTERS.
 
-    Accents, ligatures and full-width forms become plain letters, and look-alikes of punctuation
-    become the punctuation of the set. Everything else is dropped.
+    Accents, ligatures and full-width forms become plain letters. Punctuation that looks like a
+    character of the set becomes that character. Everything else is dropped.
 
     Returns:
-        Words separated by single spaces; empty when nothing is left.
+        Words separated by single spaces; empty if nothing is left.
     """
     return _reduced(text, _KEPT)
 
 
 def to_latin(text: str) -> str:
-    """Convert a line of text to LATIN_CHARACTERS, by the rules of `to_documented`."""
+    """Convert a line of text to characters in LATIN_CHARACTERS, by the rules of `to_documented`."""
     # NFC joins a letter and its accent, which may be two characters, into one of the set.
     return _reduced(unicodedata.normalize("NFC", text), _KEPT_LATIN)
 
@@ -95,7 +95,12 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return the replacement of a character: itself, similar characters, a space or nothing."""
+    """Return the replacement of one character.
+
+    Returns:
+        The character itself if it is in `kept`, otherwise similar characters of `kept`, a space or
+            "".
+    """
     if character in kept:
         return character
     if character.isspace():

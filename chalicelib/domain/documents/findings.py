@@ -1,6 +1,6 @@
 """What OCR finds on a page: tables, contacts and form fields. Contract section 6.
 
-Coordinates are those of chalicelib/domain/documents/page.py.
+Coordinates are pixels of the page's raster, see chalicelib/domain/documents/page.py.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class Cell:
     """A cell of a table."""
 
     row: int
-    """First row of the cell, from 1."""
+    """Number of the first row that the cell covers, from 1."""
     column: int
-    """First column of the cell, from 1."""
+    """Number of the first column that the cell covers, from 1."""
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """0 to 1, weighted by line length; if empty, the probability of the table's structure."""
+    """Mean probability of the lines, weighted by length; for an empty cell `Table.structure`."""
     box: Rect
-    """Box of the text; of an empty cell, its box in the grid."""
+    """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL
     """One of CELL_KINDS."""
     row_span: int = 1
@@ -56,13 +56,13 @@ class Table:
 
     box: Rect
     cells: tuple[Cell, ...]
-    """Row by row, including empty cells."""
+    """All cells row by row, empty cells included."""
     structure: float = 1.0
-    """Probability that its rows and columns are right, 0 to 1."""
+    """Probability that rows and columns were found correctly, 0 to 1."""
     above: tuple[str, ...] = ()
-    """Text rows above it on its page, from the top."""
+    """Text of the rows above the table on its page, from the top."""
     below: tuple[str, ...] = ()
-    """Text rows below it on its page, from the top."""
+    """Text of the rows below the table on its page, from the top."""
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class Table:
 
     @property
     def probability(self) -> float:
-        """Return the probability of the structure times the mean of the non-empty cells."""
+        """Return `structure` times the mean probability of the cells that are not empty."""
         # Weighted by length, because long cells hold most of the text that can be wrong.
         weight = sum(len(cell.text) for cell in self.cells)
         total = sum(cell.probability * len(cell.text) for cell in self.cells)
@@ -80,18 +80,20 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table with names from its headers and from the header cells of a template."""
+    """A table, named by the header cells of a form template, with the entities of its cells."""
 
     table: Table
-    """The table; rows and columns that are headers only in the template are marked as such."""
+    """The table. Rows and columns that only the template treats as headers are marked as headers.
+    """
     name: str | None
-    """Name in the template, unique among the named tables; None when no header cell names it."""
+    """Name of the table in the template, unique among tables; None if no header cell gives a name.
+    """
     cell_entities: tuple[str | None, ...]
-    """For each cell the template's entity of its header (its column's, else its row's), or None."""
+    """Entity of each cell: that of its column header, otherwise of its row header, or None."""
     row_entities: Mapping[int, str]
-    """Entity or text of the row header, by row from 1; not for the row headers themselves."""
+    """Entity or text of each row's header, by row from 1; rows of headers are left out."""
     column_entities: Mapping[int, str]
-    """Entity or text of the column header, by column from 1; not for column headers."""
+    """Entity or text of each column's header, by column from 1; header columns are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +110,23 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """A key of a form template that was found, and its value."""
+    """The value found for a key of a form template."""
 
     entity: str
     key_text: str
-    """The key as recognised; empty for a virtual key."""
+    """Text of the key as recognised; empty for a virtual key."""
     key_box: Rect | None
-    """Place of the key on the page; None for a virtual key, which has no label there."""
+    """Box of the key; None for a virtual key, because its text is not on the page."""
     value_text: str
-    """The value as recognised; empty when there is none."""
+    """Text of the value as recognised; empty if there is no value."""
     value_box: Rect | None
-    """None without a value."""
+    """Box of the value; None if there is no value."""
     probability: float
     """0 to 1."""
     normalized: str | None = None
-    """A U.S. address as a JSON object; None for anything else."""
+    """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score against the key's places on other pages, 0 to 1; None to use the probability."""
+    """Score compared with the key's occurrences on other pages, 0 to 1; None: use `probability`."""
     key_score: float = 1.0
-    """How well the text there looks like a key, 0 to 1; 1 for a field without a printed key."""
+    """How well the text of the key matches the template, 0 to 1; 1 for a key that is not printed.
+    """

@@ -26,20 +26,20 @@ class TemplateKey:
 
     entity: str
     variations: tuple[str, ...]
-    """Texts that the key may have on the page, or one of VIRTUAL_KEYS."""
+    """Texts that the key can have on the page, or one name from VIRTUAL_KEYS."""
     types: tuple[str, ...] = ()
-    """Entity types in upper case; empty means TEXT."""
+    """Entity types that the value may have, in upper case; empty for TEXT."""
 
     @property
     def virtual(self) -> str | None:
-        """Return the kind of text that a virtual key stands for; None for a printed key."""
+        """Return the name of a virtual key in VIRTUAL_KEYS; None for a key printed on the page."""
         name = self.variations[0].lower()
         return name if len(self.variations) == 1 and name in VIRTUAL_KEYS else None
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderCell:
-    """A table header that gets a name."""
+    """A table header to look for, and the entity that names its row or column."""
 
     entity: str
     variations: tuple[str, ...]
@@ -57,4 +57,4 @@ class FormTemplate:
     version: str = "1.0"
     """One of VERSIONS."""
     layout: tuple[str, ...] = ()
-    """Some of LAYOUTS."""
+    """Hints about the layout of the form, each from LAYOUTS."""

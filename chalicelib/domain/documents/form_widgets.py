@@ -1,4 +1,4 @@
-"""The fields of a PDF's own form, as its pages show them. Contract section 6, formFields."""
+"""Form fields that a PDF itself defines, as its pages show them. Contract section 6, formFields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A widget as an answer describes it."""
+    """A widget with its page and its box in the answer."""
 
     widget: FormWidget
     page_number: int
@@ -32,7 +32,7 @@ class PlacedWidget:
 
 
 def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
-    """Yield the fields of some pages in the order of the PDF."""
+    """Yield the widgets of these pages in the order of the PDF."""
     for page in pages:
         for widget in page.widgets:
             box = page.answer_box(widget.rect)
@@ -41,9 +41,9 @@ def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
 
 
 def tick_box_of(field: FormField, view: ReadPage) -> FormWidget | None:
-    """Return the tick box that is the value of a field of a template; None for other values.
+    """Return the tick box that is the value of a template's field; None if there is none.
 
-    A field without a value gets the nearest tick box to the left or right of its key.
+    If the field has no value, return the nearest tick box to the left or right of its key.
     """
     if view.turns or view.unrolling is not None:
         return None

@@ -28,12 +28,16 @@ class ReadingPlace:
     """Position of a run of words in the reading order; all numbers count from 1."""
 
     block: int
-    """Number of its paragraph, heading or table."""
+    """Number of the paragraph, heading or table that contains the words."""
     line: int
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return the position within the document, given the last position on the previous page."""
+        """Return the position within the document.
+
+        Args:
+            last: position of the last words on the previous pages.
+        """
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
 
@@ -48,11 +52,11 @@ class WrittenBlock:
     lines: tuple[str, ...]
     """Text of each line; empty for a table."""
     flows_on: tuple[bool, ...]
-    """For each line but the last, whether it broke only for lack of space."""
+    """For each line except the last, whether the line ended only because no space was left."""
     height: float
-    """Height of its text, in pixels of the answer."""
+    """Height of the text in pixels of the answer."""
     table: Table | None = None
     box: Rect | None = None
-    """Box on the page as read; None when unknown."""
+    """Box on the page, in the coordinates of the text lines; None if unknown."""
     is_bold: bool = False
     """Whether all of its text is bold."""

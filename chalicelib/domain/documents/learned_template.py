@@ -9,33 +9,33 @@ from chalicelib.domain.documents.form_template import FormTemplate
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """How often an entity's value was read correctly from documents left out of the learning."""
+    """How often a template read one entity correctly in documents that it had not learned from."""
 
     entity: str
     right: int
     of: int
-    """Number of documents with a value of the entity."""
+    """Number of documents that have a value of this entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedTemplate:
-    """A template, and how well it reads."""
+    """A template learned from examples, with its accuracy on documents left out of the learning."""
 
     template: FormTemplate
     scores: tuple[FieldScore, ...]
-    """By entity; empty for a single document, which cannot be left out."""
+    """One score per entity; empty if there was only one document, which cannot be left out."""
     not_found: tuple[str, ...]
-    """Entities without a key in the template."""
+    """Entities for which no key was found, so that the template does not have them."""
 
     @property
     def accuracy(self) -> float | None:
-        """Return the fraction of values that were read right; None for a single document."""
+        """Return the fraction of values that were read correctly; None for a single document."""
         of = sum(each.of for each in self.scores)
         return sum(each.right for each in self.scores) / of if of else None
 
 
 def as_sent(template: FormTemplate) -> dict[str, object]:
-    """Return a template as callers send it."""
+    """Return a template as the JSON object that callers send."""
     keys = [
         {
             "key": {

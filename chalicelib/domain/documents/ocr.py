@@ -40,48 +40,49 @@ class OcrRequest:
     task: str
     """One of TASKS."""
     template: FormTemplate | None = None
-    """What to look for; set if and only if the task is FORM."""
+    """The keys and header cells to find. Set only for the task FORM."""
     links_tables: bool = False
-    """Whether the parts of a table on several pages are returned as one table."""
+    """Whether the parts of a table that spans several pages are returned as one table."""
     alphabet: str = DOCUMENTED
     """One of ALPHABETS: the characters that recognised text may have."""
     layout: bool = False
-    """Whether items have a role, and pages notes; for TEXT also reading order and unread areas."""
+    """Whether to return roles and page notes; for TEXT also reading order and unread areas."""
     output: str | None = None
-    """One of OUTPUTS for the whole text of a TEXT task; None leaves it out."""
+    """Format of the document's whole text for the task TEXT, one of OUTPUTS; None to leave it out.
+    """
     has_pages: bool = False
     form_fields: bool = False
-    """Whether the fields of a PDF's own form are returned."""
+    """Whether the form fields that the PDF itself defines are returned."""
     page_images: bool = False
     """Whether the pages of a PDF are returned as images."""
     page_furniture: bool = False
-    """Whether Markdown has running heads and footers."""
+    """Whether Markdown output contains the running heads and footers of pages."""
 
     @property
     def has_roles(self) -> bool:
-        """Return whether items have a role and pages have notes."""
+        """Return whether roles of items and notes on pages are requested."""
         return self.layout and self.task in (TEXT, TABLE, FORM)
 
     @property
     def needs_pixels(self) -> bool:
-        """Return whether the page's image is needed in addition to its text layer."""
+        """Return whether the request needs the page's image even if the page has a text layer."""
         return self.finds_tables or (self.task == TEXT and self.output == MARKDOWN)
 
     @property
     def finds_tables(self) -> bool:
-        """Return whether tables are looked for."""
+        """Return whether the request needs tables."""
         return self.task == TABLE or (self.template is not None and self.template.finds_tables)
 
 
 @dataclass(frozen=True, slots=True)
 class TableBlock:
-    """A table with all members that an answer has for its cells."""
+    """A table of the answer, with the normalized values of its cells."""
 
     table: NamedTable
     normalized: tuple[str | None, ...]
-    """For each cell the address in it as a JSON object; None for anything else."""
+    """For each cell the U.S. address in it as a JSON object, or None."""
     number: int
-    """Number among the document's tables, from 1; parts of one table share it."""
+    """Number of the table in the document, from 1. Parts of one table share a number."""
 
 
 Item = TextLine | Contact | FormField | Table | TableBlock
@@ -89,19 +90,19 @@ Item = TextLine | Contact | FormField | Table | TableBlock
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One item of an answer with its position on the page."""
+    """One item of an answer, with its page and its position on the page."""
 
     view: ReadPage
-    """The page, without its pixels and lines."""
+    """The page that contains the item, without its pixels and lines."""
     position: int
-    """Index among the findings of the page in reading order, from 0."""
+    """Index of the item among the findings of its page in reading order, from 0."""
     item: Item
     place: ReadingPlace | None = None
     """Position in the reading order of the whole document, if requested."""
     role: Role | None = None
-    """Role of the text on its page, such as a heading, if requested."""
+    """Role of the text on its page, such as a heading; None if not requested."""
     is_ticked: bool | None = None
-    """State of the tick box that is its value, if form fields are requested."""
+    """Whether the tick box that is the field's value is ticked; None if there is none."""
 
     @property
     def page_number(self) -> int:
@@ -110,32 +111,32 @@ class Finding:
 
     @property
     def probability(self) -> float:
-        """Return the probability, 0 to 1, rounded as in answers."""
+        """Return the probability of the item, 0 to 1, rounded as in answers."""
         item = self.item.table.table if isinstance(self.item, TableBlock) else self.item
         return shown_probability(item.probability)
 
     @property
     def box(self) -> PixelBox:
-        """Return the box, in pixels of the answer."""
+        """Return the box of the item in pixels of the answer."""
         return self.view.answer_box(place_of(self.item))
 
 
 @dataclass(frozen=True, slots=True)
 class PageFindings:
-    """What was found on one page."""
+    """Everything that was found on one page."""
 
     findings: tuple[Finding, ...]
-    """In reading order; their positions count from the beginning of the page."""
+    """Findings in reading order. Their `place` counts from the beginning of the page."""
     view: ReadPage
     """The page, without its pixels and lines."""
     unread: tuple[Rect, ...]
-    """Where text was detected but not recognised."""
+    """Boxes of text that was detected but not recognised."""
     blocks: tuple[WrittenBlock, ...]
     """The blocks of the page's text, if requested."""
     image: bytes | None = None
     """The page as a JPEG file, if requested."""
     notes: tuple[PageNote, ...] = ()
-    """What the answer may lack."""
+    """Notes on what may be missing in the answer."""
 
     @property
     def size(self) -> PageSize:
@@ -144,7 +145,7 @@ class PageFindings:
 
     @property
     def unread_boxes(self) -> list[UnreadBox]:
-        """Return where text was detected but not recognised, from the top."""
+        """Return the boxes of text that was detected but not recognised, from the top."""
         places = sorted(self.unread, key=lambda rect: (rect.min_y, rect.min_x))
         number = self.view.page.number
         return [UnreadBox(self.view.answer_box(place), number) for place in places]
@@ -152,20 +153,20 @@ class PageFindings:
 
 @dataclass(frozen=True, slots=True)
 class UnreadBox:
-    """Where text was detected but not recognised."""
+    """A box around text that was detected but not recognised."""
 
     box: PixelBox
-    """In pixels of the answer."""
+    """The box in pixels of the answer."""
     page_number: int
-    """From 1."""
+    """Number of the page, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageSize:
-    """Size of a page, as displayed."""
+    """Number and size of a page as displayed."""
 
     number: int
-    """From 1."""
+    """Number of the page, from 1."""
     width: int
     """In pixels of the answer."""
     height: int
@@ -176,21 +177,21 @@ class PageSize:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFindings:
-    """What was found in a document."""
+    """Everything that was found in a document."""
 
     findings: tuple[Finding, ...]
     unread: tuple[UnreadBox, ...] | None = None
-    """Where text was detected but not recognised, if requested."""
+    """Boxes of text that was detected but not recognised; None if not requested."""
     text: str | None = None
     pages: tuple[PageSize, ...] | None = None
     form_widgets: tuple[PlacedWidget, ...] | None = None
-    """Fields of the PDF's own form, if requested."""
+    """The form fields that the PDF itself defines; None if not requested."""
     notes: tuple[PageNote, ...] | None = None
     """Notes on pages, if requested."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
-    """Return the findings of all pages, with positions counted through the whole document."""
+    """Return the findings of all pages; `place` counts from the beginning of the document."""
     found: list[Finding] = []
     last = NOWHERE
     for page in pages:
@@ -209,7 +210,10 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return a finding whose value is a PDF tick box with the state of this box."""
+    """Return a finding with the state of the PDF tick box that is its value.
+
+    A finding without such a tick box is returned unchanged.
+    """
     if not isinstance(finding.item, FormField):
         return finding
     box = tick_box_of(finding.item, finding.view)
@@ -222,10 +226,10 @@ def with_tick(finding: Finding) -> Finding:
 
 
 def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
-    """Return a page whose findings have the role of the layout block that contains them.
+    """Return a page whose findings have the roles of the blocks that contain them.
 
     Args:
-        page: findings and blocks.
+        page: findings and blocks of the page.
         roles: role of each block.
     """
     special = [
@@ -239,18 +243,18 @@ def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
 
 
 def _role(finding: Finding, special: Sequence[tuple[Rect, Role]]) -> Role:
-    """Return the role of the first layout block that contains most of a finding."""
+    """Return the role of the first block in `special` that contains most of a finding, or BODY."""
     own = place_of(finding.item)
     return next((role for box, role in special if box.overlap(own) > own.area / 2), BODY)
 
 
 def shown_probability(value: float) -> float:
-    """Clip a probability to 0 to 1 and round it to six digits."""
+    """Clip a probability to the range 0 to 1 and round it to six digits."""
     return round(min(1.0, max(0.0, float(value))), 6)
 
 
 def place_of(item: Item) -> Rect:
-    """Return the rectangle of a finding: the union of the rectangles of its parts."""
+    """Return the smallest rectangle that contains all parts of a found item."""
     if isinstance(item, TableBlock):
         return item.table.table.box
     if isinstance(item, FormField):
@@ -259,26 +263,30 @@ def place_of(item: Item) -> Rect:
 
 
 def without_content(page: ReadPage) -> ReadPage:
-    """Return a page without its pixels and lines, so that their memory is freed."""
+    """Return a page without its pixels and lines, which frees their memory."""
     return replace(
         page, page=replace(page.page, pixels=None, layer=None), pixels=None, lines=(), unread=()
     )
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count the words of lines as the word limit of images counts them."""
+    """Count the words in lines by the rules of the word limit of images."""
     return sum(len(line.text.split()) for line in lines)
 
 
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort by descending probability, then by page and reading order."""
+    """Sort findings by descending probability; order equal ones by page and reading order."""
     return tuple(
         sorted(findings, key=lambda item: (-item.probability, item.page_number, item.position))
     )
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return one field per entity: prefer well-matched keys, then fields with a value."""
+    """Return the best field for each entity.
+
+    A field whose key matches well is preferred, then one with a value, then the one with the
+    highest `fit` or probability.
+    """
     every = list(findings)
     scores: dict[str, float] = {}
     for each in every:
@@ -298,7 +306,7 @@ def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def in_reading_order(items: Iterable[Item]) -> list[Item]:
-    """Sort items by rows, each from left to right.
+    """Sort items into rows from top to bottom, and each row from left to right.
 
     An item belongs to a row if its centre is above the bottom of the row's first item.
     """

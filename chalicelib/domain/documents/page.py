@@ -63,7 +63,7 @@ class Rect:
 
 
 def around(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle that contains all given rectangles, at least one."""
+    """Return the smallest rectangle that contains all of these rectangles, at least one."""
     found = list(rects)
     return Rect(
         min(rect.min_x for rect in found),
@@ -74,7 +74,7 @@ def around(rects: Iterable[Rect]) -> Rect:
 
 
 def between(first: Point, last: Point, place: float) -> Point:
-    """Return a point between two points, at a fraction 0 to 1 of the way."""
+    """Return the point at the fraction `place`, 0 to 1, of the way from `first` to `last`."""
     return (
         first[0] + place * (last[0] - first[0]),
         first[1] + place * (last[1] - first[1]),
@@ -94,10 +94,10 @@ def around_points(points: Iterable[Point]) -> Rect:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The curve of a text line on a page whose lines may be bent."""
+    """The curve along which a text line runs on a bent page."""
 
     points: tuple[Point, ...]
-    """At least three points of its middle, from beginning to end."""
+    """At least three points along the middle of the line, from its beginning to its end."""
     height: float
     """Height of the line, in pixels."""
 
@@ -115,7 +115,7 @@ class Course:
         return (max(across) - min(across)) / area if area else 0.0
 
     def scaled(self, scale: float) -> Course:
-        """Multiply all coordinates."""
+        """Return the curve with all coordinates multiplied by `scale`."""
         points = tuple((x * scale, y * scale) for x, y in self.points)
         return Course(points, self.height * scale)
 
@@ -130,17 +130,17 @@ class TextLine:
     """0 to 1; 1 for a text layer."""
     box: Rect
     quad: Quad | None = None
-    """Corners of a line that is not upright; None if the box has the same corners."""
+    """Corners of a line that is not upright; None if they are the corners of the box."""
     places: tuple[float, ...] = ()
-    """For each character its centre along the line, from 0 to 1; empty when unknown."""
+    """Centre of each character along the line, from 0 to 1; empty if unknown."""
     course: Course | None = None
     """Curve of the line; None for a short or vertical line."""
     is_bold: bool = False
-    """Whether a text layer has it in a bold font."""
+    """Whether the text is bold, which only a text layer shows."""
 
     @property
     def corners(self) -> Quad:
-        """Return the corners in reading direction."""
+        """Return the corners of the line in reading direction."""
         if self.quad is not None:
             return self.quad
         box = self.box
@@ -154,18 +154,18 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class FormWidget:
-    """One place on a page where a form field is shown; a field may have several places."""
+    """A place where a form field of the PDF is shown. A field can have several widgets."""
 
     name: str
-    """Full name of the field in the PDF, parts separated by points."""
+    """Full name of the field in the PDF, with parts separated by dots."""
     kind: str
     """One of `FIELD_KINDS` of form_widgets.py."""
     value: str
-    """Empty for a field without a value; several choices are separated by line feeds."""
+    """Value of the field, empty if there is none. Line feeds separate several choices."""
     checked: bool | None
     """Whether a check box or radio button is ticked; None for other kinds of fields."""
     rect: Rect
-    """In pixels of the page's raster; may be outside the page."""
+    """Box in pixels of the page's raster; may be outside the page."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,24 +173,24 @@ class Page:
     """One page: a raster, a text layer, or both."""
 
     number: int
-    """From 1."""
+    """Number of the page, from 1."""
     width: int
-    """Width of the raster in pixels, whether it was drawn or not."""
+    """Width of the raster in pixels, even if no raster was drawn."""
     height: int
     scale: float
-    """Pixels of the answer for each pixel of the raster."""
+    """Factor from pixels of the raster to pixels of the answer."""
     pixels: Pixels | None = None
-    """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
+    """RGB, uint8, shape (height, width, 3); None if only the text layer is used."""
     layer: tuple[TextLine, ...] | None = None
-    """Exact lines of a PDF's text layer; None when there is none that can be trusted."""
+    """Lines of the PDF's text layer; None if the page has no layer or the layer is unreliable."""
     rules: tuple[Rect, ...] | None = None
-    """Horizontal and vertical rules that a PDF with a text layer draws; None when unknown."""
+    """Horizontal and vertical lines drawn by a PDF with a text layer; None if unknown."""
     widgets: tuple[FormWidget, ...] = ()
-    """Fields of the PDF's own form, if requested."""
+    """Form fields of the PDF on this page, if requested."""
     pictures: tuple[Rect, ...] = ()
-    """Images on a page with a text layer whose text is not in the layer."""
+    """Boxes of images on a page with a text layer; text in these images is not in the layer."""
     notes: tuple[NoteCode, ...] = ()
-    """What was left out when the page was read."""
+    """Codes of what was left out when the page was read."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the answer, clipped to the page."""
@@ -204,23 +204,23 @@ class Page:
 
     @property
     def answer_size(self) -> tuple[int, int]:
-        """Return width and height of the page as displayed, in pixels of answers."""
+        """Return width and height of the page as displayed, in pixels of the answer."""
         return round(self.width * self.scale), round(self.height * self.scale)
 
 
 @dataclass(frozen=True, slots=True)
 class Unrolling:
-    """Maps pixels of a straightened page image to those of the original bent image."""
+    """Maps points of a straightened page image to points of the original bent image."""
 
     width: int
     height: int
     step: int
-    """Distance of the nodes, in pixels of the straightened raster."""
+    """Distance between grid nodes, in pixels of the straightened image."""
     nodes: tuple[tuple[Point, ...], ...]
-    """Points of the bent raster, by rows, for a regular grid on the straightened one."""
+    """Rows of points on the bent image, one for each node of a grid on the straightened image."""
 
     def on_bent(self, point: Point) -> Point:
-        """Return the point of the bent image for a point of the straightened one."""
+        """Return the point of the bent image that belongs to a point of the straightened image."""
         right = min(max(0.0, point[0] / self.step), len(self.nodes[0]) - 1)
         down = min(max(0.0, point[1] / self.step), len(self.nodes) - 1)
         column, row = min(int(right), len(self.nodes[0]) - 2), min(int(down), len(self.nodes) - 2)
@@ -236,14 +236,14 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return the mapping for the bent raster, width x height pixels, turned upside down."""
+        """Return the mapping to the bent image of `width` x `height` pixels turned upside down."""
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )
         return replace(self, nodes=nodes)
 
     def around_bent(self, rect: Rect) -> Rect:
-        """Return the box on the bent image around a rectangle of the straightened one."""
+        """Return the box on the bent image that contains a rectangle of the straightened image."""
         steps = max(1, ceil(rect.width / self.step))
         columns = [rect.min_x + rect.width * step / steps for step in range(steps + 1)]
         sides = (rect.min_y, rect.max_y)
@@ -252,26 +252,26 @@ class Unrolling:
 
 @dataclass(frozen=True, eq=False)
 class ReadPage:
-    """A page rotated by quarter turns until its text is upright, and its lines.
+    """A page after its rotation to upright text, with its text lines.
 
-    Lines and pixels share the coordinates of the rotated raster, or of the straightened one if the
+    Lines and pixels share one raster: that of the rotated page, or of the straightened page if the
     page was bent.
     """
 
     page: Page
     turns: int
-    """Clockwise quarter turns that were made: 0, 1, 2 or 3."""
+    """Number of clockwise quarter turns by which the page was rotated: 0, 1, 2 or 3."""
     pixels: Pixels | None
-    """RGB, uint8, shape (height, width, 3); None when the text layer was enough."""
+    """RGB, uint8, shape (height, width, 3); None if only the text layer is used."""
     lines: tuple[TextLine, ...]
     is_exact: bool = False
     """Whether the lines come from a text layer."""
     rules: tuple[Rect, ...] | None = None
-    """Horizontal and vertical rules; None when only the pixels, if any, show them."""
+    """Horizontal and vertical lines that the PDF draws; None if only the pixels can show them."""
     unread: tuple[Rect, ...] = ()
-    """Where text was detected but not recognised."""
+    """Boxes of text that was detected but not recognised."""
     unrolling: Unrolling | None = None
-    """How a bent page was straightened after the rotation; None for a flat one."""
+    """Mapping to the bent page, if the page was straightened after the rotation; None if flat."""
 
     @property
     def width(self) -> int:
@@ -288,7 +288,7 @@ class ReadPage:
         return self.page.width if self.turns % 2 else self.page.height
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Convert a rectangle of the lines' raster to whole pixels of the page as displayed."""
+        """Convert a rectangle in the lines' raster to whole pixels of the page as displayed."""
         if self.unrolling is not None:
             rect = self.unrolling.around_bent(rect)
         return self.page.answer_box(around_points(self._on_page(point) for point in _ends(rect)))

@@ -1,4 +1,4 @@
-"""Notes on pages whose answer may lack something. Contract section 16, pageNotes."""
+"""Notes on pages whose results may be incomplete. Contract section 16, pageNotes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class PageNote:
     """A note on a page."""
 
     page_number: int
-    """From 1."""
+    """Number of the page, from 1."""
     code: NoteCode
 
     @property
     def message(self) -> str:
-        """Return the note in a sentence."""
+        """Return the text of the note, one sentence."""
         return _MESSAGES[self.code]

@@ -1,4 +1,4 @@
-"""Processes the pages of one document in several threads, until all are done or time is up."""
+"""Processes the pages of a document in several threads, until all are done or time is up."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _POLL_SECONDS = 0.05
 
 
 class _Stopped(Exception):
-    """Raised to stop work on a page because another page of the call has failed."""
+    """Stops the work on a page because another page of the same document has failed."""
 
 
 class PageWork:
-    """The progress of the pages of one call, and whether work may continue."""
+    """The work on all pages of one call, its progress and its time limit."""
 
     def __init__(
         self, page_count: int, seconds_left: float, limit_seconds: float, slots: threading.Semaphore
     ) -> None:
-        """Start the clock of a call.
+        """Start measuring the time of a call.
 
         Args:
-            page_count: pages of the document.
-            seconds_left: time from now on, in seconds; may be infinite.
-            limit_seconds: time of the whole call, for the text of the error.
-            slots: limits the pages that all calls of the process read at a time.
+            page_count: number of pages in the document.
+            seconds_left: remaining time in seconds; may be infinite.
+            limit_seconds: total time of the call, for the text of the error.
+            slots: limits how many pages the process reads at the same time for all calls.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left
@@ -42,10 +42,10 @@ class PageWork:
         self._failures: list[BaseException] = []
 
     def check(self) -> None:
-        """Raise TimedOut once the time is up.
+        """Raise TimedOut if the time is up.
 
         Raises:
-            TimedOut: the time is up; names the page that was reached.
+            TimedOut: the time is up; the text says which page was reached.
         """
         if self._is_stopped.is_set():
             raise _Stopped
@@ -60,10 +60,10 @@ class PageWork:
 
         Args:
             threads: executor of the pages.
-            read: processes one page, by its number from 1, and calls `check` often.
+            read: processes the page with a number, from 1, and calls `check` often.
 
         Raises:
-            TimedOut: the time is up; names the page that was reached.
+            TimedOut: the time is up; the text says which page was reached.
         """
         pages = [
             threads.submit(self._read, read, number) for number in range(1, self._page_count + 1)

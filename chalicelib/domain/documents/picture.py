@@ -16,7 +16,7 @@ class Picture:
     pixels: Pixels
     """RGB, uint8, shape (height, width, 3); origin at the top left."""
     width: int
-    """Width of the whole image as displayed, in pixels; boxes refer to it."""
+    """Width of the original image as displayed, in pixels. Boxes refer to this width."""
     height: int
 
 
@@ -39,7 +39,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class PixelBox:
-    """Whole pixels of the image as displayed; the origin is its top left. Spec: BoundingBox."""
+    """A box in whole pixels from the top left of the displayed image. Spec: BoundingBox."""
 
     min_x: int
     min_y: int

@@ -15,19 +15,19 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Sample:
-    """The sent sample: exactly one of content and location is set."""
+    """The sample of a call. Exactly one of `content` and `location` is set."""
 
     content: bytes | None = None
     location: str | None = None
-    """URL of the file, or path of an upload."""
+    """URL of the file, or `path` of a file that was sent with a presigned form."""
     account_id: str = ""
 
 
 def decode_base64(text: str, parameter: str = "sampleBase64Content") -> bytes:
-    """Decode a sample that was sent as text; line breaks and a `data:` prefix are accepted.
+    """Decode a sample that was sent as Base64 text; line breaks and a `data:` prefix are ignored.
 
     Raises:
-        InvalidParameter: the text is not base64.
+        InvalidParameter: the text is not Base64.
     """
     head = text[:200].lstrip()
     found = _DATA_URL.match(head)

@@ -1,4 +1,4 @@
-"""Batches: one model answers many samples, with one result line for each."""
+"""Batches: a model answers many samples, and the result has one line for each sample."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ MAX_ID_CHARACTERS = 1_000
 
 @dataclass(frozen=True)
 class LineError:
-    """Why a line has no answer, as a single prediction call would report it."""
+    """The error of a line, with code and message as in the answer to a single call."""
 
     code: str
     message: str
@@ -82,28 +82,28 @@ class LineError:
 
 @dataclass(frozen=True)
 class BatchLine:
-    """One line of the input."""
+    """One sample of the input."""
 
     row: int
-    """Number of its row from 1, as in a spreadsheet; of its object in JSON."""
+    """Row of the input, from 1, as a spreadsheet counts rows; in JSON the number of the object."""
     line_id: str | None
     """The caller's `id`, if any."""
     text: str = ""
-    """A text, the digest of a dataset's image, or the place of the file's bytes."""
+    """The text; for an image its digest or where its bytes are stored."""
     error: LineError | None = None
     content: bytes | None = None
-    """Bytes of a file, until they are stored with the lines of its part."""
+    """Bytes of a file, until they are stored with its part."""
     cells: Sequence[str | float | bool] | None = None
-    """Cells of its row for a result with all columns, until they are stored in the same way."""
+    """Cells of the input row if the result repeats them, until they are stored with the part."""
 
     def to_json(self) -> list[object]:
-        """Return the stored form in a part."""
+        """Return the JSON form in which a part stores the line."""
         kept: list[object] = [self.row, self.line_id, self.text]
         return kept if self.error is None else [*kept, self.error.code, self.error.message]
 
 
 def line_of(kept: Sequence[object]) -> BatchLine:
-    """Parse the stored form of a line."""
+    """Parse a line from the JSON form of `to_json`."""
     row, line_id, text, *error = kept
     stored_error = LineError(*map(str, error)) if error else None
     return BatchLine(
@@ -117,7 +117,7 @@ class AnsweredLine:
 
     line: BatchLine
     items: Sequence[Probability | Detection] = ()
-    """Labels or objects, most probable first; empty after an error or without any."""
+    """Labels or objects, most probable first; empty after an error or if nothing was found."""
     error: LineError | None = None
     document: DocumentFindings | None = None
     task: str = ""
@@ -136,57 +136,59 @@ class Batch:
     name: str
     model_id: str
     model_version: str
-    """Version of the model at the time of the call; it answers all lines."""
+    """Model version at the time of the call. This version answers all lines."""
     kind: str
     """One of KIND_TYPES."""
     format: str
     """One of BATCH_FORMATS."""
     source: Mapping[str, object]
-    """Place of the input: `raw`, `path` with its `etag`, or `dataset`; and its `column`."""
+    """Where the input is: `raw`, or `path` with its `etag`, or `dataset`; and the text's `column`.
+    """
     created_at: datetime
     updated_at: datetime
     expires_at: datetime
     model_type: str = ""
     count: int | None = None
     reading: Mapping[str, object] = field(default_factory=dict)
-    """Options of OCR, for batches of documents."""
+    """OCR options of a batch of documents."""
     columns: str = ANSWER
     """Columns of the result: ANSWER or INPUT."""
     review_below: float | None = None
-    """Probability below which the result marks a line for review; None without such a column."""
+    """Lines with a lower probability are marked for review; None for no such column."""
     warnings: Sequence[UploadWarning] = ()
-    """What had to be guessed about the input."""
+    """Warnings about properties of the input that had to be guessed."""
     is_partial: bool = False
-    """Whether to predict only the first lines if the allowance does not cover all of them."""
+    """Whether to predict only the first lines if the monthly predictions are too few for all."""
     status: str = QUEUED
     """One of BATCH_STATUSES."""
     is_prepared: bool = False
-    """Whether its parts are written and its predictions reserved."""
+    """Whether the parts are stored and the predictions reserved."""
     is_open: bool = True
-    """Whether work, cleanup or the release of predictions is left."""
+    """Whether anything is left to do: lines, cleanup, or the release of predictions."""
     total: int = 0
     """Number of lines; 0 before they are counted."""
     covered: int = 0
-    """Number of lines, counted from the first, with a reserved prediction."""
+    """Number of lines for which a prediction is reserved; these are the first lines."""
     month: str = ""
-    """Month of the reservation; empty before."""
+    """Month in which the predictions are counted; empty before they are reserved."""
     part_ends: Sequence[int] = ()
-    """Lines up to the end of each part; empty if all but the last part have `part_lines`."""
+    """For each part, the number of lines up to its end; empty if parts have a fixed size."""
     parts_done: frozenset[str] = field(default_factory=frozenset)
-    """Numbers of the answered parts; `12:3` if 3 lines of part 12 failed."""
+    """Numbers of answered parts; `12:3` means that 3 lines of part 12 failed."""
     size_bytes: int = 0
     result: str = ""
-    """Name of the result's object; empty while there is none."""
+    """Name of the result's object in the bucket; empty before there is a result."""
     message: str = ""
     """Why the batch FAILED."""
     fence: int = 0
-    """Grows with every owner; writes with an older fence are refused."""
+    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
     attempts: int = 0
-    """Attempts at the current step before or after the parts."""
+    """Number of attempts at the current step. Steps come before the first and after the last part.
+    """
     stalls: int = 0
-    """How often its messages were repeated since a part was answered."""
+    """How many times messages were sent again since the last part was answered."""
     lease_until: int = 0
-    """End of a worker's lease of such a step, in milliseconds since 1970."""
+    """End of the worker's lease of a step, in milliseconds since 1970."""
 
     @property
     def part_lines(self) -> int:
@@ -200,7 +202,7 @@ class Batch:
 
     @property
     def is_table(self) -> bool:
-        """Return whether the result is a table that is written from stored cells at the end."""
+        """Return whether the result is a table, which is written from stored cells at the end."""
         is_asked = self.columns == INPUT or self.review_below is not None
         return self.kind != RANK and (self.format == XLSX or is_asked)
 
@@ -211,7 +213,7 @@ class Batch:
 
     @property
     def reading_options(self) -> ReadingOptions:
-        """Return how the caller wants a file of texts to be read."""
+        """Return the reading options for a batch of texts."""
         source = self.source
         return ReadingOptions(
             text_column=str(source.get("column", "")),
@@ -227,7 +229,7 @@ class Batch:
         return len(self.part_ends) or -(-self.total // self.part_lines)
 
     def part_range(self, number: int) -> range:
-        """Return the numbers of a part's lines, from 0."""
+        """Return the indexes of the lines in a part, from 0."""
         if self.part_ends:
             return range(self.part_ends[number - 1] if number else 0, self.part_ends[number])
         start = number * self.part_lines
@@ -240,7 +242,7 @@ class Batch:
 
     @property
     def lines_done(self) -> int:
-        """Return the lines of the answered parts."""
+        """Return the number of lines in the answered parts."""
         return sum(len(self.part_range(number)) for number in self.numbers_done)
 
     @property
@@ -260,7 +262,7 @@ class Batch:
 
     @property
     def counted(self) -> int:
-        """Return the number of predictions that remain counted: one per answer."""
+        """Return the number of predictions that stay counted: one per answered line."""
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
         return 0 if has_none else self.lines_done - self.lines_failed
@@ -272,7 +274,7 @@ class Batch:
 
 
 def part_lines(family: str, kind: str) -> int:
-    """Return how many lines a part has at most."""
+    """Return the maximum number of lines in a part."""
     if kind == RANK:
         # A ranking computes predictions, so its parts have the same size.
         kind = PREDICT if family == VISION else INTENT
@@ -280,7 +282,12 @@ def part_lines(family: str, kind: str) -> int:
 
 
 def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLine]:
-    """Yield the lines of the next part: up to `part_lines`, and fewer if their texts are long."""
+    """Yield the lines of the next part, at most `part_lines` and fewer if their texts are long.
+
+    Args:
+        lines: the remaining lines of the batch.
+        batch: the batch.
+    """
     cost = 0
     for line in islice(lines, batch.part_lines):
         yield line
@@ -291,12 +298,12 @@ def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLin
 
 
 def part_entry(number: int, failed: int) -> str:
-    """Return the entry of a part in `parts_done`."""
+    """Return the text that `parts_done` has for an answered part."""
     return f"{number}:{failed}" if failed else str(number)
 
 
 def checked_kind(sent: str | None, family: str, model_type: str) -> str:
-    """Return the kind of a batch; the model's type decides if none was sent.
+    """Return the kind of a batch; without a sent kind, the one that fits the model's type.
 
     Raises:
         InvalidParameter: no kind of the family fits the model's type.

@@ -1,4 +1,4 @@
-"""The columns of a batch's input, which a result with `columns=input` repeats. beyond.md 14."""
+"""Input columns of a batch, which results with `columns=input` repeat. beyond.md, section 14."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ Cell = str | float | bool
 
 @dataclass
 class InputTable:
-    """The columns of the input, collected while its lines are read."""
+    """The columns of the input, collected while the lines are read."""
 
     own: int = 0
-    """Number of columns that the result adds."""
+    """Number of columns that the result adds to those of the input."""
     is_sheet: bool = False
-    """Whether the result is a worksheet, which has limits."""
+    """Whether the result is a worksheet, which limits rows, columns and cells."""
     names: list[str] = field(default_factory=list)
     """Names of the columns; empty for a column without name."""
     sheet: str = ""
-    """Name of the sheet that was read; empty for other files."""
+    """Name of the worksheet that was read; empty if the input is not a workbook."""
     rows: int = 0
     bytes: int = 0
-    """Bytes of all cells in UTF-8."""
+    """Size of all cells in UTF-8, in bytes."""
     cells: int = 0
     """Number of cells that are not empty."""
     warnings: list[UploadWarning] = field(default_factory=list)
-    """What had to be guessed about the input."""
+    """Warnings about properties of the input that had to be guessed."""
 
     def name_columns(self, row: int, names: Sequence[str]) -> None:
         """Add columns with names.
@@ -54,7 +54,7 @@ class InputTable:
         self.names += names
 
     def add(self, row: int, cells: Sequence[Cell]) -> None:
-        """Count a row; if the row has more cells than known columns, add columns without names.
+        """Count a row, and add columns without names if the row has more cells than known columns.
 
         Raises:
             InvalidUpload: the result would exceed a limit.
@@ -72,7 +72,7 @@ class InputTable:
             _check_length(row, column, text)
 
     def check(self, row: int) -> None:
-        """Raise if the columns of the result exceed a limit."""
+        """Raise InvalidUpload if the result would have too many columns or cells."""
         width = len(self.names) + self.own
         if self.is_sheet and width > MAX_SHEET_COLUMNS:
             raise InvalidUpload(
@@ -88,11 +88,11 @@ class InputTable:
 
 
 def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
-    """Return the names of the columns that are added after those of the input.
+    """Return the names of the columns that the result adds.
 
     Args:
         batch: a batch whose result is a table.
-        names: names of the columns of the input; added columns with the same name get a prefix.
+        names: column names of the input. An added column with such a name gets a prefix.
     """
     count = (batch.count or 1) if batch.columns == INPUT else 1
     found = ["label", "probability"]
@@ -106,7 +106,7 @@ def own_columns(batch: Batch, names: Sequence[str] = ()) -> list[str]:
 
 
 def count_own(batch: Batch) -> int:
-    """Return how many columns will be added; their names are not created yet."""
+    """Return the number of columns that the result adds, without creating their names."""
     labels, errors = ((batch.count or 1), 1) if batch.columns == INPUT else (1, 2)
     return 2 * labels + errors + (batch.review_below is not None)
 

@@ -1,4 +1,4 @@
-"""Interfaces of batches: reading the input, answering lines, and writing results."""
+"""Interfaces that read the input of batches, answer lines, and write results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chalicelib.domain.models.model import ServedModel
 
 
 class Check(Protocol):
-    """A function that long work calls regularly; it raises an error to stop the work."""
+    """A function that long work calls often. It raises an error if the work must stop."""
 
     def __call__(self) -> None:
         """Raise an error if the work must stop."""
@@ -22,17 +22,17 @@ class BatchWork(Protocol):
     """Reads and answers the batches of one family."""
 
     max_bytes: int
-    """Most bytes of a file behind a `path`."""
+    """Maximum size in bytes of a file behind a `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Refuse a model that cannot answer this kind of batch, as a single prediction does."""
+        """Raise the error of a single prediction if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Refuse a file sent in a call that is empty, too large, or clearly of another kind.
+        """Raise an error if a sent file is empty, too large, or clearly of another kind.
 
         Args:
             content: the file.
-            encoding: the encoding that the caller named for texts; empty for none.
+            encoding: the text encoding that the caller named; empty for none.
 
         Raises:
             InvalidUpload: the file is empty.
@@ -41,7 +41,7 @@ class BatchWork(Protocol):
         """
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether a sent file can be split into parts within the call.
+        """Return whether a sent file is small enough to split it into parts within the call.
 
         Raises:
             InvalidUpload: the file cannot be read.
@@ -63,7 +63,7 @@ class BatchWork(Protocol):
         """
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield the uploaded examples of a dataset in list order, with their ids."""
+        """Yield the uploaded examples of a dataset as lines, with example ids, in list order."""
 
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
@@ -77,34 +77,34 @@ class BatchWork(Protocol):
             lines: at least one valid line.
 
         Raises:
-            NotFound, Conflict: no line can be answered any more.
-            StorageUnavailable: no line can be answered now.
+            NotFound, Conflict: no line can be answered, now or later.
+            StorageUnavailable: no line can be answered at present.
         """
 
 
 class Ranker(Protocol):
-    """Selects the lines of a ranking."""
+    """Selects the lines that a ranking returns."""
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part."""
+        """Return the stored form of the answers in a part."""
 
     def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
-        """Select the lines that improve the model most if they are labelled, the best first."""
+        """Select the lines whose labels would improve the model most, the best first."""
 
 
 class Tables(Protocol):
-    """Writes results that are tables."""
+    """Writes batch results that are tables."""
 
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Yield each line with the cells that precede its answer in the result."""
+        """Yield each line with the input cells that come before its answer in the result."""
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
         """Store the columns of the input."""
 
     def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part."""
+        """Return the stored form of the answers in a part."""
 
     def chunks(self, batch: Batch, check: Check) -> Iterator[bytes]:
-        """Yield the result from all finished parts."""
+        """Yield the bytes of the result, made from all answered parts."""

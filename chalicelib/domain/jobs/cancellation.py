@@ -9,7 +9,7 @@ from chalicelib.errors import TimedOut
 
 
 class Cancellation:
-    """Stops a job whose lease is lost or whose time is up."""
+    """Raises an error in a running job if the job must stop."""
 
     def __init__(
         self, check_lease: Callable[[], None], clock: Clock, remaining_seconds: float

@@ -18,7 +18,7 @@ TRACES = "TRACES"
 
 @dataclass(frozen=True)
 class Deletion:
-    """A removal and its progress."""
+    """The deletion of a dataset, a model or replaced data, and its progress."""
 
     deletion_id: str
     account_id: str
@@ -31,13 +31,13 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Grows when there is more to delete; the end of an older fence is refused."""
+    """Fence number, which grows if more is to be deleted. Completing an older fence is refused."""
     urls_until: int = 0
-    """Expiry of the dataset's last temporary URL, in milliseconds since 1970; 0 for none."""
+    """When the dataset's last temporary URL expires, in milliseconds since 1970; 0 for none."""
 
 
 def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:
-    """Return a new deletion record of an object; repeated calls return the same record id."""
+    """Return a new deletion record for an object. Repeated calls return the same `deletion_id`."""
     # Derived, not random: a repeated DELETE finds the record although the object is gone.
     deletion_id = derived_string_id(account_id, kind, object_id)
     return Deletion(deletion_id, account_id, kind, object_id, family=family)

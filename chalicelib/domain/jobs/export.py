@@ -37,12 +37,12 @@ MODEL_FORMATS = (BUNDLE, ONNX)
 
 @dataclass(frozen=True)
 class ExportedModel:
-    """The version of a model that an export contains."""
+    """The model version in an export of a model."""
 
     model_id: str
     version: int
     folder: str
-    """Name of the version's folder of artifacts."""
+    """Name of the folder with the artifacts of the version."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,21 @@ class Export:
     expires_at: datetime
     status: str = QUEUED
     examples: int = 0
-    """Examples in the file; 0 until it is written."""
+    """Number of examples in the file; 0 before the file is written."""
     size_bytes: int = 0
-    """Size of the file; 0 until it is written."""
+    """Size of the file in bytes; 0 before the file is written."""
     message: str = ""
     """Why the export FAILED."""
     fence: int = 0
-    """Grows with every owner; writes with an older fence are refused."""
+    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
     attempts: int = 0
     last_error: str = ""
     model: ExportedModel | None = None
-    """Set for the export of a model, whose `dataset_id` is 0 and whose `source` is empty."""
+    """Set for an export of a model; then `dataset_id` is 0 and `source` is empty."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the sources in list order."""
+        """Return the example sources that the export contains, in list order."""
         return SOURCES if self.source == "all" else (self.source,)
 
     @property
@@ -90,13 +90,13 @@ class Export:
 
 
 def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
-    """Raise an error if the account has the maximum number of exports.
+    """Raise TooManyOpen if the account has the maximum number of exports.
 
     Args:
         stored: the account's exports that are in progress or can be downloaded.
-        most: the limit.
+        most: maximum number of exports.
         now: the current time.
-        what: name of these exports in the message.
+        what: name of these exports in the error text.
 
     Raises:
         TooManyOpen: the account has `most` exports or more.
@@ -113,10 +113,10 @@ def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) 
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Check that a dataset type can be exported in a format, and return the format.
+    """Return the format if a dataset type can be exported in it.
 
     Raises:
-        InvalidParameter: the type has no such format.
+        InvalidParameter: the type cannot be exported in this format.
     """
     allowed = FORMATS[dataset_type]
     if sent not in allowed:

@@ -1,4 +1,4 @@
-"""Checks the description in an imported model's archive, and makes the model's card."""
+"""Checks the description in an imported model's archive, and creates the card of the model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class ImportedDescription:
 
 
 def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDescription:
-    """Return what `model.json` says about the model.
+    """Check `model.json` and return its description of the model.
 
     Args:
         manifest: content of `model.json`.
-        family: family of the import.
+        family: family of the path of the call.
 
     Raises:
         InvalidUpload: a member is missing or not allowed.
@@ -56,7 +56,7 @@ def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDes
 
 
 def described(model: Model, description: ImportedDescription) -> Model:
-    """Return a model with the type, language and algorithm that its archive names."""
+    """Return a model with the type, language and algorithm in the archive's description."""
     request = replace(model.request, algorithm=description.algorithm)
     return replace(model, type=description.type, language=description.language, request=request)
 
@@ -78,15 +78,15 @@ def _labels(found: object) -> Sequence[str]:
 def imported_card(
     card: Mapping[str, Any], description: ImportedDescription, facts: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the card of an imported model, with the figures of the exported card.
+    """Return the card of an imported model, with the metrics of the exported card.
 
     Args:
         card: content of `card.json`.
         description: the checked content of `model.json`.
-        facts: members that this installation knows, such as id, name and engine.
+        facts: members that this installation sets, such as id, name and engine.
 
     Raises:
-        InvalidUpload: a figure is not a number.
+        InvalidUpload: a metric is not a number.
     """
     trained_on = card.get("trainedOn")
     examples = trained_on.get("examples") if isinstance(trained_on, dict) else 0
@@ -112,7 +112,7 @@ def imported_card(
 
 
 def imported_metrics(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
-    """Return the `metricsData` of an imported model: the figures of its card."""
+    """Return the `metricsData` of an imported model, taken from its card."""
     figures = {
         name: found["value"] if isinstance(found, dict) else found
         for name, found in card["metrics"].items()
@@ -121,7 +121,7 @@ def imported_metrics(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str
 
 
 def _figures(found: object) -> dict[str, Any]:
-    """Return the metrics of a card: numbers, or intervals of numbers."""
+    """Return the metrics of a card: numbers, or confidence intervals as pairs of numbers."""
     figures = found if isinstance(found, dict) else {}
     if len(figures) > _MOST_FIGURES:
         raise InvalidUpload(f"card.json has more than {_MOST_FIGURES} metrics.")

@@ -1,4 +1,4 @@
-"""A lease: the right to work on a job for some time, fenced against stalled owners."""
+"""A lease: the right to work on a job for some time. Its fence number stops stalled workers."""
 
 from __future__ import annotations
 
@@ -11,21 +11,30 @@ LONGEST_LEASE_MILLISECONDS = 900_000
 
 @dataclass(frozen=True)
 class Lease:
-    """The owner's claim on a job."""
+    """The lease that a worker holds on a job."""
 
     fence: int
-    """Grows with every owner; writes with an older fence are refused."""
+    """Fence number of this lease. Each new lease has a higher one, and older writes are refused."""
     attempts: int
-    """How many workers took the job, this one included."""
+    """Number of workers that have taken the job, including this one."""
     last_error: str = ""
-    """What failed in the last attempt."""
+    """Description of the error in the last attempt; empty if there was none."""
 
 
 def longest_lease(milliseconds: int) -> int:
-    """Return an upper bound of all leases in milliseconds; workers request `milliseconds`."""
+    """Return the longest time that a lease can last, in milliseconds.
+
+    Args:
+        milliseconds: duration of the leases that workers request.
+    """
     return max(LONGEST_LEASE_MILLISECONDS, 2 * milliseconds)
 
 
 def is_owned(until: int, now: int) -> bool:
-    """Return whether a lease that ends at `until` is valid, both in milliseconds since 1970."""
+    """Return whether a lease is valid now.
+
+    Args:
+        until: end of the lease, in milliseconds since 1970.
+        now: the current time, in milliseconds since 1970.
+    """
     return now <= until <= now + LONGEST_LEASE_MILLISECONDS

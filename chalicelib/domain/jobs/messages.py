@@ -20,7 +20,7 @@ from chalicelib.domain.models.model import Model
 
 
 class UnknownJob(Exception):
-    """The message's kind of job does not belong on its queue."""
+    """A message has a kind of job that its queue does not carry."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -28,11 +28,11 @@ class UnknownJob(Exception):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
-    """The common members of jobs; the member `job` of a message names the kind."""
+    """The members that all jobs have. The member `job` of a message names the kind of job."""
 
     account_id: str
     waits: int | msgspec.UnsetType = msgspec.UNSET
-    """Number of times that the message was sent again because its account was at its limit."""
+    """How many times the job was postponed, because its account was at its limit of jobs."""
 
 
 class IngestJob(Job, frozen=True, kw_only=True, tag="ingest"):
@@ -69,7 +69,7 @@ class TrainJob(Job, frozen=True, kw_only=True, tag="train"):
 
 
 class TrainPartJob(Job, frozen=True, kw_only=True, tag="train_part"):
-    """Compute a part of a training run, which waits until its parts are done."""
+    """Compute a part of a training. The training waits until its parts are done."""
 
     model_id: str
     run: int
@@ -84,7 +84,7 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Release a counted call if its outcome is unknown; `tries` counts earlier attempts."""
+    """Release a counted call of unknown outcome. `tries` is the number of earlier attempts."""
 
     kind: str
     month: str
@@ -100,7 +100,7 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Compute a part of a batch; without a part, prepare, continue or end the batch."""
+    """Answer one part of a batch. Without a part: prepare, continue or end the batch."""
 
     batch_id: str
     part: int | None = None
@@ -120,26 +120,26 @@ class DeliverJob(Job, frozen=True, kw_only=True, tag="deliver"):
 
 
 class NotedObject(msgspec.Struct, frozen=True):
-    """An object of the bucket, as an S3 notification describes it; the key is URL-encoded."""
+    """The description of an object in an S3 notification. The key is URL-encoded."""
 
     key: str
     etag: str = msgspec.field(name="eTag", default="")
 
 
 class NotedEntry(msgspec.Struct, frozen=True):
-    """The member of a bucket notification that describes the object."""
+    """The member `s3` of a bucket notification."""
 
     object: NotedObject
 
 
 class BucketRecord(msgspec.Struct, frozen=True):
-    """One object in a notification."""
+    """The entry of one object in a bucket notification."""
 
     s3: NotedEntry
 
 
 class BucketNotice(msgspec.Struct, frozen=True):
-    """The notification that the bucket sends when files have arrived."""
+    """The notification that the bucket sends when files arrive."""
 
     # S3 sends a test message without records when the notification is set up.
     records: tuple[BucketRecord, ...] = msgspec.field(name="Records", default=())
@@ -157,7 +157,7 @@ JobType = TypeVar("JobType", bound=Job)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
-    """Return the kind of a job as messages name it; "" for other values."""
+    """Return the kind of a job as messages name it; "" for a struct that is no job."""
     return str(job.__struct_config__.tag or "")
 
 
@@ -168,14 +168,13 @@ def encode_job(job: Job) -> str:
 
 
 def postponed(job: JobType) -> tuple[JobType, int] | None:
-    """Return the next message, and its delay in seconds, for a job whose account is at its limit.
+    """Return the message and delay with which to postpone a job whose account is at its limit.
 
-    Each delay is twice the previous delay. So a job is postponed by at most 9 messages, fewer than
-    the 16 after which Lambda may stop a loop. The last one is sent before the sweep sends the job
-    again.
+    Each delay is twice the previous delay. So a job is postponed by at most 9 messages. Lambda may
+    stop a loop after 16 messages. The last message is sent before the sweep sends the job again.
 
     Returns:
-        None if the message has waited as often as it may.
+        The next message and its delay in seconds; None if the job was postponed 9 times.
     """
     # Not by its visibility timeout: SQS counts each receive, and a healthy job would become a dead
     # letter after MAX_RECEIVES of them.
@@ -188,15 +187,15 @@ def postponed(job: JobType) -> tuple[JobType, int] | None:
 def decode_job(
     body: str | bytes, kinds: Sequence[type[Message]], default: type[Message] | None = None
 ) -> Message:
-    """Decode the body of a message; members that the kind does not have are ignored.
+    """Decode the body of a message. Unknown members are ignored.
 
     Args:
         body: JSON.
-        kinds: kinds that the queue carries.
-        default: kind of messages that name none of them.
+        kinds: the kinds of jobs that the queue carries.
+        default: kind of a message that names none of `kinds`.
 
     Raises:
-        UnknownJob: the message has none of the kinds, and no default is given.
+        UnknownJob: the message has none of the kinds, and there is no default.
         msgspec.MsgspecError: the body is not JSON, or a member is missing or of another type.
     """
     prepare(_Head)
@@ -271,7 +270,7 @@ def export_job(export: Export) -> ExportJob:
 
 
 def batch_job(account_id: str, batch_id: str, part: int | None = None) -> BatchJob:
-    """Make the job of a part of a batch, or of its next step."""
+    """Make the job of a part of a batch; without a part, the job of the batch's next step."""
     return BatchJob(account_id=account_id, batch_id=batch_id, part=part)
 
 

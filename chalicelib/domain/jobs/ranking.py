@@ -1,6 +1,6 @@
-"""Rankings: which of many samples should be labelled first. beyond.md, section 7.
+"""Rankings, which select the samples that should be labelled first. beyond.md, section 7.
 
-A ranking is a batch that selects some of its lines after all are answered.
+A ranking is a batch. After all lines are answered, some of them are selected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_RANKED = 1_000
 
 
 def check_ranked(family: str, model: ServedModel) -> None:
-    """Raise InvalidParameter for a model that cannot rank."""
+    """Raise InvalidParameter if a ranking cannot use a model."""
     types = [kind for kind in KIND_TYPES[RANK] if kind.startswith("text") == (family == LANGUAGE)]
     allowed = " or ".join(types)
     if model.type not in types:

@@ -1,4 +1,4 @@
-"""Divides work into parts for several workers."""
+"""Divides the work of a training into parts for several workers."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class PartWork:
-    """The work of one part of a training."""
+    """The items that one part of a training processes."""
 
     dataset_id: int
-    """Dataset of the items; the results are stored with it."""
+    """Dataset of the items, with which the results are stored."""
     engine: str
     items: Sequence[str]
-    """Texts, or views in the notation of the extractor."""
+    """Texts to embed, or views of images as the feature extractor names them."""
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:
-    """Divide work into parts of a few seconds each; return no parts if the total is short.
+    """Divide work into parts of a few seconds each.
 
     Args:
         items: the smallest units of work, in order.
         seconds: returns the estimated time of one item.
+
+    Returns:
+        The parts, in order; none if the work is too short to be divided.
     """
     parts: list[list[Item]] = []
     total = 0.0

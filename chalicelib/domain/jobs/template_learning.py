@@ -26,25 +26,25 @@ MAX_OPEN_LEARNINGS, MAX_KEPT_LEARNINGS = 5, 100
 
 
 class LearningNotFound(ObjectNotFound, what="template"):
-    """The caller has no such learned template, or it has expired."""
+    """The caller has no learned template with this id, or the template has expired."""
 
 
 @dataclass(frozen=True)
 class TemplateLearning:
-    """A job and its progress."""
+    """A job that learns a form template, and its progress."""
 
     learning_id: str
     account_id: str
     source: Mapping[str, str]
-    """Place of the input: empty if it was sent in the call, else `path` and perhaps its `etag`."""
+    """Where the input is: empty if the call sent it, otherwise `path` and possibly `etag`."""
     created_at: datetime
     updated_at: datetime
     expires_at: datetime
     status: str = QUEUED
     message: str = ""
-    """Why the learning FAILED."""
+    """Why the job FAILED."""
     fence: int = 0
-    """Grows with every owner; writes with an older fence are refused."""
+    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
     attempts: int = 0
     last_error: str = ""
 

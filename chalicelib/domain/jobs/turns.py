@@ -20,11 +20,11 @@ class Turn:
     lane: str
     """Name of the lane, such as `train-paid`."""
     number: int
-    """Jobs start in the order of their numbers."""
+    """Start number. Jobs of a lane start in ascending order of their numbers."""
 
 
 class WaitingJob(Protocol):
-    """A waiting job of a lane (uploads or trainings of one plan tier), as an index lists it."""
+    """A waiting job: an upload, or a training of one plan tier, as an index lists it."""
 
     @property
     def account_id(self) -> str:
@@ -33,12 +33,12 @@ class WaitingJob(Protocol):
 
     @property
     def turn(self) -> int:
-        """Return the number that orders the job in its queue lane."""
+        """Return the number that orders the job within its lane."""
         ...
 
     @property
     def lease_until(self) -> int:
-        """Return the end of the worker's lease, in milliseconds since 1970."""
+        """Return the end of the worker's lease, in milliseconds since 1970; 0 for no lease."""
         ...
 
 
@@ -53,13 +53,13 @@ def running_jobs(jobs: Iterable[WaitingJob], now: int) -> Counter[str]:
 def in_turn(
     jobs: Iterable[Waiting], running: Counter[str], limit: int, now: int
 ) -> Iterator[Waiting]:
-    """Yield the jobs that may start, the next one first.
+    """Yield the jobs that may start now, in the order in which they should start.
 
     Args:
         jobs: jobs of one lane.
         running: number of running jobs by account.
-        limit: maximum number of jobs of one account that may run at the same time.
-        now: milliseconds since 1970.
+        limit: maximum number of running jobs per account.
+        now: the current time, in milliseconds since 1970.
     """
     for job in sorted(jobs, key=lambda job: job.turn):
         if not is_owned(job.lease_until, now) and running[job.account_id] < limit:

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that are notified of events, and their deliveries. beyond.md, section 6.
+"""Webhooks: URLs that are notified of events, and the deliveries to them. beyond.md, section 6.
 
 Bodies, headers and signatures follow Standard Webhooks (https://www.standardwebhooks.com).
 """
@@ -73,7 +73,7 @@ class TooManyWebhooks(Conflict):
 
 @dataclass(frozen=True)
 class Webhook:
-    """A URL that is notified of events."""
+    """A URL that receives events."""
 
     account_id: str
     hook_id: str
@@ -85,22 +85,23 @@ class Webhook:
     status: str = ENABLED
     """ENABLED or DISABLED."""
     cause: str = ""
-    """Why the webhook is disabled, or why the last attempt failed."""
+    """Why the webhook is disabled, or why the last delivery failed."""
     failures: int = 0
     failing_since: datetime | None = None
-    """When the first of them was made."""
+    """When the first of the current failures happened; None without failures."""
     resting_until: datetime | None = None
     """No delivery is attempted before this moment."""
     sealed: str = ""
     former: str = ""
-    """The secret before the last rotation, encrypted; empty if there is none."""
+    """The secret before the last rotation, encrypted; empty if there was no rotation."""
     former_until: datetime | None = None
-    """Until when the former secret also signs."""
+    """Time until which deliveries are also signed with the former secret."""
     rotated_by: str = ""
-    """Mark of the call that set the secret, so that a repeated call does not rotate again."""
+    """Mark of the call that set the secret, so that a retry of this call does not rotate it again.
+    """
 
     def recovered(self) -> Webhook:
-        """Return the webhook with its number of failures set to zero."""
+        """Return the webhook after a successful delivery, with all data about failures cleared."""
         return replace(self, failures=0, failing_since=None, resting_until=None, cause="")
 
 
@@ -124,14 +125,14 @@ class WebhookEvent:
 
 @dataclass(frozen=True)
 class Delivery:
-    """An event on its way to one webhook."""
+    """The delivery of an event to one webhook."""
 
     account_id: str
     hook_id: str
     key: str
-    """Sort key among the webhook's deliveries; begins with the time."""
+    """Sort key of the delivery among those of its webhook; begins with the time."""
     message_id: str
-    """Id of the event, the same at every attempt."""
+    """Id of the event, the same in every attempt."""
     event: str
     body: str
     created_at: datetime
@@ -141,15 +142,15 @@ class Delivery:
     """PENDING, DELIVERED or FAILED."""
     attempts: int = 0
     response: int | None = None
-    """HTTP status of the last attempt."""
+    """HTTP status of the last attempt; None if there was no response."""
     cause: str = ""
 
 
 def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
-    """Check the names of events, and return them without repetitions.
+    """Check event types, and return them without duplicates.
 
     Raises:
-        InvalidParameter: the list is empty, or an event is unknown.
+        InvalidParameter: the list is empty, or an event type is unknown.
     """
     unknown = [event for event in sent if event not in EVENTS]
     if unknown or not sent:
@@ -159,12 +160,12 @@ def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
 
 
 def new_secret(random: bytes) -> str:
-    """Return a secret in the form that receivers expect."""
+    """Return a webhook secret made of these random bytes, in the form of Standard Webhooks."""
     return PREFIX + base64.b64encode(random).decode("ascii")
 
 
 def signature(secrets: Sequence[str], message_id: str, timestamp: int, body: str) -> str:
-    """Sign a body with every valid secret; return the value of the header `webhook-signature`."""
+    """Return the value of the header `webhook-signature`, with a signature for each secret."""
     signed = f"{message_id}.{timestamp}.{body}".encode()
     return " ".join(
         "v1," + base64.b64encode(hmac.digest(_key(one), signed, hashlib.sha256)).decode("ascii")
@@ -177,5 +178,5 @@ def _key(secret: str) -> bytes:
 
 
 def pause_after(failures: int) -> timedelta:
-    """Return how long to pause after this many failures in a row."""
+    """Return how long to wait after this number of failures in a row."""
     return PAUSES[min(failures, len(PAUSES)) - 1]

@@ -22,30 +22,30 @@ class Comparison:
 
     examples: int
     first_accuracy: float
-    """0 to 1."""
+    """Accuracy of the first version, 0 to 1."""
     second_accuracy: float
     low: float
-    """Lower end of the paired 95 % interval of second minus first accuracy."""
+    """Lower end of the 95 % confidence interval of (second accuracy - first accuracy), paired."""
     high: float
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the second version may be worse by more than the tolerance."""
+        """Return whether the second version may be less accurate by more than the tolerance."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:
-        """Return the comparison of the versions in the other order."""
+        """Return the comparison with first and second version exchanged."""
         return Comparison(
             self.examples, self.second_accuracy, self.first_accuracy, -self.high, -self.low
         )
 
 
 def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
-    """Pair the predictions of two evaluations by example.
+    """Compare two versions by their predictions for the examples that both evaluations contain.
 
-    Predictions are of heads that were not trained on the example. The labels of the newer
-    evaluation count as correct. Examples with a label that the older version does not know are left
-    out.
+    Each prediction comes from a head that was not trained on the example. The labels of the newer
+    evaluation count as correct. Examples are left out if the older version does not know their
+    label.
 
     Returns:
         The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
@@ -68,7 +68,7 @@ def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
 def _pairs(
     older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample]
 ) -> list[tuple[bool, bool]]:
-    """Return for each common example whether each version is right."""
+    """Return for each common example whether the older and the newer version are right."""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [
@@ -81,7 +81,11 @@ def _pairs(
 def _by_example(
     examples: Sequence[EvaluatedExample],
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
-    """Map examples by id; if ids repeat (multi-label), by id and label. Drop repeated keys."""
+    """Map each example by its id.
+
+    If ids repeat, as in multi-label evaluations, the key is id and label. Keys that still occur
+    twice are left out.
+    """
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]
     counts = Counter(keys)

@@ -1,4 +1,4 @@
-"""Predictions for a model's own examples, by heads that were not trained on them."""
+"""Predictions for the examples of a model's dataset, by heads that were not trained on them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class EvaluatedExample:
     """An example, and the prediction of a head that was not trained on it."""
 
     example_id: int
-    """For a label that an image does not have: the image's first example."""
+    """Id of the example; for a label that the image does not have, of its first example."""
     expected: str | None
-    """Label in the training; None for a multi-label image without this label."""
+    """Label of the example; None for a multi-label image that does not have the label."""
     predicted: str | None
-    """The answer; None for no label, or in multi-label for not this one."""
+    """Predicted label or None. For multi-label images, None if this label is not predicted."""
     probability: float
-    """Of the most probable label; in multi-label of the label in question."""
+    """Probability of the most probable label; for multi-label images, of the label in question."""
 
     @property
     def is_right(self) -> bool:
@@ -34,11 +34,11 @@ class EvaluatedFilter:
     """Selects examples of an evaluation."""
 
     expected: str | None = None
-    """Only examples of the label with this name."""
+    """Select only examples with this label."""
     predicted: str | None = None
-    """Only examples that were answered with this label."""
+    """Select only examples for which this label was predicted."""
     is_right: bool | None = None
-    """Only right answers, or only wrong ones."""
+    """True to select only right predictions, False only wrong ones; None for both."""
 
     def matches(self, one: EvaluatedExample) -> bool:
         """Return whether an example is selected."""
@@ -54,26 +54,26 @@ class ReliabilityBin:
     """The number of predictions of similar probability, and how many are correct."""
 
     low: float
-    """Lowest probability, 0 to 1."""
+    """Lowest probability of the bin, 0 to 1."""
     high: float
     count: int
     probability: float
-    """Mean probability; 0 for an empty bin."""
+    """Mean probability of the bin's predictions; 0 for an empty bin."""
     accuracy: float
-    """Fraction of right answers; 0 for an empty bin."""
+    """Fraction of the bin's predictions that are right; 0 for an empty bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """All evaluated examples of a model version, and the reliability of their predictions."""
+    """All evaluated examples of a model version, and the calibration of their predictions."""
 
     examples: Sequence[EvaluatedExample] = ()
     reliability: Sequence[ReliabilityBin] = ()
-    """BINS bins, by probability."""
+    """Calibration in BINS bins, in ascending order of probability."""
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Count predictions, given as (probability, is correct), in bins of probability."""
+    """Return the calibration of predictions, each given as (probability, whether it is right)."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)
@@ -112,7 +112,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Remove examples from the JSON form of an evaluation; without ids, remove all."""
+    """Remove examples with these ids from the JSON form of an evaluation; with None, remove all."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
     # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

@@ -34,23 +34,23 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWord:
-    """A word, or neighbouring words, and their contribution to the most probable label."""
+    """A word, or several adjacent words, with the contribution to the most probable label."""
 
     text: str
     span: TextSpan
     share: float
-    """-1 to 1; negative if it contradicts the label."""
+    """Contribution, -1 to 1; negative if the word speaks against the label."""
     is_read: bool = True
-    """False behind the last word that the model reads."""
+    """False for words after the last one that the model reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRegion:
-    """A region of an image, and its contribution to the most probable label."""
+    """A region of an image, with its contribution to the most probable label."""
 
     box: PixelBox
     share: float
-    """-1 to 1; negative if it contradicts the label."""
+    """Contribution, -1 to 1; negative if the region speaks against the label."""
 
 
 # Words in text order, or regions row by row; empty without a first label.
@@ -58,7 +58,10 @@ Explanation = Sequence[ExplainedWord | ExplainedRegion]
 
 
 def word_spans(text: str) -> list[TextSpan]:
-    """Split a text into words, at most MAX_VARIANTS parts; a text without words is one part."""
+    """Split a text into at most MAX_VARIANTS spans, each of one word or several adjacent words.
+
+    A text without words is one span.
+    """
     words = [TextSpan(*found.span()) for found in _WORD.finditer(text)]
     if not words:
         return [TextSpan(0, len(text))]
@@ -68,25 +71,25 @@ def word_spans(text: str) -> list[TextSpan]:
 
 
 def without(text: str, span: TextSpan) -> str:
-    """Return the text without one part, and without the double space that would remain."""
+    """Return a text without the characters of one span, and with a single space in their place."""
     return f"{text[: span.start].rstrip()} {text[span.end :].lstrip()}".strip()
 
 
 def log_odds(probability: float) -> float:
-    """Return the logarithm of the odds of a probability, 0 to 1."""
+    """Return the log-odds of a probability, which is clipped to stay finite."""
     kept = min(1.0 - _LEAST, max(_LEAST, probability))
     return math.log(kept / (1.0 - kept))
 
 
 def part_shares(whole: float, variants: Sequence[float]) -> list[float]:
-    """Return the contribution of each part to the log-odds of a label, -1 to 1.
+    """Return the contribution of each part to the log-odds of a label.
 
     Args:
         whole: probability of the label for the whole sample, 0 to 1.
-        variants: probability of the label when one part is missing, for each part.
+        variants: for each part, the probability of the label without this part.
 
     Returns:
-        Contributions whose absolute values sum to 1; all 0 if no part matters.
+        Contributions of -1 to 1, whose absolute values sum to 1; all 0 if no part matters.
     """
     gains = [log_odds(whole) - log_odds(each) for each in variants]
     total = math.fsum(abs(gain) for gain in gains)

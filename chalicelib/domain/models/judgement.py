@@ -1,4 +1,4 @@
-"""A model's judgement of unlabelled samples, and which of them are worth labelling."""
+"""The prediction for an unlabelled sample, and how much labelling the sample would help."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Judgement:
     label: str | None
     """The suggested label; None if no label fits."""
     probability: float
-    """Probability of the label; 0 without one."""
+    """Probability of `label`, 0 to 1; 0 if `label` is None."""
     uncertainty: float
     """Probability that the answer is wrong, 0 to 1."""
     likeness: float
-    """Similarity to the training examples, on the model's own scale."""
+    """Similarity to the training examples. The scale differs between models."""
     vector: Halves
     """Random projection of the features, float16, shape (128,), see chalicelib/engines/ranking."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """Position of a sample in a ranking, with score and reason."""
+    """Rank of a sample, with the score and the reason for it."""
 
     rank: int
     score: float
-    """Fraction of the expected wrong answers that this label would correct."""
+    """Fraction of the model's expected wrong answers that labelling this sample would correct."""
     reason: str
     """One of REASONS."""
     text: str | None = None

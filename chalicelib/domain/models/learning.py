@@ -1,7 +1,7 @@
 """Interfaces between a training run and the learners of the dataset types.
 
-The run (chalicelib/services/training/runs.py) owns lease, attempts and publication. A learner
-(text_learner.py and vision_learner.py in the same folder) turns a dataset into a model.
+The run (chalicelib/services/training/runs.py) holds the lease, counts attempts and publishes the
+model. A learner (text_learner.py and vision_learner.py in the same folder) trains the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """Gives a learner the lease, the remaining time and the progress of its run."""
+    """What a learner needs from its run: lease check, remaining time, progress reports."""
 
     def check(self) -> None:
         """Raise LeaseLost if another worker owns the run."""
@@ -31,7 +31,11 @@ class RunControl(Protocol):
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Store the progress, 0 to 1, if it has increased and some time has passed.
+        """Store the progress of the run if it has increased and some time has passed.
+
+        Args:
+            share: progress, 0 to 1.
+            epochs: number of finished epochs.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -39,17 +43,19 @@ class RunControl(Protocol):
         ...
 
     def is_due(self) -> bool:
-        """Return whether enough time has passed since the last progress report."""
+        """Return whether enough time has passed since the last report to store a new one."""
         ...
 
 
 class PartDelegation(Protocol):
-    """Delegates work of a run to other workers (chalicelib/services/training/parts.py)."""
+    """Delegates parts of a run to other workers (chalicelib/services/training/parts.py)."""
 
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Delegate work to other workers, at most once per run; the run itself does what remains.
+        """Delegate parts of a run to other workers, at most once per run.
+
+        Afterwards the run itself does the parts that are not done.
 
         Args:
             model: the model, whose run this worker owns.
@@ -63,12 +69,12 @@ class PartDelegation(Protocol):
         ...
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Compute the waiting parts of a run in this process, from the last to the first.
+        """Compute the unfinished parts of a run in this process, from the last to the first.
 
         Args:
             model: the model, whose run this worker owns.
-            check: called between parts with the numbers of finished and of all parts; raises to
-                stop.
+            check: called after each part with the numbers of finished parts and of all parts;
+                raises an error to stop.
         """
         ...
 
@@ -84,45 +90,45 @@ class LearnedModel:
     labels: int
     examples: int
     training_seconds: float
-    """Training time in seconds, of all functions that took part."""
+    """Training time in seconds, summed over all functions that took part."""
     early_stopping: bool
     """Whether the training stopped before the last allowed epoch."""
     last_epoch: int
     train_size: int
-    """Examples or images trained on while metrics were measured."""
+    """Number of examples or images that were trained on when the metrics were measured."""
     test_size: int
     begun_at: datetime | None = None
-    """When the first function of the run began; None if it was this one."""
+    """When the first function of the run began; None if this function is the first."""
     suspects: Sequence[SuspectExample] = ()
-    """All flagged examples, the most suspicious first; the card lists some of them."""
+    """All flagged examples, the most suspicious first. The model card lists some of them."""
     evaluation: Evaluation | None = None
-    """Out-of-fold answers to the dataset's own examples; None if not stored."""
+    """Out-of-fold predictions for the dataset's examples; None if none are stored."""
     description: ImportedDescription | None = None
-    """Type and language of an imported model, which its row does not know yet."""
+    """Type and language of an imported model; None for a model trained here."""
 
 
 class Adjuster(Protocol):
-    """Changes the served version of a model to suit texts of users, without training it."""
+    """Adjusts the served version of a model to texts of users, without training it again."""
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Adjust the served version.
+        """Return the adjusted model.
 
         Raises:
-            TrainingFailed: the texts or the version are gone.
+            TrainingFailed: the texts or the version were deleted.
             LeaseLost: another worker owns the run.
         """
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete the texts of an adjustment that has ended."""
+        """Delete the texts of an adjustment after its end."""
         ...
 
 
 class Importer(Protocol):
-    """Reads models that were exported elsewhere."""
+    """Reads models that another installation exported."""
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read the archive of an import.
+        """Read the archive of an import and return its model.
 
         Raises:
             TrainingFailed: the archive cannot be imported; the message says why.
@@ -131,7 +137,7 @@ class Importer(Protocol):
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete the archive of a run that has ended."""
+        """Delete the archive of an import after its end."""
         ...
 
 
@@ -149,5 +155,5 @@ class Learner(Protocol):
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete data that only an unfinished run needs."""
+        """Delete the saved state of a run, which only an unfinished run needs."""
         ...

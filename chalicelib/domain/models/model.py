@@ -63,7 +63,7 @@ class TrainStats:
     """Whether the optimiser stopped before its last epoch."""
     last_epoch: int
     train_size: int
-    """Examples trained on while metrics were measured."""
+    """Number of examples that were trained on when the metrics were measured."""
     test_size: int
 
 
@@ -74,13 +74,13 @@ class TrainRequest:
     epochs: int | None = None
     learning_rate: float | None = None
     algorithm: str | None = None
-    """One of ALGORITHMS; None for types without a choice."""
+    """One of ALGORITHMS; None if the dataset type has only one algorithm."""
     params: Mapping[str, object] | None = None
-    """The known members of `trainParams` with proper types, as answers show them."""
+    """The known members of `trainParams`, converted to their types."""
     adjustment: Mapping[str, object] | None = None
-    """Key of the texts, and rate, of a run that adjusts the served version; None to train."""
+    """For a run that adjusts the served version: key of the texts, and rate. Otherwise None."""
     imported: Mapping[str, object] | None = None
-    """Where the archive of an imported model is; None for a model that is trained here."""
+    """For an imported model: where its archive is. None for a model trained here."""
 
     def param(self, name: str) -> object:
         """Return a member of `trainParams`; None if it was not sent."""
@@ -93,18 +93,18 @@ class TrainRequest:
 
     @property
     def skips_small_labels(self) -> bool:
-        """Return whether labels of a text model with too few examples are left out."""
+        """Return whether a text training leaves out labels with too few examples."""
         return self.param("skipSmallLabels") is True
 
     @property
     def minimum_examples(self) -> int:
-        """Return how many examples each label of a text model needs."""
+        """Return how many examples each label needs in a text training."""
         asked = self.param("minimumExamples")
         return MIN_EXAMPLES_PER_LABEL if asked is None else int(str(asked))
 
     @property
     def serves_if_better(self) -> bool:
-        """Return whether a new version is served only if it is not worse."""
+        """Return whether a new version is served only if it is not worse than the served one."""
         return self.param("serve") == "if-better"
 
 
@@ -122,45 +122,45 @@ class Model:
     status: str
     """QUEUED, RUNNING, SUCCEEDED or FAILED."""
     progress: float
-    """0 to 1 within a run."""
+    """Progress of the current run, 0 to 1."""
     created_at: datetime
     updated_at: datetime
     request: TrainRequest = field(default_factory=TrainRequest)
-    """Options of the last train or retrain call."""
+    """Options of the latest train or retrain call."""
     run: int = 1
-    """1 for the first training; grows with every retraining."""
+    """Number of the run: 1 for the first training, one more for each retraining."""
     fence: int = 0
-    """Grows with every worker that takes the run; one with an older fence cannot publish."""
+    """Fence number, which each worker that takes the run increases. Only the newest can publish."""
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False
     """Whether the training waits in the queue lane of paid plans."""
     turn: int = 0
-    """Order of the training in its queue lane; see chalicelib/domain/jobs/turns.py."""
+    """Number that orders the training in its queue lane; see chalicelib/domain/jobs/turns.py."""
     lease_until: int = 0
-    """End of a worker's lease of the run, in milliseconds since 1970."""
+    """End of the worker's lease of the run, in milliseconds since 1970."""
     served_seconds: float = 0
-    """Seconds that workers spent on the run before they released it."""
+    """Seconds that earlier workers spent on the run."""
     epochs: int = 0
-    """Epochs of the run, as answers show them."""
+    """Number of epochs of the run, as in answers."""
     failure: str = ""
     """Why the run FAILED."""
     stats: TrainStats | None = None
-    """Set once a run SUCCEEDED."""
+    """Figures of the last run that SUCCEEDED; None before."""
     version: str = ""
-    """Folder of the version that predicts; empty before the first success."""
+    """Folder of the version that is served; empty before the first success."""
     versions: KeptVersions = field(default_factory=KeptVersions)
-    """The versions that are kept."""
+    """The stored versions of the model."""
     last_error: str = ""
-    """What failed in the last attempt, for the message of a run without attempts left."""
+    """Error of the last attempt, for the message if no attempts are left."""
     # Whether `outOfDomainRate` applies with every intent algorithm. Older models were trained while
     # it was ignored, so they must keep answering with labels, retrained or not.
     heeds_rate: bool = False
     mark: str | None = None
-    """Identifies the call that requested the run; None for one without an idempotency key."""
+    """Id of the call that requested the run; None for a call without an idempotency key."""
 
     def require_dataset(self, action: str) -> None:
-        """Raise an error if the model was imported, so that it has no dataset here.
+        """Raise an error if the model was imported, because such a model has no dataset here.
 
         Args:
             action: what needs the dataset, for example `retrained`.
@@ -177,7 +177,7 @@ class Model:
 
     @property
     def out_of_domain_rate(self) -> float | None:
-        """Return the fraction of in-domain texts that may be rejected; None to reject nothing."""
+        """Return the fraction of in-domain texts that the model may reject; None to reject none."""
         sent = self.request.param("outOfDomainRate")
         if self.request.algorithm == OUT_OF_DOMAIN:
             return OUT_OF_DOMAIN_RATE if sent is None else float(str(sent))
@@ -192,28 +192,28 @@ class ModelView:
 
     model: Model
     queue_position: int | None = None
-    """While QUEUED, 1 + the number of trainings in front; otherwise None."""
+    """Position while QUEUED: 1 + the number of trainings ahead; otherwise None."""
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """The data of a model that predictions need."""
+    """The attributes of a model that a prediction needs."""
 
     model_id: str
     """Id, or name of a prebuilt model."""
     type: str
     status: str
-    """Training status, for the message of a refusal."""
+    """Status of the training, for the error text if the model cannot predict."""
     version: str
-    """Artifact version; empty when there is none yet."""
+    """Version of the artifact; empty if the model never SUCCEEDED."""
 
     @property
     def family(self) -> str:
-        """Return the family of the calls that the model answers."""
+        """Return the family of paths at which the model answers."""
         return LANGUAGE if self.type in FAMILY_TYPES[LANGUAGE] else VISION
 
     def require_type(self, types: Collection[str]) -> None:
-        """Raise an error unless the model is of one of these types.
+        """Raise an error unless the model has one of these types.
 
         Raises:
             InvalidParameter: the model is of another type.

@@ -1,4 +1,4 @@
-"""Sources of model file folders, and their states in the health call."""
+"""Where folders of model files come from, and their states in the health answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATES = (LOADED, INSTALLED, OFFERED, MISSING)
 
 @dataclass(frozen=True)
 class EnginePart:
-    """A part of an engine, with the state of its files."""
+    """A component of an engine, with the state of its files."""
 
     name: str
     state: str
@@ -29,17 +29,17 @@ class EnginePart:
 
 
 class ModelSource(Protocol):
-    """Provides folders of model files, by their names below the model directory."""
+    """Provides folders of model files. A folder is named relative to the model directory."""
 
     def offers(self, folder: str) -> bool:
         """Return whether a folder can be downloaded."""
 
     def ensure(self, folder: str) -> None:
-        """Download a folder if it is offered and missing."""
+        """Download a folder that is missing, if the source offers it."""
 
 
 class InstalledOnly:
-    """The source of a machine whose model files are installed: it downloads nothing."""
+    """The source of model files on a machine that has them installed. It downloads nothing."""
 
     def offers(self, folder: str) -> bool:
         """Return False."""

@@ -1,7 +1,7 @@
-"""Versions of a model: each successful training adds one, and any stored one can be served.
+"""Versions of a model: each successful training adds one, and any stored version can be served.
 
-The list is one attribute of the model's row. A change is written only if the list has not changed
-since it was read, so a served version is never deleted.
+One attribute of the model's row stores the list of versions. A change is written only if the list
+has not changed since it was read. So a served version is never deleted.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ LARGEST_VERSION = 2**31
 
 @dataclass(frozen=True)
 class ModelVersion:
-    """A version of a model."""
+    """A stored version of a model."""
 
     number: int
-    """From 1; never used again after the version is deleted."""
+    """Number of the version, from 1; not used again after the version is deleted."""
     folder: str
-    """Name of its folder of artifacts."""
+    """Name of the folder with the artifacts of the version."""
     created_at: datetime
     examples: int
-    """Examples of the training; 0 when not known."""
+    """Number of training examples; 0 if unknown."""
     algorithm: str | None = None
     not_served_because: str = ""
-    """Why the training that made the version did not serve it."""
+    """Why the version was not served after its training; empty if it was."""
     is_adjusted: bool = False
-    """Whether it was adjusted to texts of users, instead of trained."""
+    """Whether the version was adjusted to texts of users instead of trained."""
     bytes: int | None = None
-    """Size of its artifact; None when an older service wrote it and nothing has measured it."""
+    """Size of the artifact in bytes; None for an older version that was never measured."""
 
     @property
     def run(self) -> int:
-        """Return the number of the training run that made the version, from its folder's name."""
+        """Return the number of the run that created the version, taken from its folder name."""
         return int(self.folder.partition("-")[0].lstrip("r"))
 
 
 @dataclass(frozen=True)
 class KeptVersions:
-    """The kept versions of a model, oldest first."""
+    """The stored versions of a model, oldest first."""
 
     kept: Sequence[ModelVersion] = ()
     last: int = 0
-    """Number of the newest version that was ever made."""
+    """Highest number that a version of this model ever had."""
 
     def find(self, number: int) -> ModelVersion | None:
         """Return the version with a number, or None."""
@@ -58,20 +58,20 @@ class KeptVersions:
 
     @property
     def bytes(self) -> int:
-        """Return the size of all artifacts whose size is known."""
+        """Return the total size of all artifacts with a known size, in bytes."""
         return sum(one.bytes or 0 for one in self.kept)
 
     @property
     def newest_bytes(self) -> int:
-        """Return the bytes of the newest artifact, an estimate for the next one; 0 if none."""
+        """Return the bytes of the newest artifact, to estimate the next one; 0 if there is none."""
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:
-        """Add the next version, and remove the oldest ones above the limit.
+        """Return the versions with a new one added, and without the oldest ones above the limit.
 
         Args:
-            version: the new version; its number is replaced by the next one.
-            in_use: folders that must stay.
+            version: the new version; its number is set here.
+            in_use: names of folders that must not be removed.
         """
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
@@ -81,13 +81,13 @@ class KeptVersions:
         return KeptVersions(tuple(one for one in kept if one not in gone), number)
 
     def without(self, number: int) -> KeptVersions:
-        """Remove a version."""
+        """Return the versions without the one with this number."""
         return KeptVersions(tuple(one for one in self.kept if one.number != number), self.last)
 
 
 @dataclass(frozen=True)
 class SpareVersion:
-    """A version that could be deleted to store less."""
+    """A version that could be deleted to free storage."""
 
     model_id: str
     number: int
@@ -95,7 +95,14 @@ class SpareVersion:
 
 
 def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
-    """Refuse a training whose version exceeds the account's storage, in bytes (TooLarge)."""
+    """Raise TooLarge if the version of a new training would not fit into the account's storage.
+
+    Args:
+        stored: bytes that the account stores.
+        more: estimated size of the version in bytes.
+        limit: maximum number of bytes of the account.
+        oldest: oldest version that can be deleted, for the error text; None if there is none.
+    """
     if stored + more <= limit:
         return
     remedy = (
@@ -151,12 +158,12 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model that was trained before versions were stored.
+    """Return the versions of a model whose row is older than the list of versions.
 
     Args:
         folder: the folder that is served; empty before the first success.
         created_at: time of the training.
-        examples: examples of the training; 0 when not known.
+        examples: number of training examples; 0 if unknown.
     """
     if not folder:
         return KeptVersions()
@@ -164,6 +171,11 @@ def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersi
 
 
 def version_not_found(number: int, kept: Sequence[int]) -> NotFound:
-    """Return the error for a version that is not kept."""
+    """Return the error for a version that is not stored.
+
+    Args:
+        number: the requested version.
+        kept: numbers of the stored versions.
+    """
     numbers = ", ".join(map(str, kept)) or "none"
     return NotFound(f"Version {number} of the model is not kept. Kept versions: {numbers}.")

@@ -40,7 +40,7 @@ class Detection:
 
 
 def as_json(item: Probability | Detection) -> dict[str, Any]:
-    """Return an item as the JSON values that exported models store."""
+    """Return a label or object as the JSON object that exported models store."""
     one: dict[str, Any] = {"label": item.label, "probability": item.probability}
     if isinstance(item, Detection):
         box = item.box
@@ -53,11 +53,11 @@ class PredictionOptions:
     """Options of a prediction call."""
 
     count: int | None = None
-    """Most labels to return; None for the default of the model's type."""
+    """Maximum number of labels to return; None for the default of the model's type."""
     explains: bool = False
-    """Whether the answer explains its first label."""
+    """Whether to explain the first label of the answer."""
     judges: bool = False
-    """Whether the answer is a judgement for a ranking, without labels."""
+    """Whether to return a judgement for a ranking instead of labels."""
 
 
 # For a call without options.
@@ -70,20 +70,20 @@ class Prediction(Generic[Item]):
 
     items: Sequence[Item]
     usage: Usage | None = None
-    """Predictions of the month including this one; None if the calling service counts them."""
+    """The month's predictions including this one; None if the caller of the service counts them."""
     explanation: Explanation | None = None
-    """What the first label is based on, if requested."""
+    """Explanation of the first label, if requested."""
     judgement: Judgement | None = None
-    """How useful a label of the sample would be, if requested."""
+    """How much a label for this sample would help, if requested."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:
-    """Pair labels with their probabilities, most probable first; return the top `count`."""
+    """Return the `count` most probable labels with their probabilities, most probable first."""
     pairs = zip(labels, shares, strict=True)
     return ordered((Probability(label, float(share)) for label, share in pairs), count)
 
 
 def ordered(items: Iterable[Probability], count: int | None = None) -> Ranked:
-    """Sort labels by descending probability, then by name; return the top `count`."""
+    """Return the first `count` labels, sorted by descending probability, then by name."""
     found = sorted(items, key=lambda item: (-item.probability, item.label))
     return tuple(found if count is None else found[:count])

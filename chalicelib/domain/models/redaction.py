@@ -1,4 +1,4 @@
-"""Removes the data of deleted examples from a model's card and curve."""
+"""Removes data of deleted examples from the card, curve and reports of a model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _OF_EXAMPLES = frozenset(("id", "ids", "file", "files", "name", "names", "text",
 
 
 def without_examples(report: Any, labels: Collection[str]) -> Any:
-    """Remove texts, file names and ids from a data report; numbers and labels remain.
+    """Remove all texts, file names and ids from a data report; keep numbers and label names.
 
-    Lists of objects keep their lengths, so that counts can still be derived.
+    Lists of objects keep their lengths, so that examples can still be counted.
 
     Args:
         report: JSON value.
-        labels: names of the labels, the only texts that remain.
+        labels: names of the labels.
     """
     if isinstance(report, dict):
         return {
@@ -35,7 +35,7 @@ def without_examples(report: Any, labels: Collection[str]) -> Any:
 
 
 def without_names(results: Any) -> Any:
-    """Replace file names in the `epochResults` of a learning curve by expected labels.
+    """Replace the file names in the `epochResults` of a learning curve by the expected labels.
 
     Args:
         results: JSON value; each result has `exampleName` and `expectedLabel`.
@@ -50,7 +50,7 @@ def without_names(results: Any) -> Any:
 
 
 def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
-    """Return whether a report member can stay because it identifies no example."""
+    """Return whether a member of a report can stay, because it does not identify an example."""
     word = _LAST_WORD.search(name)
     if word is not None and word[0].lower() in _OF_EXAMPLES:
         return False
@@ -58,12 +58,12 @@ def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
 
 
 def without_some(document: Any, ids: Collection[int], names: Collection[str]) -> Any:
-    """Remove some examples from a card, a suspect list, an evaluation or a curve block.
+    """Remove some examples from a card, a report of suspects, an evaluation or a learning curve.
 
     Args:
         document: JSON value.
         ids: ids of the examples.
-        names: their texts or file names, which identify them in curves.
+        names: texts or file names of the examples, which identify them in learning curves.
     """
     if isinstance(document, list):
         return [without_some(item, ids, names) for item in document]

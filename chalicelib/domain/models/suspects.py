@@ -1,4 +1,4 @@
-"""Examples whose labels a training flags as suspicious, stored with the model version."""
+"""Suspects: examples that a training flags because their label is probably wrong."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ MISSING_LABEL = "missingLabel"
 
 @dataclass(frozen=True, slots=True)
 class SuspectExample:
-    """An example whose label is probably wrong, as the training saw it."""
+    """An example whose label is probably wrong, as it was during the training."""
 
     example_id: int
-    """For a missing label: the first example of its image."""
+    """Id of the example. If a label is missing, the id of the image's first example."""
     digest: str
-    """`Example.digest` in the training, 32 hex digits; another one means it has changed since."""
+    """`Example.digest` during the training, 32 hex digits; differs after a later correction."""
     label_id: int
-    """Label at the time of the training."""
+    """Id of the label during the training."""
     label: str
-    """Name of that label, as in the card."""
+    """Name of the label, as in the model card."""
     suggestion_id: int
-    """Suggested label; 0 for none, or for one of a global dataset."""
+    """Id of the suggested label; 0 if there is none or if it belongs to a global dataset."""
     suggestion: str
-    """Name of the suggested label, as in the card."""
+    """Name of the suggested label, as in the model card."""
     confidence: float
-    """Probability of the suggestion, 0 to 1."""
+    """Probability of the suggested label, 0 to 1."""
     reason: str
     """`otherLabel`, `extraLabel` or `missingLabel`."""
 
@@ -42,5 +42,5 @@ def suspects_document(suspects: Sequence[SuspectExample]) -> dict[str, Any]:
 
 
 def read_suspects(document: Any) -> tuple[SuspectExample, ...]:
-    """Parse the document that `suspects_document` returned; most suspicious first."""
+    """Parse the JSON form of suspects, the most suspicious first."""
     return tuple(SuspectExample(**one) for one in document["suspects"])

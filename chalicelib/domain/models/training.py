@@ -42,12 +42,12 @@ _SHOWN_LABELS = 20
 def checked_algorithm(
     dataset_type: str, value: str | None, former: str | None = None
 ) -> str | None:
-    """Return the algorithm to train with; None for types without a choice.
+    """Return the algorithm for a training; None if the dataset type has only one.
 
     Args:
         dataset_type: type of the dataset.
-        value: the algorithm that was sent, if any.
-        former: the algorithm of the last training, which a retraining uses again.
+        value: the algorithm that the caller sent, if any.
+        former: the algorithm of the last training, which a retraining uses by default.
 
     Raises:
         InvalidParameter: the algorithm does not exist.
@@ -67,7 +67,7 @@ def checked_algorithm(
 
 
 def check_trainable(dataset: Dataset) -> None:
-    """Refuse a dataset that is not available.
+    """Raise an error if a dataset is not available for training.
 
     Raises:
         DatasetBeingDeleted: the dataset is being deleted.
@@ -96,7 +96,7 @@ def check_enough_texts(
     skips_small: bool = False,
     minimum: int = MIN_EXAMPLES_PER_LABEL,
 ) -> None:
-    """Refuse a text dataset with too few labels or examples, naming each such label.
+    """Raise an error if a text dataset has too few labels or examples.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
 
@@ -104,10 +104,10 @@ def check_enough_texts(
         view: the dataset with its labels.
         with_feedback: whether feedback examples are used.
         skips_small: whether labels with too few examples are left out.
-        minimum: examples that each label needs, 0 to 5.
+        minimum: number of examples that each label needs, 0 to 5.
 
     Raises:
-        TooFewExamples: with the counts and the remedy.
+        TooFewExamples: the text names each label with too few examples, and what to do.
     """
     counts = _used_counts(view, with_feedback=with_feedback)
     if len(view.labels) < MIN_LABELS:
@@ -141,12 +141,12 @@ def _check_remaining(view: DatasetView, short: list[str], minimum: int) -> None:
 
 
 def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
-    """Refuse an image dataset with too few labels that have examples.
+    """Raise an error if an image dataset has too few labels with examples.
 
     Spec: Limits, Minimum examples; contract section 5, Enough examples.
 
     Raises:
-        TooFewExamples: names every empty label, with the remedy.
+        TooFewExamples: the text names each label without examples, and what to do.
     """
     counts = _used_counts(view, with_feedback=with_feedback)
     empty = [label.name for label in view.labels if not counts[label.label_id]]
@@ -165,14 +165,14 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
 
 
 def shown_epochs(model: Model) -> int:
-    """Return the epochs that answers show. Contract section 4, Training."""
+    """Return the number of epochs in answers. Contract section 4, Training."""
     default = DEFAULT_EPOCHS.get(model.type)
     # Images show the epochs that are used, texts those that ran.
     return model.epochs if default is None else model.request.epochs or default
 
 
 def shown_learning_rate(model: Model) -> float:
-    """Return the learning rate that answers show."""
+    """Return the learning rate in answers; 0 for texts."""
     # Texts have no learning rate, and detection shows only one that was sent.
     if model.family == LANGUAGE:
         return 0.0
@@ -181,7 +181,7 @@ def shown_learning_rate(model: Model) -> float:
 
 
 def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
-    """Refuse a text dataset with too many words. Spec: Errors 3 (BadRequest)."""
+    """Raise BadRequest if a text dataset has too many words to train. Spec: Errors 3."""
     words = dataset.words_upload + (dataset.words_feedback if with_feedback else 0)
     if words > MAX_TRAINING_WORDS:
         raise BadRequest(
@@ -192,7 +192,7 @@ def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
 
 
 def attempt_cause(family: str, error: Exception) -> str:
-    """Return the cause of a failed training attempt, in words for callers."""
+    """Return the cause of a failed training attempt as a phrase for callers."""
     if family == VISION and isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if family == VISION and isinstance(error, StorageUnavailable):
@@ -201,7 +201,12 @@ def attempt_cause(family: str, error: Exception) -> str:
 
 
 def out_of_attempts(attempts: int, cause: str) -> str:
-    """Return the message of a training that used all its attempts."""
+    """Return the error message of a training that has used all of its attempts.
+
+    Args:
+        attempts: number of attempts.
+        cause: what failed in the last attempt; may be empty.
+    """
     remedy = "Train again; if it fails again, upload the dataset anew."
     if cause == OUT_OF_MEMORY:
         remedy = "Use smaller images or fewer examples, then train again."
@@ -209,18 +214,22 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 
 
 def new_guard(model_id: str, milliseconds: int) -> str:
-    """Return a guard entry, which protects a dataset and counts as an open training."""
+    """Return a new guard entry for a training.
+
+    While its dataset has the entry, the dataset cannot be deleted, and the account has one more
+    open training.
+    """
     # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"
 
 
 def guard_model_id(entry: str) -> str:
-    """Return the model id of a guard entry."""
+    """Return the model id in a guard entry."""
     return entry.partition(".")[0]
 
 
 def guard_moment(entry: str) -> int:
-    """Return when the training of a guard entry was requested, in milliseconds since 1970."""
+    """Return the time of the training request in a guard entry, in milliseconds since 1970."""
     return int(entry.split(".", 2)[1])
 
 
@@ -230,13 +239,13 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry is stale because the worker or call that wrote it died.
+    """Return whether a guard entry can be removed, because its training is not open any more.
 
     Args:
-        entry: made by `new_guard`.
-        open_models: models that are QUEUED or RUNNING.
+        entry: a guard entry of `new_guard`.
+        open_models: ids of models that are QUEUED or RUNNING.
         now_milliseconds: the current time, in milliseconds since 1970.
-        ended: end of the run by model id, for models whose run is over.
+        ended: for models whose run has ended, the time of the end by model id.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.

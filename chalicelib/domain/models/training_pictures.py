@@ -1,4 +1,4 @@
-"""Labelled images as a training uses them."""
+"""Labelled images in the form that a training needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chalicelib.domain.documents.picture import Box
 
 @dataclass(frozen=True, slots=True)
 class LabelledBox:
-    """An object in an image."""
+    """A box around an object, with the index of its label."""
 
     label: int
     box: Box
@@ -21,38 +21,38 @@ class LabelledBox:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPicture:
-    """One image with all its labels or boxes.
+    """One image with all of its labels or boxes.
 
-    Type image: one example. Multi-label: the examples of one image file. Detection: the boxes of
-    one file under one name.
+    For type image, it is one example. For multi-label, it combines all examples of one image file.
+    For detection, it combines all boxes of one file with the same name.
     """
 
     dataset_id: int
     digest: bytes
-    """Digest of the file, 16 bytes; equal files stay on one side of a split."""
+    """Digest of the image file, 16 bytes. Images with equal digests stay on one side of a split."""
     name: str
     labels: tuple[int, ...] = ()
-    """Indexes into the training's labels; empty for detection."""
+    """Indexes of the image's labels in `TrainingPictures.labels`; empty for detection."""
     example_ids: tuple[int, ...] = ()
-    """In the order of `labels`; empty for detection."""
+    """Example ids, in the order of `labels`; empty for detection."""
     boxes: tuple[LabelledBox, ...] = ()
     is_feedback: bool = False
 
 
 @dataclass
 class TrainingPictures:
-    """Labelled images of one or two datasets, in order of dataset, label and id."""
+    """Labelled images of one or two datasets, sorted by dataset, label and id."""
 
     labels: list[str] = field(default_factory=list)
-    """Names of labels: first those of the trained dataset, then those of a global dataset."""
+    """Label names of the trained dataset, then those of a global dataset."""
     pictures: list[LabelledPicture] = field(default_factory=list)
     examples: int = 0
     feedback: int = 0
     label_ids: list[int] = field(default_factory=list)
-    """Ids in the order of `labels`; labels of a global dataset have none."""
+    """Label ids, in the order of `labels`; labels of a global dataset have none."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return the images with these indexes; the labels stay the same."""
+        """Return only the images with these indexes, with all labels."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,
@@ -64,14 +64,14 @@ class TrainingPictures:
 
 
 class PictureGroups:
-    """Groups examples into the images that a dataset type is trained on."""
+    """Groups the examples of datasets into images."""
 
     def __init__(self, dataset_type: str) -> None:
         self._type = dataset_type
         self._groups: dict[tuple[int, Hashable], list[tuple[int, Example, bool]]] = {}
 
     def add(self, dataset_id: int, example: Example, label: int, *, is_feedback: bool) -> None:
-        """Add an example of a dataset with the index of its label."""
+        """Add an example; `label` is the index of its label."""
         key: Hashable = example.example_id
         if self._type == MULTI_LABEL:
             key = example.picture
@@ -80,7 +80,7 @@ class PictureGroups:
         self._groups.setdefault((dataset_id, key), []).append((label, example, is_feedback))
 
     def training(self, labels: list[str]) -> TrainingPictures:
-        """Return the images, in the order of their first examples."""
+        """Return the grouped images, in the order of their first examples."""
         made = TrainingPictures(labels)
         for (dataset_id, _), members in self._groups.items():
             made.pictures.append(self._picture(dataset_id, members))
@@ -113,15 +113,15 @@ def _examples(picture: LabelledPicture) -> int:
 
 
 def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -> list[int]:
-    """Return how many views per image to use, so that all features fit into memory.
+    """Return how many views of each image to use, so that the features fit into memory.
 
     Args:
-        plain: number of unaltered views of each image, which are never left out.
-        wanted: number of all views of each image; augmented views come last.
-        most_rows: rows of features that fit.
+        plain: for each image, the number of unaltered views, which are always used.
+        wanted: for each image, the number of all views. Augmented views come last.
+        most_rows: number of feature rows that fit into memory.
 
     Returns:
-        The number of views of each image to use, from the first on.
+        For each image, how many of its first views to use.
     """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)
@@ -137,10 +137,14 @@ _MANY_PICTURES = 200
 
 
 def default_copies(pictures: int) -> int:
-    """Return how many altered copies a detection training adds if none were requested.
+    """Return how many augmented copies a detection training adds if the caller sent no number.
+
+    Args:
+        pictures: number of images.
 
     Returns:
-        Three for each of up to 60 images, one (the mirror image) for each of more than 200, else 0.
+        Three copies per image for at most 60 images, a mirror image of each for more than 200,
+            otherwise 0.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
     # from mirror images too. In between a copy does not justify its run of the networks.

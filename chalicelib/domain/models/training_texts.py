@@ -1,4 +1,4 @@
-"""Labelled texts as a training uses them."""
+"""Labelled texts in the form that a training needs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ ALWAYS_KEPT = 50
 
 @dataclass
 class TrainingTexts:
-    """Labelled texts of one or two datasets, in order of dataset, label and id."""
+    """Labelled texts of one or two datasets, sorted by dataset, label and id."""
 
     labels: list[str] = field(default_factory=list)
-    """Label names; those of a global dataset follow the others."""
+    """Label names of the trained dataset, then those of a global dataset."""
     label_ids: list[int] = field(default_factory=list)
-    """Ids in the order of `labels`; labels of a global dataset have none."""
+    """Label ids, in the order of `labels`; labels of a global dataset have none."""
     texts: list[str] = field(default_factory=list)
     label_indexes: list[int] = field(default_factory=list)
-    """Index into `labels`, for each text."""
+    """For each text, the index of its label in `labels`."""
     example_ids: list[int] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
-    """Dataset id and number of its texts, in the order of `texts`."""
+    """For each dataset, its id and the number of its texts. The texts come in the same order."""
     feedback_places: list[int] = field(default_factory=list)
-    """Ascending indexes of the texts that are feedback."""
+    """Indexes of the feedback texts, ascending."""
     available: int = 0
-    """Number of texts before sampling; 0 if these are all."""
+    """Number of texts from which these were sampled; 0 if there was no sampling."""
     descriptions: dict[str, str] = field(default_factory=dict)
-    """What labels mean, by name; only of labels with a description."""
+    """Descriptions by label name, for labels that have one."""
     skipped: list[tuple[str, int]] = field(default_factory=list)
-    """Labels that were left out, with their numbers of examples."""
+    """Names and example counts of the labels that were left out."""
 
     @property
     def feedback(self) -> int:
@@ -44,16 +44,17 @@ class TrainingTexts:
 
     @property
     def has_few_examples(self) -> bool:
-        """Return whether most labels have fewer examples than other trainings need."""
+        """Return whether most labels have fewer examples than a training normally requires."""
         counts = Counter(self.label_indexes)
         few = sum(counts[at] < MIN_EXAMPLES_PER_LABEL for at in range(len(self.labels)))
         return 2 * few > len(self.labels)
 
     def without_small_labels(self, minimum: int = MIN_EXAMPLES_PER_LABEL) -> TrainingTexts:
-        """Return the texts without the labels that have fewer than `minimum` examples.
+        """Return the texts without labels that have fewer than `minimum` examples.
 
         Raises:
-            TrainingFailed: fewer than two labels remain, since examples were removed meanwhile.
+            TrainingFailed: fewer than two labels are left, because examples were removed after the
+                call.
         """
         counts = [0] * len(self.labels)
         for at in self.label_indexes:
@@ -80,14 +81,14 @@ class TrainingTexts:
         )
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
-        """Return a sample of about `limit` texts, the same fraction of every label.
+        """Return a sample of about `limit` texts, with the same fraction of every label.
 
         Args:
             limit: maximum number of texts to train on.
-            least: number of examples of each label that are always included.
+            least: number of examples that every label keeps, if it has them.
 
         Returns:
-            All texts if they are at most `limit`, else the sample.
+            All texts if they are at most `limit`, otherwise the sample.
         """
         if len(self.texts) <= limit:
             return self
@@ -95,7 +96,7 @@ class TrainingTexts:
         return replace(picked, available=len(self.texts))
 
     def _picked(self, kept: list[int]) -> TrainingTexts:
-        """Return the texts at ascending places."""
+        """Return only the texts with these indexes, which are ascending."""
         feedback = set(self.feedback_places)
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""Texts as users send them, which adjust a trained model. beyond.md, section 15."""
+"""Texts of users, to which a trained model is adjusted. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN_LABELS = 5
 
 @dataclass(frozen=True)
 class UserTexts:
-    """Texts with their labels; an empty label means that the text has none."""
+    """Texts of users with their labels; an empty label means that the label is unknown."""
 
     texts: Sequence[str]
     labels: Sequence[str]
@@ -45,16 +45,16 @@ class UserTexts:
 def check_user_texts(
     found: UserTexts, labels: Collection[str], rate: float | None, *, can_reject: bool
 ) -> None:
-    """Refuse texts that cannot adjust a model.
+    """Raise an error if a model cannot be adjusted to these texts.
 
     Args:
         found: the texts.
         labels: labels of the model.
-        rate: `outOfDomainRate` of the call, if it was sent.
+        rate: `outOfDomainRate` of the call; None if not sent.
         can_reject: whether the model was trained to reject texts.
 
     Raises:
-        BadRequest: there are too few or too many texts, or a label is not one of the model.
+        BadRequest: there are too few or too many texts, or the model does not have a label.
     """
     _check_labels(found, labels)
     _check_amount(found)

@@ -1,4 +1,4 @@
-"""A cache of recently used models that threads can share."""
+"""A cache of recently used models. Several threads can use it at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Kept = TypeVar("Kept")
 
 
 class WarmModels(Generic[Kept]):
-    """Loaded models by id and version; the least recently used one is evicted first."""
+    """Loaded models by id and version. A full cache evicts the least recently used model."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class WarmModels(Generic[Kept]):
 
         Args:
             limit: maximum number of models.
-            most_bytes: maximum memory in bytes; the model that was loaded last always stays.
-            bytes_of: returns the memory of a model.
+            most_bytes: maximum memory in bytes. The model that was loaded last always stays.
+            bytes_of: returns the memory of a model in bytes.
             family: family of the models, for metrics.
         """
         self._limit = limit
@@ -40,7 +40,7 @@ class WarmModels(Generic[Kept]):
         self._lock = Lock()
 
     def get(self, key: tuple[str, str], read: Callable[[], Kept]) -> Kept:
-        """Return a model; load the model first if it is not cached."""
+        """Return the model for a key, and call `read` to load it if it is not cached."""
         with self._lock:
             if key in self._models:
                 self._models.move_to_end(key)
