@@ -11,7 +11,7 @@ from presage import records
 from presage._async.exports import AsyncExport, AsyncExports
 from presage._async.family import AsyncFamilyBase
 from presage._async.models import AsyncModel, AsyncModels
-from presage._async.pages import AsyncPages
+from presage._async.pages import AsyncPages, pages_of
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
@@ -225,11 +225,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         async with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(
-                "POST",
-                f"{self._base}/validate",
-                fields=fields,
-                files=part.files,
-                is_read=True,
+                "POST", f"{self._base}/validate", fields=fields, files=part.files, is_read=True
             )
             return await self._transport.record(request, records.Validation)
 
@@ -297,14 +293,12 @@ class AsyncDatasets(Generic[ResultT_co]):
     def receipts(self, dataset_id: int) -> AsyncPages[records.Receipt]:
         """List the receipts of the uploads of a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Receipt))
+        return pages_of(self._transport, request, records.Receipt)
 
     def labels(self, dataset_id: int) -> AsyncPages[records.LabelDescription]:
         """List the labels of a dataset of texts with their descriptions."""
         request = Request("GET", f"{self._base}/{dataset_id}/labels")
-        return AsyncPages(
-            self._transport, request, lambda item: decode(item, records.LabelDescription)
-        )
+        return pages_of(self._transport, request, records.LabelDescription)
 
     async def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
@@ -367,7 +361,7 @@ class AsyncDatasets(Generic[ResultT_co]):
     def corrections(self, dataset_id: int) -> AsyncPages[records.Correction]:
         """List the corrections of the examples of a dataset, newest first."""
         request = Request("GET", f"{self._base}/{dataset_id}/corrections")
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Correction))
+        return pages_of(self._transport, request, records.Correction)
 
     async def delete(self, dataset_id: int) -> records.Deletion:
         """Delete a dataset in the background; its models are not deleted."""
@@ -426,9 +420,7 @@ class AsyncExamples:
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
         request = Request("GET", f"{self._base}/datasets/{dataset_id}/browse", query=query)
-        return AsyncPages(
-            self._transport, request, lambda item: decode(item, records.BrowsedExample)
-        )
+        return pages_of(self._transport, request, records.BrowsedExample)
 
     async def change(
         self,
@@ -463,7 +455,7 @@ class AsyncExamples:
         return await self._transport.record(Request("DELETE", path), records.Correction)
 
     def _pages(self, request: Request) -> AsyncPages[records.Example]:
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Example))
+        return pages_of(self._transport, request, records.Example)
 
     async def add(
         self,

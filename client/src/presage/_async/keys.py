@@ -6,9 +6,8 @@ from datetime import datetime
 
 from presage import records
 from presage._api_keys import PREFIX
-from presage._async.pages import AsyncPages
+from presage._async.pages import AsyncPages, pages_of
 from presage._async.transport import AsyncTransport
-from presage._records import decode
 from presage._requests import Request
 from presage.errors import ConfigurationError
 
@@ -40,7 +39,7 @@ class AsyncKeys:
     def list(self) -> AsyncPages[records.ApiKey]:
         """List the API keys of the account, the oldest first."""
         request = Request("GET", self._base)
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.ApiKey))
+        return pages_of(self._transport, request, records.ApiKey)
 
     async def delete(self, key_id: str) -> records.ApiKey:
         """Revoke an API key at once.

@@ -7,7 +7,7 @@ from typing import Any, Generic, overload
 from presage import records
 from presage._async.exports import AsyncModelExport, AsyncModelExports
 from presage._async.family import AsyncFamilyBase
-from presage._async.pages import AsyncPages
+from presage._async.pages import AsyncPages, pages_of
 from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
@@ -333,7 +333,7 @@ class AsyncModels(Generic[ResultT_co]):
                 print(one.version, one.is_served, one.metrics)
         """
         request = Request("GET", f"{self._base}/models/{model_id}/versions")
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.ModelVersion))
+        return pages_of(self._transport, request, records.ModelVersion)
 
     async def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
         """Serve a kept version from the next call on."""
@@ -377,14 +377,12 @@ class AsyncModels(Generic[ResultT_co]):
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Evaluated))
+        return pages_of(self._transport, request, records.Evaluated)
 
     def curve(self, model_id: str) -> AsyncPages[records.LearningCurve]:
         """List the metrics of a model after each epoch."""
         request = Request("GET", f"{self._base}/models/{model_id}/lc")
-        return AsyncPages(
-            self._transport, request, lambda item: decode(item, records.LearningCurve)
-        )
+        return pages_of(self._transport, request, records.LearningCurve)
 
     async def delete(self, model_id: str) -> records.Deletion:
         """Delete a model in the background."""

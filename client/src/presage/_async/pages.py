@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from presage._async.transport import AsyncTransport
+from presage._records import Record, decode
 from presage._requests import Request, members, next_offset
 
 T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T", bound=Record)
 
 
 class AsyncPages(Generic[T_co]):
@@ -47,3 +49,8 @@ class AsyncPages(Generic[T_co]):
         async for item in self:
             return item
         return None
+
+
+def pages_of(transport: AsyncTransport, request: Request, kind: type[T]) -> AsyncPages[T]:
+    """Return the list of a call whose records need no methods."""
+    return AsyncPages(transport, request, lambda item: decode(item, kind))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presage import records
-from presage._async.pages import AsyncPages
+from presage._async.pages import AsyncPages, pages_of
 from presage._async.transport import AsyncTransport
-from presage._records import decode
 from presage._requests import Request
 
 
@@ -35,7 +34,7 @@ class AsyncWebhooks:
     def list(self) -> AsyncPages[records.Webhook]:
         """List the webhooks of the account."""
         request = Request("GET", self._base)
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Webhook))
+        return pages_of(self._transport, request, records.Webhook)
 
     async def get(self, webhook_id: str) -> records.Webhook:
         """Fetch a webhook, without its secret."""
@@ -74,7 +73,7 @@ class AsyncWebhooks:
     def deliveries(self, webhook_id: str) -> AsyncPages[records.Delivery]:
         """List the last 100 deliveries, newest first."""
         request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
-        return AsyncPages(self._transport, request, lambda item: decode(item, records.Delivery))
+        return pages_of(self._transport, request, records.Delivery)
 
     async def delete(self, webhook_id: str) -> None:
         """Delete a webhook."""

@@ -12,7 +12,7 @@ from presage import records
 from presage._sync.exports import Export, Exports
 from presage._sync.family import FamilyBase
 from presage._sync.models import Model, Models
-from presage._sync.pages import Pages
+from presage._sync.pages import Pages, pages_of
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode, request_id
@@ -226,11 +226,7 @@ class Datasets(Generic[ResultT_co]):
         with self._family.uploads.attached(file, "data", "path", progress) as part:
             fields = {**sent, **part.fields}
             request = Request(
-                "POST",
-                f"{self._base}/validate",
-                fields=fields,
-                files=part.files,
-                is_read=True,
+                "POST", f"{self._base}/validate", fields=fields, files=part.files, is_read=True
             )
             return self._transport.record(request, records.Validation)
 
@@ -298,14 +294,12 @@ class Datasets(Generic[ResultT_co]):
     def receipts(self, dataset_id: int) -> Pages[records.Receipt]:
         """List the receipts of the uploads of a dataset."""
         request = Request("GET", f"{self._base}/{dataset_id}/receipts")
-        return Pages(self._transport, request, lambda item: decode(item, records.Receipt))
+        return pages_of(self._transport, request, records.Receipt)
 
     def labels(self, dataset_id: int) -> Pages[records.LabelDescription]:
         """List the labels of a dataset of texts with their descriptions."""
         request = Request("GET", f"{self._base}/{dataset_id}/labels")
-        return Pages(
-            self._transport, request, lambda item: decode(item, records.LabelDescription)
-        )
+        return pages_of(self._transport, request, records.LabelDescription)
 
     def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
@@ -368,7 +362,7 @@ class Datasets(Generic[ResultT_co]):
     def corrections(self, dataset_id: int) -> Pages[records.Correction]:
         """List the corrections of the examples of a dataset, newest first."""
         request = Request("GET", f"{self._base}/{dataset_id}/corrections")
-        return Pages(self._transport, request, lambda item: decode(item, records.Correction))
+        return pages_of(self._transport, request, records.Correction)
 
     def delete(self, dataset_id: int) -> records.Deletion:
         """Delete a dataset in the background; its models are not deleted."""
@@ -427,9 +421,7 @@ class Examples:
         query: dict[str, Any] = {"labelId": label_id, "source": source}
         query |= {"suspectsOf": suspects_of, "contains": contains}
         request = Request("GET", f"{self._base}/datasets/{dataset_id}/browse", query=query)
-        return Pages(
-            self._transport, request, lambda item: decode(item, records.BrowsedExample)
-        )
+        return pages_of(self._transport, request, records.BrowsedExample)
 
     def change(
         self,
@@ -464,7 +456,7 @@ class Examples:
         return self._transport.record(Request("DELETE", path), records.Correction)
 
     def _pages(self, request: Request) -> Pages[records.Example]:
-        return Pages(self._transport, request, lambda item: decode(item, records.Example))
+        return pages_of(self._transport, request, records.Example)
 
     def add(
         self,

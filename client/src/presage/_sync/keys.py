@@ -7,9 +7,8 @@ from datetime import datetime
 
 from presage import records
 from presage._api_keys import PREFIX
-from presage._sync.pages import Pages
+from presage._sync.pages import Pages, pages_of
 from presage._sync.transport import Transport
-from presage._records import decode
 from presage._requests import Request
 from presage.errors import ConfigurationError
 
@@ -41,7 +40,7 @@ class Keys:
     def list(self) -> Pages[records.ApiKey]:
         """List the API keys of the account, the oldest first."""
         request = Request("GET", self._base)
-        return Pages(self._transport, request, lambda item: decode(item, records.ApiKey))
+        return pages_of(self._transport, request, records.ApiKey)
 
     def delete(self, key_id: str) -> records.ApiKey:
         """Revoke an API key at once.

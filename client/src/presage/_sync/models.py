@@ -8,7 +8,7 @@ from typing import Any, Generic, overload
 from presage import records
 from presage._sync.exports import ModelExport, ModelExports
 from presage._sync.family import FamilyBase
-from presage._sync.pages import Pages
+from presage._sync.pages import Pages, pages_of
 from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode, request_id
@@ -334,7 +334,7 @@ class Models(Generic[ResultT_co]):
                 print(one.version, one.is_served, one.metrics)
         """
         request = Request("GET", f"{self._base}/models/{model_id}/versions")
-        return Pages(self._transport, request, lambda item: decode(item, records.ModelVersion))
+        return pages_of(self._transport, request, records.ModelVersion)
 
     def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
         """Serve a kept version from the next call on."""
@@ -378,14 +378,12 @@ class Models(Generic[ResultT_co]):
         """
         query = {"expected": expected, "predicted": predicted, "isRight": is_right}
         request = Request("GET", f"{self._base}/models/{model_id}/evaluation", query=query)
-        return Pages(self._transport, request, lambda item: decode(item, records.Evaluated))
+        return pages_of(self._transport, request, records.Evaluated)
 
     def curve(self, model_id: str) -> Pages[records.LearningCurve]:
         """List the metrics of a model after each epoch."""
         request = Request("GET", f"{self._base}/models/{model_id}/lc")
-        return Pages(
-            self._transport, request, lambda item: decode(item, records.LearningCurve)
-        )
+        return pages_of(self._transport, request, records.LearningCurve)
 
     def delete(self, model_id: str) -> records.Deletion:
         """Delete a model in the background."""

@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from presage._sync.transport import Transport
+from presage._records import Record, decode
 from presage._requests import Request, members, next_offset
 
 T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T", bound=Record)
 
 
 class Pages(Generic[T_co]):
@@ -48,3 +50,8 @@ class Pages(Generic[T_co]):
         for item in self:
             return item
         return None
+
+
+def pages_of(transport: Transport, request: Request, kind: type[T]) -> Pages[T]:
+    """Return the list of a call whose records need no methods."""
+    return Pages(transport, request, lambda item: decode(item, kind))

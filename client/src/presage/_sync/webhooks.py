@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from presage import records
-from presage._sync.pages import Pages
+from presage._sync.pages import Pages, pages_of
 from presage._sync.transport import Transport
-from presage._records import decode
 from presage._requests import Request
 
 
@@ -36,7 +35,7 @@ class Webhooks:
     def list(self) -> Pages[records.Webhook]:
         """List the webhooks of the account."""
         request = Request("GET", self._base)
-        return Pages(self._transport, request, lambda item: decode(item, records.Webhook))
+        return pages_of(self._transport, request, records.Webhook)
 
     def get(self, webhook_id: str) -> records.Webhook:
         """Fetch a webhook, without its secret."""
@@ -75,7 +74,7 @@ class Webhooks:
     def deliveries(self, webhook_id: str) -> Pages[records.Delivery]:
         """List the last 100 deliveries, newest first."""
         request = Request("GET", f"{self._base}/{webhook_id}/deliveries")
-        return Pages(self._transport, request, lambda item: decode(item, records.Delivery))
+        return pages_of(self._transport, request, records.Delivery)
 
     def delete(self, webhook_id: str) -> None:
         """Delete a webhook."""
