@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
 import sys
 import tempfile
 import threading
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.flood import flooding
 from bench.folder_models import UNCOUNTED, ask
 from bench.http_browsing import bench_browse
 from bench.http_corrections import bench_corrections
@@ -383,10 +383,10 @@ def bench_flood(bench: Bench) -> None:
     answer_times(bench, bench.model_id)
     for number in range(FLOOD_PAIRS):
         others = [flood_leg(bench)]
-        with flooding(bench, flooder, 0.9 * rate, Counter()):
+        with flooding(bench.stack.url, str(flooder.token), 0.9 * rate, Counter()):
             others.append(flood_leg(bench))
         empty_bucket(bench, flooder)
-        with flooding(bench, flooder, 10 * rate, seen):
+        with flooding(bench.stack.url, str(flooder.token), 10 * rate, seen):
             flooded = flood_leg(bench)
         for found, other in zip(ratios.values(), others, strict=True):
             found.append(flooded / other)
@@ -418,22 +418,6 @@ def empty_bucket(bench: Bench, flooder: Client) -> None:
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))
     store.draw(bench.world.account_id(flooder), RECORDS, rate, rate.burst, now)
-
-
-@contextmanager
-def flooding(
-    bench: Bench, flooder: Client, per_second: float, seen: Counter[str]
-) -> Iterator[None]:
-    """Let another process call far too fast meanwhile; count its answers by status."""
-    host = bench.stack.url.removeprefix("http://")
-    command = [sys.executable, "-m", "bench.flood", host, flooder.token, str(per_second)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
-    time.sleep(1)
-    try:
-        yield
-    finally:
-        process.terminate()
-        seen.update(json.loads(process.communicate()[0]))
 
 
 SECTIONS: dict[str, Callable[[Bench], None]] = {

@@ -1,7 +1,7 @@
 """One account that calls far too fast, in a separate process: `python -m bench.flood`.
 
-It reads `HOST:PORT TOKEN CALLS_A_SECOND [FILE]` from its arguments, calls until it is ended, and
-counts the answers by status on its standard output. FILE is the JSON of another `Request`.
+It reads `HOST:PORT TOKEN CALLS_A_SECOND` from its arguments and a `Request` as JSON from its
+standard input, calls until it is ended, and counts the answers by status on its standard output.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ import http.client
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 CONNECTIONS = 16
 NICENESS = 19
 """Its work is done on the caller's machine: here it must not take the service's processors."""
@@ -32,6 +36,34 @@ class Request:
     """Content type of the body."""
     body: str = ""
     """Bytes as Latin-1."""
+
+
+LISTING = Request()
+
+
+@contextmanager
+def flooding(
+    url: str, token: str, per_second: float, seen: Counter[str], request: Request = LISTING
+) -> Iterator[None]:
+    """Let another process call meanwhile; count its answers by status."""
+    host = url.removeprefix("http://")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench.flood", host, token, str(per_second)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+    )
+    assert process.stdin
+    process.stdin.write(json.dumps(asdict(request)).encode())
+    process.stdin.close()
+    time.sleep(1)
+    try:
+        yield
+    finally:
+        process.terminate()
+        assert process.stdout
+        seen.update(json.loads(process.stdout.read()))
+        process.wait()
 
 
 def call(
@@ -59,8 +91,8 @@ def call(
 def main() -> int:
     """Call until stopped."""
     os.nice(NICENESS)
-    host, token, per_second, *files = sys.argv[1:]
-    request = Request(**json.loads(Path(files[0]).read_text("utf-8"))) if files else Request()
+    host, token, per_second = sys.argv[1:]
+    request = Request(**json.load(sys.stdin))
     seen: Counter[int] = Counter()
     is_over = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: is_over.set())

@@ -6,17 +6,12 @@ Legs with and without the flood take turns in one run, so that other load counts
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from bench.bench_http import milliseconds, quantile
-from bench.flood import Request
+from bench.flood import Request, flooding
 from bench.report import Bar, Report, ceiling, say
 from chalicelib.domain.accounts.rates import DOCUMENTS, PICTURES, RATES, TEXTS
 from tests.flows.client import LANGUAGE, VISION, Client, encode_multipart
@@ -24,7 +19,6 @@ from tests.flows.world import World, weather
 from tests.formats.drawn import encoded
 from tests.papers import paper
 
-ROOT = Path(__file__).parents[1]
 PLAN = "GOLD"
 # Fraction of its rate at which the account calls, so that no call is refused.
 SHARE = 0.9
@@ -111,7 +105,8 @@ def compare(
     seen = Counter[str]()
     for _ in range(PAIRS):
         calm.append(leg(neighbour, CALLS[flood.kind]))
-        with flooding(world, flood, seen):
+        token = str(flood.caller.token)
+        with flooding(world.stack.url, token, flood.per_second, seen, flood.request):
             flooded.append(leg(neighbour, CALLS[flood.kind]))
     say(f"{flood.kind}, {flood.per_second:g} calls a second: {dict(seen)}")
     for share in BARS:
@@ -124,21 +119,3 @@ def compare(
         say(f"p{100 * share:g} in ms: {shown}")
         name = f"{neighbour.name} p{100 * share:g} next to a flood of {flood.kind}, to calm"
         report.add(name, ratio, "x", bars.get(share))
-
-
-@contextmanager
-def flooding(world: World, flood: Flood, seen: Counter[str]) -> Iterator[None]:
-    """Let another process call meanwhile; count its answers by status."""
-    file = world.folder / "flood.json"
-    file.write_text(json.dumps(asdict(flood.request)), "utf-8")
-    host = world.stack.url.removeprefix("http://")
-    command = [sys.executable, "-m", "bench.flood", host, str(flood.caller.token)]
-    process = subprocess.Popen(
-        [*command, str(flood.per_second), str(file)], stdout=subprocess.PIPE, cwd=ROOT
-    )
-    time.sleep(1)
-    try:
-        yield
-    finally:
-        process.terminate()
-        seen.update(json.loads(process.communicate()[0]))
