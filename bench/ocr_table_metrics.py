@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from apted import APTED, Config  # type: ignore[import-untyped]
+from apted import APTED, Config
 from rapidfuzz.distance import Levenshtein
 
 from bench.ocr_text_metrics import Tally
@@ -178,7 +178,7 @@ class _Node:
     """Rows and columns that a td covers."""
 
 
-class _Costs(Config):  # type: ignore[misc]  # apted has no types
+class _Costs(Config):
     """What an edit of a tree costs."""
 
     def rename(self, first: _Node, second: _Node) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-class EngineHook(BuildHookInterface):  # type: ignore[type-arg]
+class EngineHook(BuildHookInterface):
     """Writes the package into a temporary folder and includes it in the wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -45,11 +45,11 @@ def _wide(header: Sequence[str]) -> list[Sequence[object]]:
 
 
 def _ok(name: str, content: bytes, **more: object) -> UploadCase:
-    return UploadCase(name, content, **{"labels": LABELS, "kind": "csv", **more})  # type: ignore[arg-type]
+    return UploadCase(name, content, **{"labels": LABELS, "kind": "csv", **more})
 
 
 def _no(name: str, content: bytes, refusal: str, **more: object) -> UploadCase:
-    return UploadCase(name, content, refusal=refusal, **more)  # type: ignore[arg-type]
+    return UploadCase(name, content, refusal=refusal, **more)
 
 
 _HEADED = [("Subject", "Category"), *PAIRS]

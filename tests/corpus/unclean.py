@@ -33,7 +33,7 @@ def _listed(mark: str, end: str = "") -> list[tuple[str, str]]:
 
 
 def _ok(name: str, content: bytes, **more: object) -> UploadCase:
-    return UploadCase(name, content, **{"labels": LABELS, "kind": "csv", **more})  # type: ignore[arg-type]
+    return UploadCase(name, content, **{"labels": LABELS, "kind": "csv", **more})
 
 
 def _book(rows: list[tuple[str, str]]) -> bytes:

@@ -43,7 +43,7 @@ def test_filters_of_an_evaluation() -> None:
     examples = evaluate_single([7, 8, 9, 10], ["yes", "no"], TRUTH, SHARES).examples
 
     def ids(**wanted: object) -> list[int]:
-        return [one.example_id for one in examples if EvaluatedFilter(**wanted).matches(one)]  # type: ignore[arg-type]
+        return [one.example_id for one in examples if EvaluatedFilter(**wanted).matches(one)]
 
     assert ids() == [7, 8, 9, 10]
     assert ids(expected="no", predicted="yes") == ids(is_right=False) == [9]

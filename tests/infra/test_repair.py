@@ -273,7 +273,7 @@ def test_damage_scan_reads_a_little_at_a_time(
         read.append(name)
         check(name, from_disk, must_end)
 
-    folder.check = noted  # type: ignore[method-assign]
+    folder.check = noted
 
     turns = 0
     while not scan.check_next(largest, 60.0):

@@ -39,7 +39,7 @@ class Receivers:
 def receivers(world: World) -> Receivers:
     """Receivers in place of the network."""
     made = Receivers()
-    world.container.deliveries._downloads = made  # type: ignore[assignment]
+    world.container.deliveries._downloads = made
     return made
 
 

@@ -7,7 +7,7 @@ masks, which are most of such a file, take little time.
 from __future__ import annotations
 
 import mmap
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import msgspec
 
@@ -271,7 +271,7 @@ def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
     return checked_label(label), box
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -289,5 +289,4 @@ def _as_id(value: object) -> str | None:
 
 
 def _as_side(value: object) -> int:
-    is_side = _is_number(value) and 0 < value <= _MAX_SIDE  # type: ignore[operator]
-    return round(value) if is_side else 0  # type: ignore[call-overload]
+    return round(value) if _is_number(value) and 0 < value <= _MAX_SIDE else 0

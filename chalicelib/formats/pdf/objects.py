@@ -168,7 +168,8 @@ class DrawnRules:
         is_thin = min(width, height) <= max(thickness, _LEAN * max(width, height))
         is_outside = sides[2] < 0 or sides[3] < 0 or sides[0] > raster.width
         if is_thin and max(width, height) >= _SHORTEST and not is_outside:
-            self._found.append(tuple(round(side, 1) for side in sides))  # type: ignore[arg-type]
+            left, bottom, right, top = (round(side, 1) for side in sides)
+            self._found.append((left, bottom, right, top))
 
 
 class Covers:

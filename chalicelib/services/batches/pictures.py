@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from chalicelib.domain.common.limits import (
     MAX_ARCHIVE_BYTES_BY_PATH,
@@ -243,13 +243,13 @@ class PictureWork:
 
     def _request(self, batch: Batch) -> OcrRequest:
         """Build the request of a single call from the stored fields of the batch."""
-        fields = dict(batch.reading)
+        fields: dict[str, Any] = dict(batch.reading)
         form_type = fields.pop("form_type", None)
         template = None
         if fields["task"] == FORM:
             source = self._batch_files.template(batch) if form_type is None else None
             template = self._ocr.template(source, None if form_type is None else str(form_type))
-        return OcrRequest(template=template, **fields)  # type: ignore[arg-type]
+        return OcrRequest(template=template, **fields)
 
     def _contents(
         self, batch: Batch, number: int, lines: Sequence[BatchLine]

@@ -196,7 +196,7 @@ class AccountStore:
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
         """Record an unfinished training unless the account has `limit` others. Idempotent."""
         noted = AccountRow.training
-        count = size(noted)  # type: ignore[no-untyped-call]
+        count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
         row = AccountRow(account_id)
         # A set that does not exist passes the condition, so a limit of 0 is checked here.

@@ -119,7 +119,7 @@ def _entry(until: int) -> str:
 def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
     """Add an entry; False if the limit is reached. Entries of dead processes do not count."""
     running = QuotaRow.running
-    count = size(running)  # type: ignore[no-untyped-call]
+    count = size(running)
     has_place = running.does_not_exist() | (count < limit)
     actions = [running.add({entry}), QuotaRow.expires_at.set(now // 1000 + 86400)]
     try:

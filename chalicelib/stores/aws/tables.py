@@ -23,7 +23,7 @@ def _meta(**facts: object) -> Any:
     return type("Meta", (), facts)
 
 
-class ClosedAccountIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class ClosedAccountIndex(GlobalSecondaryIndex[Any]):
     """Closed accounts by the time at which the sweep deletes their data; sparse."""
 
     Meta = _meta(index_name="closed", projection=AllProjection())
@@ -112,7 +112,7 @@ class QuotaRow(TableRow):
     batches = UnicodeSetAttribute(null=True)
 
 
-class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
     """Datasets that are UPLOADING or DELETION_PENDING, oldest first, for the sweep; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
@@ -120,7 +120,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-ca
     updated_at = NumberAttribute(range_key=True)
 
 
-class DatasetTurnIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
     """Uploads in progress by lane, in the order in which they are processed; sparse."""
 
     Meta = _meta(
@@ -206,7 +206,7 @@ class ExampleChunkRow(TableRow):
     places = UnicodeSetAttribute(null=True)
 
 
-class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class DatasetModelsIndex(GlobalSecondaryIndex[Any]):
     """The models of a dataset by creation time."""
 
     Meta = _meta(index_name="dataset", projection=AllProjection())
@@ -214,7 +214,7 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-
     created_at = NumberAttribute(range_key=True)
 
 
-class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class OpenModelIndex(GlobalSecondaryIndex[Any]):
     """Models that are QUEUED#paid, QUEUED#free or RUNNING, in the order of their turns; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
@@ -222,7 +222,7 @@ class OpenModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call
     turn = NumberAttribute(range_key=True, attr_name="queued_at")
 
 
-class QueuedModelIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class QueuedModelIndex(GlobalSecondaryIndex[Any]):
     """The models of `OpenModelIndex` by acceptance time, with few attributes to count fast."""
 
     Meta = _meta(index_name="queued", projection=IncludeProjection(["nudged_at"]))
@@ -272,7 +272,7 @@ class ModelRow(TableRow):
     queued_index = QueuedModelIndex()
 
 
-class OpenDeletionIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class OpenDeletionIndex(GlobalSecondaryIndex[Any]):
     """Unfinished deletions, for the sweep; sparse."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
@@ -303,7 +303,7 @@ class DeletionRow(TableRow):
     open_index = OpenDeletionIndex()
 
 
-class OpenExportIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class OpenExportIndex(GlobalSecondaryIndex[Any]):
     """Exports that are OPEN or ENDED, by the time at which the sweep handles them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
@@ -398,7 +398,7 @@ class KeyRow(TableRow):
     sealed = BinaryAttribute(legacy_encoding=False, null=True)
 
 
-class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
+class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
     """Unfinished deliveries by the time of their next attempt, in the index of exports."""
 
     Meta = _meta(index_name="open", projection=AllProjection())

@@ -69,7 +69,7 @@ class CapacityStore:
         """
         entry = str(OpenUpload(family, dataset_id, receipt_id, self._now(), size_bytes))
         row, uploads = AccountRow(account_id), AccountRow.uploads
-        count = size(uploads)  # type: ignore[no-untyped-call]
+        count = size(uploads)
         has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
         # A retried call meets its own first write, and must not count twice.
         condition = self._has_capacity(size_bytes) & has_place & ~uploads.contains(entry)
@@ -205,7 +205,7 @@ class CapacityStore:
             TooManyOpen: the account has the maximum number of unused forms.
         """
         entry, forms = f"{upload_id}.{expires_at}", AccountRow.forms
-        count = size(forms)  # type: ignore[no-untyped-call]
+        count = size(forms)
         has_place = forms.does_not_exist() | (count < MAX_FORMS) | forms.contains(entry)
         row, actions = AccountRow(account_id), [forms.add({entry})]
         if try_update(row, actions, has_place):

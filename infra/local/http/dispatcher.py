@@ -41,7 +41,7 @@ Turns = tuple[str, CallKind]
 """Caller and kind of calls that wait for one another."""
 
 
-class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]  # waitress has no types
+class FairDispatcher(ThreadedTaskDispatcher):
     """Passes requests to threads; a few calls of one caller run at a time while others are active.
 
     A single active caller can use all threads.

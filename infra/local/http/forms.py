@@ -23,14 +23,14 @@ FIELDS_BYTES = 64 * 1024
 _MAX_FORM_BYTES = MAX_ARCHIVE_BYTES_BY_PATH + FIELDS_BYTES
 
 
-class FormRefused(Error):  # type: ignore[misc]  # waitress has no types
+class FormRefused(Error):
     """Raised for a form without a valid signature, or with other fields than were signed."""
 
     code = 403
     reason = "Forbidden"
 
 
-class LengthRequired(Error):  # type: ignore[misc]  # waitress has no types
+class LengthRequired(Error):
     """A form without a length."""
 
     code = 411

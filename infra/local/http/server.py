@@ -72,21 +72,21 @@ _TEXTS = {
 }
 
 
-class RequestTimeout(Error):  # type: ignore[misc]  # waitress has no types
+class RequestTimeout(Error):
     """A request that did not arrive in time."""
 
     code = 408
     reason = "Request Timeout"
 
 
-class VersionNotSupported(Error):  # type: ignore[misc]  # waitress has no types
+class VersionNotSupported(Error):
     """A request in another major version of HTTP."""
 
     code = 505
     reason = "HTTP Version Not Supported"
 
 
-class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+class Parser(HTTPRequestParser):
     """Parses one request, stores the headers as sent, and never waits for a refused body."""
 
     raw_headers: tuple[tuple[str, str], ...] = ()
@@ -178,7 +178,7 @@ class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
             self.completed = True
 
 
-class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
+class RequestTask(WSGITask):
     """Passes a request to the application, with its headers as sent."""
 
     def get_environment(self) -> dict[str, Any]:
@@ -213,7 +213,7 @@ class RequestTask(WSGITask):  # type: ignore[misc]  # waitress has no types
             self.channel.held_until = time.monotonic() + int(waits)
 
 
-class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
+class JsonErrorTask(ErrorTask):
     """Answers requests that do not reach the application, in the service's error form."""
 
     def execute(self) -> None:
@@ -244,7 +244,7 @@ class JsonErrorTask(ErrorTask):  # type: ignore[misc]  # waitress has no types
         return f"The request is not well-formed HTTP: {error.body}"
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
+class Channel(HTTPChannel):
     """One connection; after a refusal it discards further data before it closes."""
 
     task_class = RequestTask
@@ -312,7 +312,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
             self.server.add_task(self)
 
 
-class Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
+class Server(TcpWSGIServer):
     """Accepts connections; closes stalled requests earlier than idle connections."""
 
     channel_class = Channel

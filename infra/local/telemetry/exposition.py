@@ -44,7 +44,7 @@ def make_registry(
         has_own_queues: whether the emulated AWS of this stack has the queues.
     """
     registry = CollectorRegistry(auto_describe=False)
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    MultiProcessCollector(registry)
     lanes = {each.queue: each.name for each in event_source_mappings(app, settings)}
     read: ReadQueues | None = (
         (lambda: control(settings, "GET")["queues"]) if has_own_queues else None

@@ -11,12 +11,15 @@ import struct
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from infra.downloads.errors import BrokenFile
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _MAX_HEADER_BYTES = 1 << 20
 _TYPES: dict[str, np.dtype[Any]] = {
@@ -51,9 +54,9 @@ class SlicedFile(io.RawIOBase):
         self._place = max(0, base + offset)
         return self._place
 
-    def readinto(self, buffer: object) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         """Read bytes of one slice into a buffer and return their number; 0 at the end."""
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        view = memoryview(buffer).cast("B")
         for path, start, stop in zip(self._paths, self._starts, self._starts[1:], strict=False):
             if start <= self._place < stop:
                 with path.open("rb") as file:

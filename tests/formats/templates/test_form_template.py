@@ -22,7 +22,7 @@ TOTAL = TemplateKey("total", ("Total due", "Total"))
 def _refusal(source: object) -> str:
     """Return the text of the error that a template gives."""
     with pytest.raises(InvalidParameter) as refused:
-        read_template(source)  # type: ignore[arg-type]
+        read_template(source)
     refused.value.message.encode()
     return refused.value.message
 

@@ -103,4 +103,4 @@ def serve(server: CuttingServer) -> Iterator[CuttingServer]:
 
 def serve_wheel(wheel: Path, **facts: object) -> contextlib.AbstractContextManager[CuttingServer]:
     """Serve an index that has one wheel."""
-    return serve(CuttingServer(wheel.name, wheel.read_bytes(), **facts))  # type: ignore[arg-type]
+    return serve(CuttingServer(wheel.name, wheel.read_bytes(), **facts))

@@ -90,7 +90,7 @@ class Batches:
 @pytest.fixture
 def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
     """Parts of ten lines, three at once."""
-    monkeypatch.setitem(rules.PART_LINES, "intent", 10)  # type: ignore[misc]
+    monkeypatch.setitem(rules.PART_LINES, "intent", 10)
     runs_settings = replace(world.container.batch_runs._settings, batch_chains=3)
     monkeypatch.setattr(world.container.batch_runs, "_settings", runs_settings)
     view = world.dataset(some_rows({"book": 9, "cancel": 9}))

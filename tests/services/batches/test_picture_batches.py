@@ -46,7 +46,7 @@ from tests.tiny_vision import TinyVision
 def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
     """Batches of images: parts of ten images and of two documents."""
     for kind, lines in (("predict", 10), ("detect", 10), ("ocr", 2)):
-        monkeypatch.setitem(rules.PART_LINES, kind, lines)  # type: ignore[misc]
+        monkeypatch.setitem(rules.PART_LINES, kind, lines)
     view = world.pictures(label_folders({"red": 9, "green": 9}))
     world.work()
     return Batches(world, world.model(view), view)
@@ -56,7 +56,7 @@ def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Ba
 def reader(shots: Batches) -> TinyEngine:
     """A reader of documents that returns the brightness of a page, so that answers differ."""
     engine = TinyEngine(lambda pixels, check: (f"mean {pixels.mean():.3f}", "second line"))
-    shots.world.container.readers = TinyPool(engine)  # type: ignore[assignment]
+    shots.world.container.readers = TinyPool(engine)
     return engine
 
 
@@ -88,9 +88,9 @@ def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
     )
     record: Any
     if model.type == "image-detection":
-        record = describe.detection(found.items, msgspec.UNSET)  # type: ignore[arg-type]
+        record = describe.detection(found.items, msgspec.UNSET)
     else:
-        record = describe.prediction(found.items, msgspec.UNSET)  # type: ignore[arg-type]
+        record = describe.prediction(found.items, msgspec.UNSET)
     return msgspec.json.encode(record.probabilities)
 
 
@@ -354,12 +354,12 @@ def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
     world = shots.world
     made = _send(shots, _archive(25))
     message = world.messages()[0]
-    done, world.stores.batches.done = world.stores.batches.done, _dead  # type: ignore[method-assign]
+    done, world.stores.batches.done = world.stores.batches.done, _dead
     with pytest.raises(ConnectionError):
         world.deliver(message)
     key = f"batches/{made.batch_id}/results/00000"
     before = world.stores.artifacts.get(key)
-    world.stores.batches.done = done  # type: ignore[method-assign]
+    world.stores.batches.done = done
     world.deliver(message, delivery=2)
 
     assert before

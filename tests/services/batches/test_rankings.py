@@ -212,7 +212,7 @@ def test_models_of_sentiment_rank_too(batches: Batches) -> None:
 @pytest.fixture
 def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
     """Images are ranked in parts of ten."""
-    monkeypatch.setitem(rules.PART_LINES, "predict", 10)  # type: ignore[misc]
+    monkeypatch.setitem(rules.PART_LINES, "predict", 10)
     view = world.pictures(label_folders({"red": 9, "green": 9}))
     world.work()
     return Batches(world, world.model(view), view)

@@ -107,7 +107,7 @@ def step(world: World, view: DatasetView, model: Model, dice: random.Random) -> 
         added = world.container.examples.add_text(world.account, now, f"new {number}", target, None)
         model.examples[added.example.example_id] = "upload", target, f"new {number}"
     elif kind == "feedback":
-        name = now.label(target).name  # type: ignore[union-attr]
+        name = now.label(target).name
         added = world.container.feedback.add_text(world.account, a_model(view), text, name)
         model.examples[added.example.example_id] = "feedback", target, text
     else:
@@ -148,7 +148,7 @@ def test_random_corrections_match_the_model(world: World, view: DatasetView, see
     world.container.uploads.add(world.account, before, a_source(rows))
     world.work()
     held = {one for one in model.examples.values() if one[0] == "upload"}
-    kept = [(t, view.label_named(n).label_id) for t, n in rows]  # type: ignore[union-attr]
+    kept = [(t, view.label_named(n).label_id) for t, n in rows]
     new = [(t, label) for t, label in kept if ("upload", label, t) not in held]
     assert world.get(view).dataset.total == len(model.examples) + len(new)
 
@@ -172,7 +172,7 @@ def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
     after = listed(world, view, "upload")
     assert sorted(i for i, _, _ in after) == sorted(i for i, _, _ in before)
     assert after[229] == (before[4][0], second.label_id, before[4][2])
-    assert first.examples - 1 == world.get(view).label(first.label_id).examples  # type: ignore[union-attr]
+    assert first.examples - 1 == world.get(view).label(first.label_id).examples
 
 
 def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
@@ -269,10 +269,10 @@ def test_receipts_list_only_committed_corrections(world: World, view: DatasetVie
     def die(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    leases.commit_correction = die  # type: ignore[method-assign]
+    leases.commit_correction = die
     with pytest.raises(KeyboardInterrupt):
         world.container.corrections.remove_example(world.get(view), second)
-    leases.commit_correction = commit  # type: ignore[method-assign]
+    leases.commit_correction = commit
     world.clock.advance(minutes=5)
     done = world.container.corrections.change_example(world.get(view), Correction(third, label="c"))
 

@@ -266,14 +266,14 @@ def test_part_of_a_finished_run_leaves_nothing(world: World, large: TinyEncoder)
 
     def stalled(run: Model, part: Any) -> None:
         """Let everything end and be deleted, then write."""
-        world.container.embeddings.make_run_part = make  # type: ignore[method-assign]
+        world.container.embeddings.make_run_part = make
         world.settle()
         account = world.account
         world.container.deletions.delete_dataset(account, "language", view.dataset.dataset_id)
         world.settle()
         make(run, part)
 
-    world.container.embeddings.make_run_part = stalled  # type: ignore[method-assign]
+    world.container.embeddings.make_run_part = stalled
     world.deliver(heads[0])
 
     assert world.objects(f"datasets/{view.dataset.dataset_id}/") == []

@@ -109,7 +109,7 @@ def test_fast_profile_is_forced(world: World) -> None:
     model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": "fast"}))
 
     assert _engine(world, model)["encoders"] == ["bge"]
-    assert world.container.encoders._encoders["mpnet"].texts == 0  # type: ignore[attr-defined]
+    assert world.container.encoders._encoders["mpnet"].texts == 0
 
 
 def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_a_repeated_attempt_reads_the_copied_file(
         attempts.append(world.objects("incoming/"))
         if len(attempts) == 1:
             raise StorageUnavailable
-        return read(*given)  # type: ignore[arg-type]
+        return read(*given)
 
     monkeypatch.setattr(TextReader, "read", fail_once)
     world.work_on()
@@ -132,7 +132,7 @@ def test_a_claim_whose_reply_was_lost_is_undone(
     claim = store.claim
 
     def lose(*given: object) -> None:
-        claim(*given)  # type: ignore[arg-type]
+        claim(*given)
         raise StorageUnavailable
 
     def call() -> None:

@@ -50,7 +50,7 @@ def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPat
     def slow(*arguments: object) -> object:
         """Let a picture take ten seconds."""
         world.clock.advance(seconds=10)
-        return check_picture(*arguments)  # type: ignore[arg-type]
+        return check_picture(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(picture_scan.MemberImages, "check", slow)
@@ -71,7 +71,7 @@ def test_file_that_comes_too_slowly(world: World, monkeypatch: pytest.MonkeyPatc
         """Let the reading begin late."""
         if more:
             world.clock.advance(seconds=30)
-        read(*arguments, **more)  # type: ignore[arg-type]
+        read(*arguments, **more)
 
     monkeypatch.setattr(files, "read", slow)
     with pytest.raises(TimedOut, match=r"within 25 seconds; 0 bytes were read"):

@@ -188,7 +188,7 @@ def test_a_leaning_page_is_read_upright(degrees: float) -> None:
         quad = tuple((float(x), float(y)) for x, y in corners)
         xs, ys = [x for x, _ in quad], [y for _, y in quad]
         box = Rect(min(xs), min(ys), max(xs), max(ys))
-        return TextLine(line.text, line.probability, box, quad, line.places)  # type: ignore[arg-type]
+        return TextLine(line.text, line.probability, box, quad, line.places)
 
     sheet.lines = [leaning(line) for line in sheet.lines]
     (table,) = sheet.tables()
@@ -260,7 +260,7 @@ def chart(sheet: Sheet) -> None:
 def test_what_is_no_table_is_not_taken_for_one(draw: object) -> None:
     """Letters, lists of keys and values, columns of prose, heads and charts give none."""
     sheet = Sheet(width=1500, height=700)
-    draw(sheet)  # type: ignore[operator]
+    draw(sheet)
     assert sheet.tables() == []
 
 

@@ -34,7 +34,7 @@ class Scripted:
 
 def shape(tokens: list[str]) -> list[tuple[int, int, int, int, bool]]:
     """Return row, column, spans and head of the places that tokens tell."""
-    model = StructureModel(Scripted(tokens), TOKENS)  # type: ignore[arg-type]
+    model = StructureModel(Scripted(tokens), TOKENS)
     grid = model.grid(np.zeros((50, 100, 3), np.uint8), (10, 20))
     assert all(slot.box.center == (60, 45) for slot in grid.slots)
     return [(s.row, s.column, s.row_span, s.column_span, s.is_head) for s in grid.slots]
