@@ -222,12 +222,12 @@ def training(seconds: float, name: str = "train_paid") -> float:
 
 
 def kept(function: Function) -> float:
-    """Return the monthly price of one process that is kept ready, in dollars."""
+    """Return the monthly price of one provisioned process, in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_kept_gb_second"]
 
 
 def image(function: Function) -> float:
-    """Return the monthly price of a memory image of a function, in dollars."""
+    """Return the monthly price of a function's memory image (SnapStart), in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_snapshot_gb_second"]
 
 
@@ -289,8 +289,8 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         "|---|---|---|---|---|---|---|",
         *map(_row, uses),
         "",
-        "| function | memory, MB | $ for 1,000 starts | $ a month for its image "
-        "| $ for 1,000 starts from it | $ a month for one that is kept ready |",
+        "| function | memory, MB | $ for 1,000 starts | $ a month with SnapStart "
+        "| $ for 1,000 starts with SnapStart | $ a month for a provisioned process |",
         "|---|---|---|---|---|---|",
         *_warmth(),
         "",
@@ -300,9 +300,9 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
         f"| a gigabyte in tables, a month | {stored_gb():.2f} |",
         f"| a gigabyte in the bucket, a month | {PRICES['s3_gb_month']:.3f} |",
         f"| web ACL (`WebAcl`), a month; noted on {NOTED_LATER['waf']} | {web_acl():.2f} |",
-        f"| a million calls that it looks at | {1e6 * PRICES['waf_request']:.2f} |",
-        f"| a metric, a month in which it is used all the time | {metric:.2f} |",
-        f"| all {most_metrics()} metrics, used all the time | {most_metrics() * metric:.2f} |",
+        f"| a million calls through the web ACL | {1e6 * PRICES['waf_request']:.2f} |",
+        f"| a metric that is written all month | {metric:.2f} |",
+        f"| all {most_metrics()} metrics, written all month | {most_metrics() * metric:.2f} |",
     ]
 
 
