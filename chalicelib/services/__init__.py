@@ -1,5 +1,5 @@
-"""Use cases, one file each; services call stores and engines and never each other.
+"""Use cases, one per file. A service calls stores and engines, and never another service.
 
-Every service raises StorageUnavailable (503) when the storage does not answer; jobs of queues are
-then retried.
+Every service raises StorageUnavailable (503) if the storage does not answer. The queue then
+delivers a job again.
 """

@@ -1,4 +1,4 @@
-"""Administers accounts: create, change and close them."""
+"""Creates, changes and closes accounts, for the administrator's commands."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ LICENSE_CHARACTERS = 10
 
 @dataclass(frozen=True)
 class KeyedAccount:
-    """An account and the private half of its new key, which is stored nowhere else."""
+    """An account and the private half of its new key. The private key is not stored."""
 
     account: Account
     private_pem: str | None
-    """New private key in PEM; None if the caller sent a public key."""
+    """New private key in PEM format; None if the caller brought a public key."""
 
 
 class AccountService:
@@ -70,11 +70,11 @@ class AccountService:
         source: str = DEFAULT_SOURCE,
         public_pem: str | None = None,
     ) -> KeyedAccount:
-        """Create an account with a new key, or with the caller's own public key.
+        """Create an account with a new key pair, or with a public key of the caller.
 
         Raises:
-            InvalidParameter: the address, the plan or the key is not acceptable.
-            Conflict: the address has an account.
+            InvalidParameter: the address, the plan or the key is not allowed.
+            Conflict: the address already has an account.
         """
         address = _checked_email(email)
         _check_plan(plan, source)
@@ -103,17 +103,17 @@ class AccountService:
         return self._accounts.list_all()
 
     def find(self, email: str) -> Account | None:
-        """Find an account by its address, including closed ones."""
+        """Return the account with an address, also if it is closed; None if there is none."""
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:
-        """Change the plan of an account from its next call on.
+        """Change the plan of an account, from its next call on.
 
         Args:
-            email: the account's address.
+            email: address of the account.
             plan: name of the plan.
-            source: plan family; by default the account's family if that has the plan, otherwise the
-                family that has it.
+            source: HEROKU or SALESFORCE. By default, the account's source if it has the plan,
+                otherwise the other one.
 
         Raises:
             InvalidParameter: the plan does not exist.
@@ -125,7 +125,7 @@ class AccountService:
         return _existing(self._accounts.set_plan(account.account_id, plan, chosen), email)
 
     def set_example_calls(self, email: str, calls: int) -> Account:
-        """Set an individual limit of monthly calls that return examples.
+        """Set how many calls per month that return examples one account may make.
 
         Raises:
             InvalidParameter: the limit is out of range.
@@ -141,12 +141,12 @@ class AccountService:
         """Replace the keys of an account; old keys and their tokens end after `overlap_seconds`.
 
         Args:
-            email: the account's address.
+            email: address of the account.
             overlap_seconds: how long the old keys stay valid, in seconds.
-            public_pem: public key of the caller, instead of a new key pair.
+            public_pem: public key of the caller; None to create a key pair.
 
         Raises:
-            InvalidParameter: the overlap is out of range or the key not acceptable.
+            InvalidParameter: the overlap is out of range, or the key is not allowed.
             NotFound: no active account has this address.
         """
         _check_range("overlap", overlap_seconds, MAX_TOKEN_SECONDS, "seconds")
@@ -169,10 +169,10 @@ class AccountService:
         self._api_keys.delete_all(self._active(email).account_id)
 
     def close(self, email: str, keep_days: float = DEFAULT_KEEP_DAYS) -> Account:
-        """Close an account: its tokens end at once, its data is deleted later.
+        """Close an account. Its tokens end at once, and its data is deleted after `keep_days`.
 
         Raises:
-            InvalidParameter: the retention time of the data is out of range.
+            InvalidParameter: `keep_days` is out of range.
             NotFound: no account has this address.
         """
         _check_range("keep", keep_days, MAX_KEEP_DAYS, "days")
@@ -209,7 +209,7 @@ def _taken(email: str) -> Conflict:
 
 
 def _checked_email(email: str) -> str:
-    """Return a valid address in lower case."""
+    """Check an email address, and return it in lower case."""
     name, _, host = email.partition("@")
     parts_are_good = name and host and "@" not in host
     is_printable = email.isprintable() and " " not in email
@@ -235,13 +235,17 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return the present source if it offers the plan, otherwise the first source that does."""
+    """Return the source whose plans include a plan: the present source if possible."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
 
 def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
-    """Make a key pair, or check the caller's public key."""
+    """Create a key pair, or check the caller's public key.
+
+    Returns:
+        The new key of the account, and the private key in PEM; None if the caller has it.
+    """
     private_pem = new_private_pem() if public_pem is None else None
     try:
         checked = (
@@ -255,7 +259,13 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a new key to an account and lets the old keys expire."""
+    """Return a function that adds a new key to a tuple of keys and ends the old ones later.
+
+    Args:
+        key: the new key.
+        now: the current time; keys that have expired by now are dropped.
+        old_until: when the old keys expire.
+    """
 
     def change(present: tuple[AccountKey, ...]) -> tuple[AccountKey, ...]:
         # The store may call this again on its own result after a conflict, so it must be

@@ -34,7 +34,7 @@ _MOST_REMEMBERED = 4096
 
 
 class ApiKeyService:
-    """Manages the API keys of accounts, and authenticates callers by them."""
+    """Manages API keys, and finds the account that an API key belongs to."""
 
     def __init__(self, accounts: AccountStore, keys: ApiKeyStore, clock: Clock) -> None:
         self._accounts = accounts
@@ -46,12 +46,12 @@ class ApiKeyService:
     def find_caller(
         self, secret: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:
-        """Return the account of a key, and the model that the call names.
+        """Return the account of an API key, and the model that the call names.
 
         Args:
-            secret: the key as it was sent.
-            name_model: returns the id of the model that the call names; called once the key is
-                known to belong to an account.
+            secret: the key as the caller sent it.
+            name_model: returns the id of the model that the call names; called after the key was
+                recognised.
 
         Raises:
             InvalidToken: the key is malformed, unknown, revoked or expired.
@@ -77,7 +77,7 @@ class ApiKeyService:
     def create(
         self, account: Account, name: str, scope: str = ALL, expires_at: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create a key.
+        """Create an API key.
 
         Args:
             account: the owner.
@@ -86,7 +86,7 @@ class ApiKeyService:
             expires_at: date and time in ISO 8601, UTC unless it has an offset.
 
         Returns:
-            The key, and its secret, which is stored nowhere.
+            The key as it is stored, and its secret, which is not stored.
 
         Raises:
             InvalidParameter: the name, scope or date is not allowed.
@@ -124,7 +124,7 @@ class ApiKeyService:
         raise ApiKeyNotFound(key_id)
 
     def revoke(self, key: ApiKey) -> None:
-        """Revoke a key at once."""
+        """Revoke an API key, from the next call on."""
         try:
             self._keys.remove(key)
         finally:

@@ -1,4 +1,4 @@
-"""Access and refresh tokens: granting, checking, revoking. Spec: Authentication; contract 2."""
+"""Issues, verifies and revokes access and refresh tokens. Spec: Authentication; contract 2."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ gQIDAQAB
 
 @dataclass(frozen=True)
 class Granted:
-    """The tokens of a response."""
+    """The tokens that a token request returns."""
 
     access_token: str
     """Bearer token for API calls."""
     expires_in: int
     """Lifetime of the access token in whole seconds."""
     refresh_token: str | None = None
-    """Only if the scope requested one."""
+    """Refresh token; None unless the scope requested one."""
 
 
 class TokenService:
     """Issues tokens for assertions and refresh tokens, and finds the account of a token.
 
-    A token names the account key, and perhaps the refresh token, for which it was issued. The token
-    becomes invalid as soon as that key, that refresh token or the account is invalid, because
-    nothing is cached.
+    A token names the account key for which it was issued, and the refresh token if there was one. A
+    token is invalid as soon as one of these or the account is invalid. Nothing is cached, so this
+    takes effect at once.
     """
 
     def __init__(
@@ -87,15 +87,15 @@ class TokenService:
         self._rates = rates
 
     def grant_assertion(self, text: str, scope: str | None = None, domain: str = "") -> Granted:
-        """Issue an access token for an assertion signed with one of the account's keys.
+        """Issue an access token for an assertion that was signed with one of the account's keys.
 
         Args:
             text: the signed assertion.
-            scope: space-separated words; `offline` also requests a refresh token.
-            domain: host name by which the gateway was reached, if known.
+            scope: words separated by spaces; `offline` requests a refresh token, too.
+            domain: host name by which the gateway was reached; "" if unknown.
 
         Raises:
-            InvalidGrant: the assertion is not acceptable.
+            InvalidGrant: the assertion is not valid.
             RateExceeded: the account requested too many tokens in a short time.
         """
         try:
@@ -127,11 +127,12 @@ class TokenService:
 
         Args:
             refresh_token: the refresh token.
-            valid_for: lifetime of the access token in seconds, a whole number or its digits.
+            valid_for: lifetime of the access token in seconds: a whole number, or text of its
+                digits.
 
         Raises:
-            InvalidGrant: the refresh token is not acceptable.
-            InvalidParameter: `valid_for` is not a number of seconds from 1 to 30 days.
+            InvalidGrant: the refresh token is not valid.
+            InvalidParameter: `valid_for` is not a whole number of seconds, or more than 30 days.
             RateExceeded: the account requested too many tokens in a short time.
         """
         claims = self._claims(REFRESH, refresh_token)
@@ -204,7 +205,7 @@ class TokenService:
         return self._hosts | {domain.partition(":")[0].lower()} if domain else self._hosts
 
     def _signer_of(self, assertion: Assertion) -> tuple[Account, str]:
-        """Return the account that an assertion names, and the id of the key that signed it."""
+        """Return the account that signed an assertion, and the id of the account's key."""
         account = self._subject(assertion.subject)
         keys = () if account is None else account.keys
         now = self._clock()
@@ -220,7 +221,7 @@ class TokenService:
         return account if account is not None and account.status == ACTIVE else None
 
     def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
-        """Return the claims of a token of this service; None if it is not of this kind."""
+        """Return the claims of a token; None unless this service issued it as this kind."""
         # Checked first, because the signing key may have to be fetched.
         if not has_token_form(token):
             return None
@@ -232,7 +233,7 @@ class TokenService:
     def _owner(
         self, claims: dict[str, Any], refresh_id: str | None, model_id: str | None = None
     ) -> ApiCaller | None:
-        """Return the account of a token; None if the account, key or refresh token has ended."""
+        """Return the account of a token; None if account, key or refresh token is not valid now."""
         caller = self._accounts.find_caller(claims["sub"], refresh_id, model_id)
         if caller is None or caller.account.status != ACTIVE:
             return None
@@ -257,7 +258,7 @@ class TokenService:
 
 
 def _valid_for(value: object) -> int:
-    """Return the requested lifetime in seconds."""
+    """Check the requested lifetime of a token, and return it in seconds."""
     if value is None:
         return DEFAULT_REFRESHED_SECONDS
     if isinstance(value, str) and _DIGITS.fullmatch(value):

@@ -17,7 +17,7 @@ class UsageFacts:
     """The usage of the current month."""
 
     usage_id: str
-    """Digits, the same for an account and a month."""
+    """Id of the record: digits that depend only on account and month."""
     organization_id: str
     starts_at: datetime
     """First moment of the month."""
@@ -25,22 +25,22 @@ class UsageFacts:
     """First moment of the next month."""
     plan: str
     amount: int
-    """Number of plans: always one."""
+    """Number of plans of the account: always 1."""
     source: str
     """HEROKU or SALESFORCE."""
     license_id: str
-    """Ten letters."""
+    """Ten letters that identify the account's plan."""
     usage: Usage
 
 
 class UsageService:
-    """Reports how much of its allowances an account has used."""
+    """Reports how many predictions an account has made this month."""
 
     def __init__(self, allowances: Allowances) -> None:
         self._allowances = allowances
 
     def facts(self, account: Account) -> UsageFacts:
-        """Return the facts that the usage call reports."""
+        """Return the plan of an account and its predictions of this month."""
         usage = self._allowances.predictions(account)
         return UsageFacts(
             usage_id=f"{account.account_id}{usage.starts_at:%Y%m}",

@@ -1,1 +1,1 @@
-"""Batches: accept them, and answer them part by part."""
+"""Batches: accepting requests, and answering the lines part by part."""

@@ -1,7 +1,8 @@
 """Batches of images and documents.
 
-The files of a part are stored next to its lines in the bucket, or with the images of the dataset.
-They are read one after the other, so that only a few are in memory at a time.
+The files of a part are stored next to its lines in the bucket. If the input is a dataset, its
+stored images are used. Files are read one after the other, so that only a few are in memory at a
+time.
 """
 
 from __future__ import annotations
@@ -71,10 +72,10 @@ GONE = LineError("example_not_found", "The picture was deleted before it was ans
 
 
 class ImagePredictor(Protocol):
-    """The methods of the prediction service that batches use."""
+    """The methods of the image prediction service that batches use."""
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise an error if a model cannot answer."""
+        """Raise an error if a model is not ready or not of one of these types."""
 
     def predict(
         self,
@@ -84,11 +85,11 @@ class ImagePredictor(Protocol):
         types: Collection[str],
         options: PredictionOptions,
     ) -> Sequence[Prediction[Probability | Detection]]:
-        """Predict images as the single call does."""
+        """Predict images, with the same results as a call for a single image."""
 
 
 class DocumentReader(Protocol):
-    """Reads documents as the single call does."""
+    """The methods of the document service that batches use."""
 
     def require_networks(self, model: ServedModel) -> None:
         """Raise an error if the networks of a model are missing."""
@@ -96,7 +97,7 @@ class DocumentReader(Protocol):
     def template(
         self, source: bytes | str | Mapping[str, object] | None, form_type: str | None
     ) -> FormTemplate:
-        """Return the template of a request, or the built-in one of a standard form."""
+        """Return the form template of a request, or the built-in template of a standard form."""
 
     def read_content(
         self,
@@ -105,7 +106,7 @@ class DocumentReader(Protocol):
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document, and return what the request selects."""
+        """Read a document, and return the findings that the request asks for."""
 
 
 # Errors of a single file. Any other error fails the part, which is then repeated.
@@ -116,7 +117,7 @@ class PictureWork:
     """Reads and answers images and documents."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
-    """Most bytes of an archive behind a `path`."""
+    """Maximum size in bytes of an archive behind a `path`."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class PictureWork:
         self._ocr = ocr
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise an error if a model cannot answer images or read documents."""
+        """Raise an error if a model cannot answer this kind of batch."""
         if kind == RANK:
             check_ranked(VISION, model)
         if kind == READ:
@@ -143,12 +144,12 @@ class PictureWork:
             self._predictions.check(model, KIND_TYPES[kind])
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Refuse a file that is not an archive."""
+        """Raise an error if a sent file is not an archive."""
         del encoding
         check_content(VISION, content)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return whether the archive is small enough to be split within the call."""
+        """Return whether a sent archive is small enough to split it into parts within the call."""
         try:
             return count_members(io.BytesIO(content)) <= PARTS_IN_CALL * part_lines(VISION, kind)
         except InvalidZip as problem:
@@ -168,7 +169,7 @@ class PictureWork:
             raise _no_archive(problem) from problem
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Yield one line per uploaded image of a dataset, with the id of the image's first example.
+        """Yield one line per uploaded image of a dataset, with the id of its first example.
 
         Raises:
             InvalidUpload: the dataset has too many images.
@@ -191,7 +192,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer files one after the other; the error of a file is the answer of its line."""
+        """Answer the files one after the other. The error of a file becomes that of its line."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:
@@ -203,7 +204,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return the function that answers an image, or that judges an image for a ranking."""
+        """Return a function that predicts the image of a line, or judges it for a ranking."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # Refused here, the whole part fails; refused below, it would be the error of one line.
@@ -218,7 +219,7 @@ class PictureWork:
         return answer
 
     def _reader(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that reads a document like a single call, with more time."""
+        """Return a function that reads the document of a line within DOCUMENT_SECONDS."""
         request = self._request(batch)
         self._ocr.require_networks(model)
 
@@ -254,7 +255,7 @@ class PictureWork:
     def _contents(
         self, batch: Batch, number: int, lines: Sequence[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes | None]]:
-        """Read the files of lines one after the other; a deleted file is None."""
+        """Yield each line with the bytes of its file; None if the file was deleted."""
         if "dataset" not in batch.source:
             return iter(self._batch_files.contents(batch, number, lines))
         dataset_id = int(str(batch.source["dataset"]))

@@ -1,4 +1,4 @@
-"""Rankings: stores a judgement of every line of a batch, and selects lines at the end."""
+"""Rankings: stores a judgement of every line, and selects the lines to label at the end."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 class RankingWork:
-    """Stores a judgement of each line, and selects the lines of the ranking."""
+    """Stores the judgements of lines, and selects the lines that the ranking returns."""
 
     def __init__(self, files: BatchFiles) -> None:
         self._files = files
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part; lines without an answer are omitted."""
+        """Return the stored form of a part's judgements; lines without an answer are left out."""
         from chalicelib.engines.ranking.parts import dump_part
 
         judged = ((place, line.judgement) for place, line in enumerate(lines))
         return dump_part([(place, found) for place, found in judged if found is not None])
 
     def chosen(self, batch: Batch, check: Callable[[], None]) -> list[AnsweredLine]:
-        """Select the lines that improve the model most if they are labelled, the best first.
+        """Select the lines whose labels would improve the model most, the best first.
 
         Args:
             batch: a batch whose parts are all answered.
-            check: called between parts; raises to stop.
+            check: called between parts; raises an error to stop.
 
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.
@@ -71,7 +71,13 @@ class RankingWork:
     def _lines(
         self, batch: Batch, number: int, rows: list[tuple[int, Placing]]
     ) -> list[AnsweredLine]:
-        """Read the selected lines of a part, with the label that the model suggests."""
+        """Return the selected lines of one part, each with the label that the model predicts.
+
+        Args:
+            batch: the batch.
+            number: number of the part.
+            rows: row in the part and rank of each selected line.
+        """
         from chalicelib.engines.ranking.parts import load_part
 
         lines = self._files.part(batch, number)

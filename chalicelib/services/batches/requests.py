@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class BatchServiceStores:
-    """The stores that `BatchService` uses."""
+    """Stores used by `BatchService`."""
 
     batch_files: BatchFiles
     batches: BatchStore
@@ -70,25 +70,25 @@ class BatchOptions:
     """Options of a batch in addition to its model and input."""
 
     kind: str | None = None
-    """What to predict for each line; None: what the model's type predicts."""
+    """What to predict for each line; None to let the model's type decide."""
     count: int | None = None
-    """Maximum number of labels of an answer."""
+    """Maximum number of labels per line; None for the default."""
     name: str | None = None
-    """Name of the batch; None: that of the input."""
+    """Name of the batch; None for the name of the input."""
     format: str = "jsonl"
     """Format of the result."""
     is_partial: bool = False
-    """Whether to answer only as many lines as the allowance covers."""
+    """Whether to answer only the first lines if the monthly predictions are too few for all."""
     columns: str = ANSWER
     """Columns of the result."""
     review_below: float | None = None
-    """Probability below which the result marks a line for review."""
+    """Lines with a lower probability are marked for review; None for no such column."""
     file: ReadingOptions = RECOGNISED
     """How a file of texts is read."""
     reading: Mapping[str, object] = field(default_factory=dict)
     """Options of document reading; empty unless the batch reads documents."""
     template: bytes | None = None
-    """A validated form template, if one was sent."""
+    """A validated form template; None if none was sent."""
 
 
 class BatchService:
@@ -107,8 +107,8 @@ class BatchService:
         Args:
             stores: rows, files and queues.
             clock: returns the current time.
-            works: the work that is specific to a family, by family.
-            prepare: prepares a batch within the call; raises the error that refuses it.
+            works: by family, the object that reads and answers batches of this family.
+            prepare: prepares a batch within the call; raises an error to refuse the batch.
             settle: settles a finished batch within the call.
         """
         self._stores = stores
@@ -126,18 +126,18 @@ class BatchService:
         source: UploadSource | DatasetView,
         options: BatchOptions,
     ) -> Batch:
-        """Create a batch; predictions for a small input are reserved within the call.
+        """Create a batch. A small input is split, and its predictions reserved, at once.
 
         Args:
             account: owner of the batch.
             family: family of the input.
             model: the model that answers.
-            source: a file or its URL, or a dataset whose uploads are answered.
+            source: a file, its URL, or a dataset whose uploaded examples are answered.
             options: the other options.
 
         Raises:
-            InvalidParameter: the model has another type.
-            ModelNotReady, EncoderMissing, ModelUnreadable: the model cannot answer.
+            InvalidParameter: the model is of another type.
+            ModelNotReady, EncoderMissing, ModelUnreadable: the model cannot predict.
             BadRequest: the input cannot be read, or is empty.
             TooLarge: the input is over its limit.
             TooManyOpen: the account has the maximum number of batches.
@@ -163,7 +163,7 @@ class BatchService:
         options: BatchOptions,
         kind: str,
     ) -> Batch:
-        """Return the batch of a request, with a checked input."""
+        """Check the input of a request, and return the batch to create."""
         derived = source.dataset.name if isinstance(source, DatasetView) else source.derived_name
         now = self._clock()
         return Batch(
@@ -191,10 +191,10 @@ class BatchService:
         )
 
     def get(self, account: Account, family: str, batch_id: str) -> Batch:
-        """Return a batch.
+        """Return a batch of the account.
 
         Raises:
-            BatchNotFound: the account has no such batch, or it has expired.
+            BatchNotFound: the account has no batch with this id, or the batch has expired.
         """
         is_id = STRING_ID.fullmatch(batch_id) is not None
         found = self._batches.find(account.account_id, batch_id) if is_id else None
@@ -209,7 +209,7 @@ class BatchService:
         return ListPage(tuple(mine[offset : offset + count]), offset, has_more)
 
     def url(self, batch: Batch) -> str | None:
-        """Return a download URL that is valid for 30 minutes; None without a result."""
+        """Return a URL of the result, valid for 30 minutes; None if there is no result."""
         return self._stores.batch_files.url(batch) if batch.result else None
 
     def delete(self, batch: Batch) -> Batch:
@@ -237,7 +237,7 @@ class BatchService:
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView, encoding: str
     ) -> dict[str, object]:
-        """Check the input, and return where it is stored."""
+        """Check the input of a batch, and return its place as `Batch.source` stores it."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):
@@ -266,7 +266,7 @@ class BatchService:
     def _write(
         self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
     ) -> None:
-        """Store input and row, then prepare the batch or send it to a worker."""
+        """Store the input and the row. Then prepare the batch, or let a worker prepare it."""
         if uploaded := _uploaded(batch):
             # An uploaded file can be used once, so that two calls never share or delete it.
             self._stores.uploaded_files.claim(uploaded, batch.batch_id)
@@ -284,7 +284,7 @@ class BatchService:
             self._send(batch)
 
     def _revert(self, batch: Batch, source: UploadSource | DatasetView) -> None:
-        """Undo a request whose row may or may not have been written."""
+        """Undo a failed request, whether its row was written or not."""
         with suppress(StorageUnavailable):
             found = self._batches.find(batch.account_id, batch.batch_id)
             if found is not None:
@@ -319,7 +319,7 @@ class BatchService:
 
 
 def _reading(options: ReadingOptions) -> dict[str, object]:
-    """Return how the file is read, in the form that a batch stores with the place of its input."""
+    """Return reading options in the form in which `Batch.source` stores them."""
     found = {
         "delimiter": options.delimiter,
         "sheet": options.sheet,
@@ -331,6 +331,6 @@ def _reading(options: ReadingOptions) -> dict[str, object]:
 
 
 def _uploaded(batch: Batch) -> UploadedFile | None:
-    """Return the uploaded file that is the input; None if the input is not an uploaded file."""
+    """Return the file that is the input if it was sent with a presigned form, otherwise None."""
     path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
     return claimed_file(batch.account_id, path, etag)

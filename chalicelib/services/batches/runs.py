@@ -1,9 +1,9 @@
 """Runs batches: prepares them, answers their parts, writes the result, releases predictions.
 
-A batch runs as a few chains of parts: the worker that has answered a part sends the next part of
-its chain. So an account has only a few queued messages, however large its batches are, and a new
-batch waits only for parts that are running. Every step may be repeated: a part writes the same
-bytes again, and is counted once.
+The parts of a batch form a few chains. The worker that has answered a part sends the message of the
+next part in the same chain. So an account has only a few queued messages, however large its batches
+are. A new batch of another account waits only for the parts that are running. Every step may be
+repeated: a repeated part writes the same bytes, and is counted once.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _REFUSALS = (DownloadFailed, InvalidUpload, PredictionQuotaExceeded, TooLarge)
 
 @dataclass(frozen=True, kw_only=True)
 class BatchRunServiceStores:
-    """The stores that `BatchRunService` uses."""
+    """Stores used by `BatchRunService`."""
 
     accounts: AccountStore
     batch_files: BatchFiles
@@ -99,10 +99,10 @@ class BatchRunServiceStores:
 
 @dataclass(frozen=True)
 class BatchWriters:
-    """The functions with which `BatchRunService` writes results."""
+    """The functions and objects with which `BatchRunService` writes results."""
 
     write_lines: WriteLines
-    """Writes answered lines in the format of the result."""
+    """Writes answered lines in the format of the result (JSON lines or CSV)."""
     ranker: Ranker
     """Selects the lines of a ranking."""
     tables: Tables
@@ -110,7 +110,7 @@ class BatchWriters:
 
 
 class BatchRunService:
-    """Runs the jobs of batches."""
+    """Runs batch jobs of the queue."""
 
     def __init__(
         self,
@@ -125,11 +125,11 @@ class BatchRunService:
 
         Args:
             stores: rows, files and queues.
-            allowances: counts lines.
-            works: the work that is specific to a family, by family.
-            writers: write the results of parts and whole batches.
+            allowances: reserves and counts predictions.
+            works: by family, the object that reads and answers batches of this family.
+            writers: write the answers of parts and the results of batches.
             clock: returns the current time.
-            settings: chains, leases and attempts.
+            settings: number of chains, duration of leases, number of attempts.
         """
         self._stores = stores
         self._batches = stores.batches
@@ -143,11 +143,11 @@ class BatchRunService:
         self._settings = settings
 
     def run(self, job: BatchJob, delivery: int = 1) -> None:
-        """Answer a part of a batch, or perform the batch's next step.
+        """Answer a part of a batch; a job without a part performs the batch's next step.
 
         Args:
-            job: the job that `batch_job` made.
-            delivery: how often the queue has delivered this message.
+            job: a job of `batch_job`.
+            delivery: how many times the queue has delivered this message.
         """
         batch = self._batches.find(job.account_id, job.batch_id)
         if batch is None:
@@ -160,7 +160,7 @@ class BatchRunService:
             self._take_next_step(batch)
 
     def prepare(self, batch: Batch) -> None:
-        """Write the parts of a batch, reserve its predictions, and start the batch if it is next.
+        """Store the parts of a batch, reserve its predictions, and start the account's next batch.
 
         Raises:
             InvalidUpload, DownloadFailed, TooLarge: the input cannot be read, or is empty.
@@ -178,7 +178,7 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def settle(self, batch: Batch) -> None:
-        """Settle a finished batch: release predictions, delete files, start the next batch."""
+        """Settle an ended batch: release predictions, delete files, start the next batch."""
         now = to_milliseconds(self._clock())
         if is_owned(batch.lease_until, now):
             # A worker that prepares it may be about to reserve predictions, so settle it later.
@@ -202,7 +202,7 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def _emit(self, batch: Batch) -> None:
-        """Emit the event of a finished batch."""
+        """Emit the event that a batch has ended."""
         event = "batch.failed" if batch.status == FAILED else "batch.done"
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
@@ -221,7 +221,7 @@ class BatchRunService:
             self._resume(batch)
 
     def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
-        """Perform a step; end the batch if the step is refused or was attempted too often."""
+        """Perform a step of a batch. End the batch if it is refused or has no attempts left."""
         if batch.attempts >= self._settings.max_attempts:
             self._give_up(batch, f"was interrupted {self._settings.max_attempts} times")
             return
@@ -234,10 +234,13 @@ class BatchRunService:
 
     @contextmanager
     def _owned(self, batch: Batch) -> Iterator[tuple[Batch, Callable[[], None]]]:
-        """Hold the lease of a batch; yield the batch, and a check that raises if the lease is lost.
+        """Hold the lease of a batch while the block runs.
+
+        Yields:
+            The batch with its lease, and a function that raises LeaseLost if the lease is lost.
 
         Raises:
-            LeaseLost: another worker owns it, or it has ended.
+            LeaseLost: another worker owns the batch, or the batch has ended.
         """
         found = self._batches.find(batch.account_id, batch.batch_id)
         owned = None if found is None else self._batches.acquire(found)
@@ -254,7 +257,7 @@ class BatchRunService:
             raise
 
     def _reserve(self, owned: Batch) -> None:
-        """Reserve the predictions of a batch and store their number."""
+        """Reserve predictions for the lines of a batch, and store how many lines are covered."""
         account = self._stores.accounts.get(owned.account_id)
         if account is None:
             raise LeaseLost
@@ -269,7 +272,11 @@ class BatchRunService:
             raise
 
     def _write_parts(self, batch: Batch, check: Callable[[], None], table: InputTable) -> list[int]:
-        """Split the input into parts; return the number of lines up to the end of each."""
+        """Split the input into parts and store them.
+
+        Returns:
+            For each part, the number of lines up to its end.
+        """
         ends: list[int] = []
         with tempfile.TemporaryFile() as file:
             read = self._lines(batch, file, check, table)
@@ -288,7 +295,7 @@ class BatchRunService:
     def _lines(
         self, batch: Batch, file: BinaryIO, check: Callable[[], None], table: InputTable
     ) -> Iterator[BatchLine]:
-        """Yield the lines of the input."""
+        """Yield the lines of a batch's input; `file` is empty and receives a copy of the input."""
         source = batch.source
         if "dataset" in source:
             return self._dataset_lines(batch, int(str(source["dataset"])))
@@ -326,7 +333,10 @@ class BatchRunService:
                 return
 
     def _resume(self, batch: Batch) -> None:
-        """Send the parts again after a lost message or repeated failures."""
+        """Send the messages of unanswered parts again, after a message was lost or failed often.
+
+        The batch ends as FAILED if this has happened too often without an answered part.
+        """
         if batch.stalls >= MAX_STALLS:
             self._give_up(
                 batch, f"was sent to workers {MAX_STALLS} times, and no part was answered"
@@ -337,7 +347,7 @@ class BatchRunService:
             self._send_heads(stalled)
 
     def _send_heads(self, batch: Batch) -> None:
-        """Send the message of the first unanswered part in each chain."""
+        """Send the message of the first unanswered part of each chain."""
         chains = self._settings.batch_chains
         for first in range(min(chains, batch.parts)):
             chain = range(first, batch.parts, chains)
@@ -375,7 +385,7 @@ class BatchRunService:
             self._send_next(after, number)
 
     def _encode_part(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part: result lines, cells of a table, or judgements."""
+        """Return the stored form of a part's answers: result lines, table cells, or judgements."""
         if batch.kind == RANK:
             return self._ranker.content(lines)
         if batch.is_table:
@@ -383,7 +393,7 @@ class BatchRunService:
         return self._write_lines(batch.format, lines)
 
     def _answer(self, batch: Batch, number: int) -> Iterator[AnsweredLine]:
-        """Answer the lines of a part with the model version at the start of the batch."""
+        """Answer the lines of a part with the model version that the batch has stored."""
         lines = self._files.part(batch, number)
         if lines is None:
             raise StorageUnavailable
@@ -402,7 +412,10 @@ class BatchRunService:
             yield AnsweredLine(line, error=line.error or NOT_COVERED)
 
     def _handle_uncounted_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Handle a part that was not counted: another worker was faster, or the batch has ended."""
+        """Handle an answered part that could not be counted.
+
+        Either another worker has answered it, or the batch has ended.
+        """
         found = self._batches.find(batch.account_id, batch.batch_id)
         if found is None or found.status != RUNNING:
             if found is None or not found.is_open:
@@ -411,10 +424,10 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Continue the chain after an answered part if the worker of this part may have died.
+        """Send the next message of a chain whose part is already answered.
 
-        The first delivery of such a message is a duplicate, because another worker continues the
-        chain.
+        At the first delivery nothing is sent, because the worker that answered the part sends it.
+        At a later delivery, that worker may have died before.
         """
         if delivery > 1:
             if batch.is_answered:
@@ -428,7 +441,7 @@ class BatchRunService:
             self._send(batch, following)
 
     def _finish(self, batch: Batch) -> None:
-        """Write the result, publish it, and settle the batch."""
+        """Write the result of a batch, publish it, and settle the batch."""
         with self._owned(batch) as (owned, check):
             # The fence is in the name, so a stalled worker cannot overwrite the published result.
             name = result_name(owned, owned.fence)
@@ -456,7 +469,7 @@ class BatchRunService:
         return self._files.put_lines(batch, name, head + content, check)
 
     def _fail(self, batch: Batch, message: str) -> None:
-        """End a batch as FAILED, unless it has ended."""
+        """End a batch as FAILED, unless it has already ended."""
         failed = self._batches.fail(batch, message)
         if failed is not None:
             self.settle(failed)
@@ -474,13 +487,13 @@ class BatchRunService:
         return claimed_file(batch.account_id, path, etag)
 
     def _delete_upload(self, batch: Batch) -> None:
-        """Delete the uploaded file of the input, if any."""
+        """Delete the input file if it was sent with a presigned form."""
         if uploaded := self._uploaded(batch):
             self._stores.uploaded_files.delete(uploaded)
 
 
 def _cause(batch: Batch, refusal: ServiceError) -> str:
-    """Return why no part can be answered."""
+    """Return the text that says why no part of a batch can be answered."""
     if isinstance(refusal, ModelNotFound):
         return f"Model {batch.model_id} was deleted before the batch was answered."
     return str(refusal)

@@ -1,4 +1,4 @@
-"""Results as tables: the columns of the input or the rows' numbers, and the answers after them."""
+"""Batch results that are tables: input columns or row numbers first, then the answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHECK_ROWS = 1_000
 
 
 class TableWork:
-    """Stores the cells of lines and answers, and writes them as one table at the end."""
+    """Stores input cells and answers by part, and writes them as one table at the end."""
 
     def __init__(self, files: BatchFiles) -> None:
         self._files = files
@@ -38,7 +38,7 @@ class TableWork:
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Yield the lines with the cells that the result has before the answer."""
+        """Yield the lines with the cells that come before the answer in the result."""
         if not batch.is_table:
             yield from lines
             return
@@ -52,7 +52,7 @@ class TableWork:
             yield line
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
-        """Store the columns of the input, once all its lines are read."""
+        """Store the input columns, after all lines of the input were read."""
         if batch.is_table:
             self._files.put_columns(
                 batch,
@@ -65,18 +65,18 @@ class TableWork:
             )
 
     def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of a part: the cells of each answer as a line of JSON."""
+        """Return the stored form of a part: one JSON array of answer cells per line."""
         width = len(own_columns(batch))
         return b"".join(
             msgspec.json.encode(_answer_cells(batch, line, width)) + b"\n" for line in lines
         )
 
     def chunks(self, batch: Batch, check: Callable[[], None]) -> Iterator[bytes]:
-        """Yield the result from all finished parts.
+        """Yield the bytes of the result, made from all answered parts.
 
         Args:
-            batch: a batch whose lines have cells.
-            check: called regularly; raises to stop.
+            batch: a batch whose result is a table.
+            check: called often; raises an error to stop.
 
         Raises:
             StorageUnavailable: a part is missing because another worker has finished the batch.
@@ -118,7 +118,7 @@ def _cells(batch: Batch, line: BatchLine) -> list[Cell]:
 
 
 def _answer_cells(batch: Batch, answered: AnsweredLine, width: int) -> list[Cell]:
-    """Return the added cells of a row; cells without a value are empty."""
+    """Return the cells that a row adds to the input; cells without a value are empty."""
     error, is_input = answered.error, batch.columns == INPUT
     ends: list[Cell] = [error.message if error else ""]
     if not is_input:

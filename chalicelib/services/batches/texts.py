@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class TextPredictor(Protocol):
-    """The methods of the prediction service that batches use."""
+    """The methods of the text prediction service that batches use."""
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Refuse a model that cannot answer."""
+        """Raise an error if a model is not ready or not of this type."""
 
     def predict(
         self,
@@ -39,31 +39,31 @@ class TextPredictor(Protocol):
         dataset_type: str,
         options: PredictionOptions,
     ) -> Sequence[Prediction[Probability]]:
-        """Answer texts as the single call does."""
+        """Predict the labels of texts, with the same results as a call for a single text."""
 
 
 class TextWork:
     """Reads and answers texts."""
 
     max_bytes = MAX_BATCH_BYTES
-    """Most bytes of a file behind a `path`."""
+    """Maximum size in bytes of a file behind a `path`."""
 
     def __init__(self, examples: ExampleStore, predictions: TextPredictor) -> None:
         self._examples = examples
         self._predictions = predictions
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Refuse a model that cannot answer texts."""
+        """Raise an error if a model cannot answer this kind of batch."""
         if kind == RANK:
             check_ranked(LANGUAGE, model)
         self._predictions.check(model, model.type if kind == RANK else KIND_TYPES[kind][0])
 
     def check_sent(self, content: bytes, encoding: str) -> None:
-        """Refuse a file that is not a file of texts."""
+        """Raise an error if a sent file is not a text file."""
         check_sent(content, encoding)
 
     def fits_call(self, kind: str, content: bytes) -> bool:
-        """Return True, because every file of texts is split into parts within the call."""
+        """Return True: a sent file of texts is always split into parts within the call."""
         del kind, content
         return True
 
@@ -75,7 +75,7 @@ class TextWork:
         return read_lines(file, options, check, table, keeps_cells=batch.reads_cells)
 
     def of_dataset(self, batch: Batch, dataset: Dataset) -> Iterator[BatchLine]:
-        """Read the uploaded texts of a dataset."""
+        """Yield the uploaded texts of a dataset as lines."""
         del batch
         found = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         for row, example in enumerate(found, 1):
@@ -84,7 +84,7 @@ class TextWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer the texts of a part with one call of the prediction service."""
+        """Predict all texts of a part with one call of the prediction service."""
         del number
         is_ranking = batch.kind == RANK
         found = self._predictions.predict(

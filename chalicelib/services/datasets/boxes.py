@@ -1,4 +1,4 @@
-"""Replaces the boxes of an image, all or none; equal boxes keep their ids."""
+"""Replaces all boxes of an image in one commit. Boxes that do not change keep their ids."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class SentBox:
     box: Box
     """In pixels of the image as displayed."""
     label_id: int | None = None
-    """Id of the label."""
+    """Id of the label; None if the label is given by name."""
     label: str | None = None
-    """Name of the label, instead of its id."""
+    """Name of the label; None if the label is given by id."""
 
 
 class BoxService:
-    """Replaces boxes. Each replacement is committed by one write of the dataset's row."""
+    """Replaces the boxes of images. One write of the dataset's row commits a replacement."""
 
     def __init__(
         self,
@@ -66,22 +66,22 @@ class BoxService:
     def replace(
         self, view: DatasetView, example_id: int, sent: Sequence[SentBox]
     ) -> CorrectionResult:
-        """Replace the boxes of the image of an example.
+        """Replace all boxes of the image that an example belongs to.
 
-        An existing box keeps its id, also under a new label. Equal boxes count once. Boxes are
-        clipped to the image, as in uploads.
+        A box that exists already keeps its id, even if its label changes. A box sent twice counts
+        once. Boxes are clipped to the image, as in uploads.
 
         Args:
             view: a dataset of type image-detection.
             example_id: id of any box of the image.
-            sent: the new boxes of the image; an empty list removes all.
+            sent: the new boxes of the image; an empty list removes all boxes.
 
         Raises:
             InvalidParameter: the dataset has another type, or a box is not valid.
             LabelNotFound: the dataset has no label with one of the ids.
-            ExampleNotFound: the example was removed meanwhile.
-            TooLarge: the dataset would have more examples than are allowed.
-            DatasetNotYetAvailable: an upload is in progress.
+            ExampleNotFound: another call has removed the example.
+            TooLarge: the dataset would have more examples than the limit.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         row = view.dataset
@@ -133,7 +133,7 @@ class BoxService:
     def _boxes_of_image(
         self, dataset: Dataset, example_id: int
     ) -> tuple[str, Example, list[Example]]:
-        """Return an example, its source, and all boxes of its image."""
+        """Return the source of an example, the example, and all boxes of its image."""
         found = self._corrections.find(dataset, [example_id]).get(example_id)
         if found is None:
             raise ExampleNotFound(example_id)
@@ -160,7 +160,11 @@ class BoxService:
 def _checked(
     view: DatasetView, sent: Sequence[SentBox], width: int, height: int
 ) -> list[tuple[int, Box]]:
-    """Return label ids and boxes, clipped to an image of `width` by `height` pixels."""
+    """Check sent boxes and clip them to an image of `width` by `height` pixels.
+
+    Returns:
+        Label id and clipped box of each sent box.
+    """
     if len(sent) > MAX_BOXES:
         raise InvalidParameter(
             "boxes", f"there are {len(sent)}, and at most {MAX_BOXES} are allowed; send fewer."

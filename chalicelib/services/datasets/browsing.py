@@ -1,8 +1,8 @@
-"""Browses the examples of a dataset, all of them or those that a training flagged.
+"""Browses the examples of a dataset: all of them, or only those that a training flagged.
 
-A position is an index of the browsed list: the examples of the wanted labels and sources, or the
-suspects of a model's report. Corrections do not change positions, so a caller that continues from
-`next_offset` misses no example.
+A position is an index in the browsed list. This list contains the examples of the requested labels
+and sources, or the suspects of a model's report. Corrections do not change positions. So a caller
+that continues from `next_offset` misses no example.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _SCANNED_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class BrowsedList:
-    """The list to browse."""
+    """Selects the list of examples to browse."""
 
     label: Label | None = None
-    """Only examples of this label."""
+    """Browse only examples of this label; None for all labels."""
     source: str | None = None
-    """`upload`, `feedback` or `all`; None means all for a label, otherwise uploads."""
+    """`upload`, `feedback` or `all`; None means `all` if a label is given, otherwise `upload`."""
     suspects_of: Model | None = None
-    """Only the suspects of this model's report, in their order."""
+    """Browse only the suspects in this model's report, in their order; None for all examples."""
     contains: str = ""
-    """Only examples whose text or file name contains this, in any case."""
+    """Text that the text or file name must contain, ignoring case; empty for no filter."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources to browse, in list order."""
+        """Return the sources to browse, in list order."""
         if self.source is None and not (self.label or self.suspects_of):
             return (UPLOAD,)
         return SOURCES if self.source in (None, "all") else (self.source,)
@@ -55,37 +55,37 @@ class BrowsedList:
 
 @dataclass(frozen=True)
 class BrowsedExample:
-    """An example for review."""
+    """An example to review, with its position and its flags."""
 
     position: int
-    """Index in the browsed list, from 0."""
+    """Index of the example in the browsed list, from 0."""
     source: str
     """`upload` or `feedback`."""
     example: Example
     label: Label
     suspect: SuspectExample | None = None
-    """Why a training flagged its label, with current names."""
+    """Why a training flagged the example, with the current names of labels; None if it did not."""
     location: str = ""
-    """Language: the text. Vision: a temporary URL."""
+    """The text of a language example; a temporary URL of a vision example."""
     thumbnail: Thumbnail | None = None
-    """Vision: the preview; None if it does not exist yet."""
+    """Thumbnail of a vision example; None if none exists yet."""
 
 
 @dataclass(frozen=True)
 class BrowsedPage:
-    """Result of one call."""
+    """The examples that one call returns."""
 
     items: tuple[BrowsedExample, ...]
-    """The examples, each with its location."""
+    """The examples, each with `location` set."""
     next_offset: int | None
-    """Position where the next call continues; None at the end."""
+    """Position from which the next call continues; None at the end of the list."""
 
 
 class ThumbnailViews(Protocol):
-    """Shows thumbnails."""
+    """The methods of the thumbnail service that browsing uses."""
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return the existing thumbnails of examples by example id."""
+        """Return the existing thumbnails of examples, by example id."""
 
     def revert(self, dataset_id: int) -> None:
         """Delete the thumbnails of a deleted dataset."""
@@ -112,13 +112,13 @@ class BrowseService:
     def browse(
         self, account: Account, view: DatasetView, wanted: BrowsedList, offset: int, count: int
     ) -> BrowsedPage:
-        """Search from a position until `count` examples are found or the time is up.
+        """Return examples from position `offset` on, until `count` are found or the time is up.
 
         Raises:
             InvalidParameter: the model was trained from another dataset.
             SuspectsNotKept: the model has no stored report.
             DatasetNotFound: the dataset is being deleted.
-            BrowseQuotaExceeded: the daily examples of the account are used up.
+            BrowseQuotaExceeded: the account has browsed the maximum number of examples today.
         """
         if wanted.suspects_of is None:
             page = self._plain(view, wanted, offset, count)
@@ -168,7 +168,7 @@ class BrowseService:
     def _suspects(
         self, view: DatasetView, wanted: BrowsedList, model: Model, offset: int, count: int
     ) -> BrowsedPage:
-        """Page through the examples that a report flags and that were not corrected since then."""
+        """Return a page of the suspects in a report that were not corrected since the training."""
         listed = self._listed(view, model)
         if wanted.label is not None:
             listed = [one for one in listed if one.label_id == wanted.label.label_id]
@@ -180,7 +180,7 @@ class BrowseService:
         return _collected(blocks(count), wanted, offset, count, len(listed), count)
 
     def _listed(self, view: DatasetView, model: Model) -> list[SuspectExample]:
-        """Return the suspects of a model, if the model was trained from this dataset."""
+        """Return all suspects in a model's report."""
         if model.dataset_id != view.dataset.dataset_id:
             raise InvalidParameter(
                 "suspectsOf",
@@ -195,7 +195,13 @@ class BrowseService:
     def _found(
         self, view: DatasetView, suspects: Sequence[SuspectExample], start: int
     ) -> list[BrowsedExample]:
-        """Return the suspects that have not changed since the training."""
+        """Return those suspects that have not changed since the training, as examples to review.
+
+        Args:
+            view: the dataset.
+            suspects: consecutive suspects of the report.
+            start: position of the first one.
+        """
         found = self._search.find(list(_places(view, suspects)))
         items = []
         # Positions are those of the report, so a corrected suspect leaves a gap and shifts none.
@@ -209,7 +215,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield the positions of suspects at the time of the training."""
+    """Yield where each suspect may be stored: in the sequence of its label, for each source."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)
@@ -220,7 +226,7 @@ def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[S
 
 
 def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:
-    """Return a suspect with the current names of its labels."""
+    """Return a suspect with the present names of its label and of the suggested label."""
     suggested = view.label(suspect.suggestion_id)
     if suspect.reason != OTHER_LABEL or suggested is None:
         return suspect
@@ -235,7 +241,16 @@ def _collected(
     total: int,
     size: int,
 ) -> BrowsedPage:
-    """Search blocks of positions in order; return a page of the examples found in time."""
+    """Search blocks of examples in order, until a page is full or the time is up.
+
+    Args:
+        blocks: consecutive examples of the list, from position `offset` on.
+        wanted: the filter.
+        offset: first position of the page.
+        count: maximum number of examples on the page.
+        total: length of the list.
+        size: number of positions per block.
+    """
     began, sought = time.monotonic(), folded(wanted.contains)
     items: list[BrowsedExample] = []
     position = offset

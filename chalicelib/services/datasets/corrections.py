@@ -1,4 +1,4 @@
-"""Corrects datasets: names, labels, texts and boxes of examples, and removals."""
+"""Corrects datasets: renames datasets and labels, changes and removes examples."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectionServiceStores:
-    """The stores that `CorrectionService` uses."""
+    """Stores used by `CorrectionService`."""
 
     dataset_leases: DatasetLeases
     datasets: DatasetStore
@@ -58,7 +58,7 @@ class CorrectionServiceStores:
 
 
 class CorrectionService:
-    """Corrects datasets. Each correction is committed by one write of the dataset's row."""
+    """Corrects datasets. One write of the dataset's row commits a correction."""
 
     def __init__(self, stores: CorrectionServiceStores) -> None:
         self._stores = stores
@@ -78,13 +78,13 @@ class CorrectionService:
         return replace(view, dataset=found or dataset)
 
     def rename_label(self, view: DatasetView, label: Label, name: str) -> Label:
-        """Rename a label. Later uploads and feedback with the old name also get this label.
+        """Rename a label. Later uploads and feedback that use the old name also get this label.
 
         Raises:
             InvalidParameter: the name is not allowed.
             Conflict: another label has the name.
-            LabelNotFound: the label was removed meanwhile.
-            DatasetNotYetAvailable: an upload is in progress.
+            LabelNotFound: another call has removed the label.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         name = checked_label(name, view.dataset.type, "name")
@@ -122,7 +122,7 @@ class CorrectionService:
         return renamed.label(label_id) or label
 
     def find_example(self, view: DatasetView, example_id: int) -> None:
-        """Raise ExampleNotFound if a dataset does not have an example."""
+        """Raise ExampleNotFound unless a dataset has an example with this id."""
         if example_id not in self._stores.corrections.find(view.dataset, [example_id]):
             raise ExampleNotFound(example_id)
 
@@ -156,8 +156,9 @@ class CorrectionService:
 
         Args:
             view: the dataset.
-            wanted: text that identifies the call in its receipt.
-            example_id: the changed example, if the answer shows one.
+            wanted: mark of the call, which receipts of corrections store.
+            example_id: the example to include in the result in its present state; None for no
+                example.
         """
         done = self._stores.correction_receipts.marked(view.dataset, wanted)
         if done is None or example_id is None:
@@ -166,7 +167,7 @@ class CorrectionService:
         return replace(done, examples=(found[1],)) if found else done
 
     def show(self, view: DatasetView, done: CorrectionResult) -> tuple[ExampleView, ...]:
-        """Return the examples that a correction changed, with their current labels.
+        """Return the examples that a correction changed, as answers show them.
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
@@ -192,12 +193,12 @@ class CorrectionService:
     def remove_label(
         self, view: DatasetView, label: Label, merge_target: Label | None = None
     ) -> CorrectionResult:
-        """Remove a label with its examples, or merge it into another label.
+        """Remove a label with its examples, or merge it into `merge_target` if that is given.
 
         Raises:
             InvalidParameter: a label is merged into itself.
-            LabelNotFound: a label was removed meanwhile.
-            DatasetNotYetAvailable: an upload is in progress.
+            LabelNotFound: another call has removed one of the labels.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         if merge_target is not None and merge_target.label_id == label.label_id:
@@ -216,13 +217,13 @@ class CorrectionService:
         return self._stores.corrections.correct(view.dataset, plan)
 
     def correct(self, view: DatasetView, corrections: Sequence[Correction]) -> CorrectionResult:
-        """Move or remove many examples, all or none.
+        """Move or remove many examples in one commit.
 
         Raises:
             InvalidParameter: an example is listed twice, or its correction is ambiguous.
             LabelNotFound: one of the label ids is not in the dataset.
             ExampleNotFound: one of the example ids is not in the dataset.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         seen: set[int] = set()
@@ -245,17 +246,17 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report, except for examples corrected after it.
+        """Apply the suggestions of a model's report. Examples corrected after the training stay.
 
         Args:
             view: the dataset that the model was trained from.
             model: the model whose last successful training flagged examples.
-            confidence: minimum confidence of an applied suggestion.
+            confidence: minimum confidence of a suggestion that is applied.
 
         Raises:
             InvalidParameter: the model was trained from another dataset.
             SuspectsNotKept: the model has no stored report.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         if model.dataset_id != view.dataset.dataset_id:
@@ -274,7 +275,7 @@ class CorrectionService:
         )
 
     def _report_plan(self, dataset: Dataset, suspects: Sequence[SuspectExample]) -> CorrectionPlan:
-        """Plan the changes for a model's suspects, except those that changed since the training."""
+        """Return the changes that a report suggests, except for suspects that have changed."""
         view = self._stores.labels.view(dataset)
         found = self._stores.corrections.find(dataset, [one.example_id for one in suspects])
         changes: dict[int, ExampleChange] = {}
@@ -304,5 +305,5 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can fix a suspect; a missing label needs an upload."""
+    """Return whether a correction can fix a suspect. A missing label needs an upload instead."""
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

@@ -42,14 +42,14 @@ class NewDataset:
     type: str | None = None
     language: str | None = None
     labels: str | None = None
-    """Labels, separated by commas."""
+    """Names of labels, separated by commas."""
     descriptions: tuple[LabelDescription, ...] = ()
-    """Checked descriptions; they add labels that `labels` does not name."""
+    """Checked descriptions. A described label is created even if `labels` does not list it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetServiceStores:
-    """The stores that `DatasetService` and `LabelDescriptions` use."""
+    """Stores used by `DatasetService` and `LabelDescriptions`."""
 
     dataset_leases: DatasetLeases
     datasets: DatasetStore
@@ -59,7 +59,7 @@ class DatasetServiceStores:
 
 
 class LabelDescriptions:
-    """The descriptions of labels."""
+    """Reads and changes the descriptions of labels."""
 
     def __init__(self, stores: DatasetServiceStores) -> None:
         self._stores = stores
@@ -73,11 +73,11 @@ class LabelDescriptions:
         ]
 
     def replace(self, view: DatasetView, sent: Sequence[LabelDescription]) -> DatasetView:
-        """Replace the descriptions of the named labels, and add labels that do not exist.
+        """Set the descriptions of the given labels, and create labels that do not exist.
 
         Raises:
             InvalidParameter: the dataset would have too many labels.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
         """
         check_changeable(view.dataset)
@@ -119,7 +119,7 @@ class LabelDescriptions:
 
 
 class DatasetService:
-    """The datasets of an account."""
+    """Lists, reads and creates the datasets of an account."""
 
     def __init__(self, stores: DatasetServiceStores, clock: Clock) -> None:
         self._datasets = stores.datasets
@@ -127,7 +127,7 @@ class DatasetService:
         self._ids = stores.ids
         self._clock = clock
         self.descriptions = LabelDescriptions(stores)
-        """The descriptions of labels."""
+        """Reads and changes the descriptions of labels."""
 
     def list(
         self,
@@ -137,7 +137,7 @@ class DatasetService:
         count: int,
         wanted: ListFilter = EVERYTHING,
     ) -> ListPage[DatasetView]:
-        """List the datasets of an account by id."""
+        """List the datasets of an account, in order of their ids."""
         if wanted:
             ids = self._datasets.ids(account_id, family, wanted)
             page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
@@ -157,10 +157,10 @@ class DatasetService:
         return self.list(GLOBAL_ACCOUNT_ID, family, offset, count, wanted)
 
     def get(self, account_id: str, family: str, dataset_id: int) -> DatasetView:
-        """Read one dataset.
+        """Return one dataset of an account.
 
         Raises:
-            DatasetNotFound: the account has no such dataset in this family.
+            DatasetNotFound: the account has no dataset with this id in this family.
         """
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None:
@@ -168,7 +168,7 @@ class DatasetService:
         return self._labels.view(dataset)
 
     def create(self, account: Account, family: str, fields: NewDataset) -> DatasetView:
-        """Create a dataset without examples, available at once.
+        """Create a dataset without examples. The dataset is available at once.
 
         Raises:
             BadRequest: a field is not allowed.

@@ -67,12 +67,12 @@ class ExampleService:
     def list_dataset(
         self, account: Account, view: DatasetView, source: str, offset: int, count: int
     ) -> ListPage[ExampleView]:
-        """List examples: uploads before feedback, then by label order, then by id.
+        """List all examples of a dataset: uploads before feedback, then by label, then by id.
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
-            InvalidParameter: the source is not known.
-            ExampleQuotaExceeded: the monthly calls of the account are used up.
+            InvalidParameter: the source is unknown.
+            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
         """
         _check_readable(view)
         if source not in (*SOURCES, "all"):
@@ -89,7 +89,7 @@ class ExampleService:
 
         Raises:
             DatasetNotFound: the dataset is being deleted.
-            ExampleQuotaExceeded: the monthly calls of the account are used up.
+            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
         """
         _check_readable(view)
         runs = label_ranges(view, SOURCES, [label])
@@ -97,7 +97,7 @@ class ExampleService:
             return self._page(view.dataset, runs, offset, count)
 
     def find_label(self, account_id: str, family: str, label_id: int) -> tuple[DatasetView, Label]:
-        """Find a label and its dataset by the id of the label.
+        """Return a label and its dataset, given only the id of the label.
 
         Raises:
             LabelNotFound: no dataset of the account in this family has the label.
@@ -112,7 +112,7 @@ class ExampleService:
         return view, label
 
     def label_of(self, view: DatasetView, number: int) -> Label:
-        """Find a label by its id, or by its position in the dataset, from 0.
+        """Return a label of a dataset, given its id or its position from 0.
 
         Raises:
             LabelNotFound: the dataset has no such label.
@@ -133,15 +133,15 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one text to a label, or return the existing equal one.
+        """Add one text to a label. If the label already has an equal text, return that example.
 
         Raises:
             MissingParameter: neither label id nor label name is given.
-            LabelNotFound: the dataset has no label of this id.
+            LabelNotFound: the dataset has no label with this id.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
-            TooLarge: the dataset is full.
+            TooLarge: the dataset has the maximum number of examples or bytes.
         """
         text = checked_text(document)
         target = _target(view, label_id, label)
@@ -158,18 +158,18 @@ class ExampleService:
         label_id: int | None,
         label: str | None,
     ) -> ExampleView:
-        """Add one image to a label, or return the existing equal one.
+        """Add one image to a label. If the label already has an equal image, return that example.
 
         Raises:
             MissingParameter: neither label id nor label name is given.
-            LabelNotFound: the dataset has no label of this id.
+            LabelNotFound: the dataset has no label with this id.
             InvalidParameter: the label is not allowed.
-            TooLarge: the image is over 1 MB, or the dataset is full.
+            TooLarge: the image is over 1 MB, or the dataset has the maximum size.
             UnsupportedType: the file is not a PNG or JPEG.
-            BadRequest: the image is broken, or the dataset takes no single images.
-            DatasetNotYetAvailable: an upload is in progress.
+            BadRequest: the image is damaged, or the dataset's type does not allow single images.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
-            TooManyOpen: the account has used its storage.
+            TooManyOpen: the account has used up its storage.
         """
         target = _target(view, label_id, label)
         _check_takes_pictures(view.dataset)
@@ -188,7 +188,7 @@ class ExampleService:
     def _page(
         self, dataset: Dataset, runs: Sequence[LabelRange], offset: int, count: int
     ) -> ListPage[ExampleView]:
-        """Return a page of the concatenated ranges."""
+        """Return a page of the list in which the ranges follow one another."""
         parts = list(stretches(runs, offset, count))
         found = zip(parts, self._examples.read_many([part for _, part in parts]), strict=True)
         items = [(example, run.label) for (run, _), examples in found for example in examples]
@@ -197,7 +197,7 @@ class ExampleService:
 
 
 def _target(view: DatasetView, label_id: int | None, label: str | None) -> Label | None:
-    """Return the label to add to; None if it is new."""
+    """Return the label that gets a new example; None if the label must be created."""
     if label_id is not None:
         found = view.label(label_id)
         if found is None:
@@ -215,7 +215,7 @@ def _check_readable(view: DatasetView) -> None:
 
 
 def _check_takes_pictures(dataset: Dataset) -> None:
-    """Raise BadRequest unless each example of the dataset is an image with one label."""
+    """Raise BadRequest if the dataset's type does not allow single images."""
     if dataset.type != "image":
         raise BadRequest(
             f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "

@@ -1,4 +1,4 @@
-"""Adds a misclassified text or image with its correct label to the dataset of a model.
+"""Adds misclassified texts and images, with their correct labels, to the dataset of a model.
 
 Spec: Main concepts 2; contract section 5, feedback.
 """
@@ -63,14 +63,14 @@ class FeedbackService:
     def add_text(
         self, account: Account, model: Model, document: str, expected_label: str
     ) -> ExampleView:
-        """Add a text as feedback, or return the existing equal one.
+        """Add a text as feedback. If the label already has an equal one, return that example.
 
         Raises:
             BadRequest: the model is not a text model, or its dataset was deleted.
             InvalidParameter: the text or label is not allowed.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
-            TooLarge: the dataset is full.
+            TooLarge: the dataset has the maximum number of examples or bytes.
         """
         if model.type not in FAMILY_TYPES[LANGUAGE]:
             raise InvalidParameter(
@@ -90,18 +90,18 @@ class FeedbackService:
     def add_picture(
         self, account: Account, model: Model, file: PictureFile, expected_label: str
     ) -> ExampleView:
-        """Add an image as feedback, or return the existing equal one.
+        """Add an image as feedback. If the label already has an equal one, return that example.
 
         Raises:
-            BadRequest: the image is broken, or the dataset of the model was deleted.
-            InvalidParameter: the model accepts no single images as feedback, or the label is
-                unknown.
-            TooLarge: the image is over 1 MB, or the dataset is full.
+            BadRequest: the image is damaged, or the dataset of the model was deleted.
+            InvalidParameter: the model's type does not allow single images as feedback, or the
+                label is unknown.
+            TooLarge: the image is over 1 MB, or the dataset has the maximum size.
             UnsupportedType: the file is not a PNG or JPEG.
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             ExampleNameTaken: another example of the dataset has the name.
-            TooManyOpen: the account has used its storage.
+            TooManyOpen: the account has used up its storage.
         """
         _check_takes_pictures(model)
         file = replace(file, content=standardize_orientation(file.content))
@@ -120,7 +120,7 @@ class FeedbackService:
         return self._views.show_one(grown, example)
 
     def _view(self, model: Model) -> DatasetView:
-        """Return the dataset of a model if it can take feedback."""
+        """Return the dataset of a model; raise an error if feedback cannot be added to it."""
         model.require_dataset("given feedback")
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
@@ -134,7 +134,7 @@ class FeedbackService:
 
 
 def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
-    """Return the error of an unknown label, with the first 20 labels."""
+    """Return the error for a label that the dataset does not have; it lists the first 20 labels."""
     names = ", ".join(label.name for label in view.labels[:20])
     return InvalidParameter(
         "expectedLabel",
@@ -144,7 +144,7 @@ def _unknown_label(view: DatasetView, expected_label: str) -> InvalidParameter:
 
 
 def _check_takes_pictures(model: Model) -> None:
-    """Raise InvalidParameter if a model takes no single images as feedback."""
+    """Raise InvalidParameter if the model's type does not allow single images as feedback."""
     if model.type in PICTURE_TYPES:
         return
     remedy = "use a model of type image or image-multi-label"

@@ -11,7 +11,7 @@ from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
 class ReceiptService:
-    """Lists the results of uploads to a dataset, and of corrections."""
+    """Lists the receipts of a dataset's uploads, and its corrections."""
 
     def __init__(self, receipts: ReceiptStore, corrections: CorrectionReceipts) -> None:
         self._receipts = receipts

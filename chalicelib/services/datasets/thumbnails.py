@@ -1,6 +1,6 @@
-"""Makes thumbnails of images: with the features of an upload, otherwise at first use.
+"""Creates thumbnails of images: during the upload, otherwise when they are first shown.
 
-A missing thumbnail is never an error: the image itself is shown.
+A missing thumbnail is not an error. The image itself is shown instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DECODING = threading.BoundedSemaphore(2)
 
 
 class ThumbnailService:
-    """Makes and shows thumbnails."""
+    """Creates, stores and returns thumbnails."""
 
     def __init__(self, pictures: PictureStore, thumbnails: ThumbnailStore) -> None:
         self._pictures = pictures
@@ -40,12 +40,15 @@ class ThumbnailService:
         self._known = KnownThumbnails()
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> PictureSize | None:
-        """Store a thumbnail of a decoded image; return None if that is not possible.
+        """Store a thumbnail of a decoded image.
 
         Args:
             dataset_id: id of the dataset.
             digest: digest of the image's file, 32 hex digits.
-            picture: the image; if it is smaller than a thumbnail, none is made.
+            picture: the image. No thumbnail is made if the image is smaller than one.
+
+        Returns:
+            Size of the image; None if the thumbnail could not be stored.
         """
         if not suffices(picture):
             return None
@@ -61,7 +64,7 @@ class ThumbnailService:
         return None
 
     def show(self, dataset_id: int, examples: Sequence[Example]) -> Mapping[int, Thumbnail]:
-        """Return thumbnails by example id; missing ones are made for up to two seconds."""
+        """Return thumbnails by example id. Missing ones are made for up to 2 seconds."""
         sizes = {one.example_id: self._known.get(one.example_id) for one in examples if one.picture}
         unseen = [one for one in examples if one.picture and sizes[one.example_id] is None]
         found = self._find(dataset_id, sorted({one.picture for one in unseen}))
@@ -95,7 +98,13 @@ class ThumbnailService:
         return found
 
     def _find_one(self, dataset_id: int, digest: str, ends_at: float) -> PictureSize | None:
-        """Return the size of a thumbnail; if it is missing, make it while there is time."""
+        """Return the size stored with a thumbnail. If it is missing, make it unless time is up.
+
+        Args:
+            dataset_id: id of the dataset.
+            digest: digest of the image's file, 32 hex digits.
+            ends_at: when the time is up, in seconds of the monotonic clock.
+        """
         try:
             size = self._thumbnails.find(dataset_id, digest)
             if size is not None or time.monotonic() >= ends_at:

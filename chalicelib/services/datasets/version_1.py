@@ -1,4 +1,4 @@
-"""Calls of version 1.0 that version 2.0 does not have: read one example, add a label."""
+"""Calls that only version 1.0 of the API has: read one example, add a label."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionOneStores:
-    """The stores that `VersionOneService` uses."""
+    """Stores used by `VersionOneService`."""
 
     appends: AppendStore
     corrections: CorrectionStore
@@ -39,7 +39,7 @@ class VersionOneService:
         self._allowances = allowances
 
     def find_example(self, view: DatasetView, example_id: int) -> Example:
-        """Find an example of a dataset.
+        """Return an example of a dataset.
 
         Raises:
             ExampleNotFound: the dataset has no example with this id.
@@ -50,10 +50,10 @@ class VersionOneService:
         return found[example_id][1]
 
     def show_example(self, account: Account, view: DatasetView, example: Example) -> ExampleView:
-        """Return an example with its label and location; counted as an example call.
+        """Return an example as answers show it, and count the call against the monthly limit.
 
         Raises:
-            ExampleQuotaExceeded: the account's calls of this month are used up.
+            ExampleQuotaExceeded: the account has made the maximum number of such calls this month.
             DatasetNotFound: the dataset is being deleted.
         """
         with self._allowances.example_call(account):

@@ -1,1 +1,1 @@
-"""Exports of datasets: requests, and the jobs that write the files."""
+"""Exports of datasets and models: requests, and the jobs that write the files."""

@@ -1,4 +1,4 @@
-"""Collects the parts of an exported model, and writes them into one archive."""
+"""Collects the parts of an exported model and writes them into one archive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LICENCES = ("LICENSE", "NOTICE")
 
 
 class GoldenTexts(Protocol):
-    """Predicts texts."""
+    """Predicts texts, for the sample answers in an archive."""
 
     def predict(
         self,
@@ -50,7 +50,7 @@ class GoldenTexts(Protocol):
 
 
 class GoldenPictures(Protocol):
-    """Predicts images."""
+    """Predicts images, for the sample answers in an archive."""
 
     def predict(
         self,
@@ -64,7 +64,7 @@ class GoldenPictures(Protocol):
 
 
 class BundleService:
-    """Writes versions of models as archives."""
+    """Writes model versions as archives."""
 
     def __init__(
         self,
@@ -93,12 +93,12 @@ class BundleService:
         return replace(found, version=exported.folder)
 
     def write(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write the archive of an export.
+        """Write the archive of an exported model.
 
         Args:
             export: export of a model.
-            file: an open file.
-            check: called before each part; raises to stop.
+            file: file to write to.
+            check: called before each part of the archive; raises an error to stop.
 
         Raises:
             BadRequest: the model was deleted, or its networks are not installed.
@@ -132,10 +132,10 @@ class BundleService:
             archive.add_json(bundles.MODEL_FILE, {**manifest, "files": dict(archive.files)})
 
     def require_graph(self, model: Model) -> None:
-        """Check that a model can be one graph.
+        """Raise an error if a model cannot be exported as one ONNX graph.
 
         Raises:
-            InvalidParameter: the model cannot be written as one graph.
+            InvalidParameter: the model cannot be exported as one ONNX graph.
         """
         from chalicelib.engines.artifact import read_parts
         from chalicelib.engines.graphs.models import graph_obstacle
@@ -153,7 +153,11 @@ class BundleService:
             )
 
     def _add_graph(self, archive: BundleArchive, model: Model, head: bytes) -> dict[str, Any]:
-        """Add a model as one graph, and return the manifest's members about the graph."""
+        """Add the model to an archive as one ONNX graph.
+
+        Returns:
+            The manifest members that describe the graph.
+        """
         from chalicelib.engines.graphs.models import write_graph
 
         pool = self._encoders if model.family == LANGUAGE else self._backbones
@@ -173,7 +177,7 @@ class BundleService:
         }
 
     def _described(self, model: Model, head: bytes) -> tuple[dict[str, Any], dict[str, Path]]:
-        """Return the manifest, and the folders of the networks by their names in the archive."""
+        """Return the manifest, and the folder of each network by its name in the archive."""
         from chalicelib.engines.artifact import read_parts
 
         parts = read_parts(head)
@@ -202,7 +206,7 @@ class BundleService:
     def _networks(
         self, model: Model, head: bytes, header: Mapping[str, Any]
     ) -> tuple[list[dict[str, Any]], dict[str, Path], Any]:
-        """Return facts about the networks of a model, their folders, and its preprocessing."""
+        """Return descriptions of a model's networks, their folders, and its preprocessing."""
         if model.family == LANGUAGE:
             from chalicelib.engines.text.encoding import onnx_encoders
 
@@ -228,7 +232,7 @@ class BundleService:
         manifest: Mapping[str, Any],
         check: Callable[[], None],
     ) -> None:
-        """Add sample inputs to the archive, with the answers of the service."""
+        """Add sample inputs to the archive, with the predictions of this service for them."""
         served = ServedModel(model.model_id, model.type, model.status, model.version)
         # More than any model has: the answers name all labels.
         options, golden = PredictionOptions(count=1_000_000), []
@@ -253,7 +257,7 @@ class BundleService:
 
 
 def _add_parts(archive: BundleArchive, head: bytes, folders: Mapping[str, Path]) -> None:
-    """Add the head and the files of the networks."""
+    """Add the trained head and the files of the networks to an archive."""
     archive.add(bundles.HEAD_FILE, head)
     for folder, path in folders.items():
         for part in sorted(path.iterdir()):
@@ -271,7 +275,7 @@ def _network(facts: Any) -> dict[str, Any]:
 
 
 def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return how a model rejects texts; None if it does not."""
+    """Return how the model rejects out-of-scope texts, for the manifest; None if it never does."""
     if "rejector" in header:
         return {"by": "signals", **header["rejector"]}
     threshold = header.get("threshold")
@@ -279,14 +283,14 @@ def _rejection(header: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _without_data(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
-    """Return a card without texts, names and ids of examples."""
+    """Return a model card without texts, names and ids of examples."""
     report = without_examples(card.get("dataReport", {}), frozenset(labels))
     trained_on = {k: v for k, v in card.get("trainedOn", {}).items() if k != "datasetId"}
     return {**card, "trainedOn": trained_on, "dataReport": report}
 
 
 def _licences() -> Iterable[tuple[str, bytes]]:
-    """Yield the licence texts of this project, which also name those of the networks."""
+    """Yield name and content of the licence files, which cover this project and the networks."""
     root = Path(chalicelib.__file__).parents[1]
     for name in _LICENCES:
         # The package of a deployed function has them in a folder of licences.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ModelExportService:
-    """Creates exports of models and returns their state and download URL."""
+    """Creates exports of models, and returns their status and download URLs."""
 
     def __init__(
         self,
@@ -37,13 +37,13 @@ class ModelExportService:
         require_graph: Callable[[Model], None],
         clock: Clock,
     ) -> None:
-        """Create the service.
+        """Store the dependencies.
 
         Args:
             exports: store of the exports.
             queues: the queues.
-            require_graph: raises InvalidParameter if a model cannot be one graph.
-            clock: the current time.
+            require_graph: raises InvalidParameter if a model cannot be exported as one ONNX graph.
+            clock: returns the current time.
         """
         self._exports = exports
         self._queues = queues
@@ -54,12 +54,12 @@ class ModelExportService:
         """Create an export of the version that a model serves.
 
         Args:
-            model: the model; `VersionService.at` selects a version other than the served one.
-            kind: format.
+            model: the model. To export another version, pass the result of `VersionService.at`.
+            kind: format of the export.
 
         Raises:
             ModelNotReady: no training of the model has succeeded.
-            InvalidParameter: the model cannot have this format.
+            InvalidParameter: the model cannot be exported in this format.
             TooManyOpen: the account has the maximum number of exports of models.
         """
         version = next((one for one in model.versions.kept if one.folder == model.version), None)
@@ -101,5 +101,5 @@ class ModelExportService:
         return found
 
     def url(self, export: Export) -> str | None:
-        """Return a download URL that is valid for 30 minutes; None before the file exists."""
+        """Return a URL of the file, valid for 30 minutes; None if the file does not exist yet."""
         return self._exports.url(export) if export.status == SUCCEEDED else None

@@ -1,4 +1,4 @@
-"""Accepts exports and returns their progress."""
+"""Creates exports of datasets, and returns their progress."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ExportService:
-    """Creates exports and returns their state and download URL."""
+    """Creates exports of datasets, and returns their status and download URLs."""
 
     def __init__(
         self, datasets: DatasetStore, exports: ExportStore, queues: Queues, clock: Clock
@@ -50,11 +50,11 @@ class ExportService:
         Args:
             account: owner of the dataset.
             view: the dataset.
-            kind: format.
+            kind: format of the export.
             source: `upload`, `feedback` or `all`.
 
         Raises:
-            InvalidParameter: a dataset of this type has no such format.
+            InvalidParameter: a dataset of this type cannot be exported in this format.
             BadRequest: the dataset has no example to export.
             DatasetBeingDeleted: the dataset is being deleted.
             TooManyOpen: the account has the maximum number of exports.
@@ -102,10 +102,10 @@ class ExportService:
         return found
 
     def url(self, view: DatasetView, export: Export) -> str | None:
-        """Return a download URL that is valid for 30 minutes; None before the file exists.
+        """Return a URL of the file, valid for 30 minutes; None if the file does not exist yet.
 
         Raises:
-            ExportNotFound: the dataset is being deleted, with its exports.
+            ExportNotFound: the dataset is being deleted together with its exports.
         """
         if export.status != SUCCEEDED:
             return None

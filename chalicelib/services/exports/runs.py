@@ -41,7 +41,7 @@ _TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRunServiceStores:
-    """The stores that `ExportRunService` uses."""
+    """Stores used by `ExportRunService`."""
 
     datasets: DatasetStore
     events: Events
@@ -52,7 +52,7 @@ class ExportRunServiceStores:
 
 
 class ModelWriter(Protocol):
-    """Writes exported models."""
+    """Writes models to export files."""
 
     def model(self, export: Export) -> object:
         """Return the model of an export; raise BadRequest if it was deleted."""
@@ -62,7 +62,7 @@ class ModelWriter(Protocol):
 
 
 class ExportRunService:
-    """Runs the jobs of the export queue."""
+    """Runs export jobs of the queue."""
 
     def __init__(
         self, stores: ExportRunServiceStores, bundles: ModelWriter, settings: Settings
@@ -77,9 +77,9 @@ class ExportRunService:
         """Write one export, unless it has ended or another worker owns it.
 
         Args:
-            job: the job that `export_job` made.
-            remaining_seconds: returns the remaining time of the function.
-            delivery: how often the queue has delivered this message.
+            job: a job of `export_job`.
+            remaining_seconds: returns the remaining time of the function, in seconds.
+            delivery: how many times the queue has delivered this message.
         """
         export = self._stores.exports.acquire(job.account_id, job.export_id)
         if export is None:
@@ -91,7 +91,7 @@ class ExportRunService:
             log.warning("export_lease_lost", export=export.export_id)
 
     def _attempt(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write the export, and store the outcome in its row."""
+        """Write an export file, and store in the row whether that succeeded."""
         exports = self._stores.exports
         if export.attempts > self._settings.max_attempts:
             self._give_up(export, export.last_error)
@@ -112,7 +112,7 @@ class ExportRunService:
             raise
 
     def _write(self, export: Export, remaining_seconds: Callable[[], float]) -> None:
-        """Write the file under a heartbeat, then publish it."""
+        """Write the file while a heartbeat renews the lease, then publish the file."""
         exports = self._stores.exports
         self._require_owner(export)
         heartbeat = Heartbeat(lambda: exports.renew(export), self._settings.lease_seconds)
@@ -141,7 +141,7 @@ class ExportRunService:
         self._delete_with_owner(export)
 
     def _emit(self, export: Export) -> None:
-        """Emit the event that an export is ready."""
+        """Emit the event that an export can be downloaded."""
         model, ids = export.model, dict[str, str | int](id=export.export_id)
         if model is None:
             ids["datasetId"] = export.dataset_id
@@ -150,14 +150,21 @@ class ExportRunService:
         self._stores.events.emit(export.account_id, "export.ready", family=export.family, **ids)
 
     def _emit_again(self, job: ExportJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died before."""
+        """Emit the event again if the message was delivered again.
+
+        The worker of an earlier delivery may have died after publishing the file.
+        """
         if delivery > 1:
             export = self._stores.exports.find(job.account_id, job.export_id)
             if export is not None and export.status == SUCCEEDED:
                 self._emit(export)
 
     def _write_file(self, export: Export, file: BinaryIO, check: Callable[[], None]) -> int:
-        """Write the model, or the examples in the requested format; return their number."""
+        """Write the model, or the dataset's examples in the requested format.
+
+        Returns:
+            The number of examples; 0 for a model.
+        """
         if export.model is not None:
             self._bundles.write(export, file, check)
             return 0
@@ -172,7 +179,7 @@ class ExportRunService:
         return self._write_folders(export, file, labelled)
 
     def _write_folders(self, export: Export, file: BinaryIO, labelled: Labelled) -> int:
-        """Write images into folders named by their labels."""
+        """Write images into folders named by label; return the number of examples."""
         count = 0
         wanted = ((pair, pair[0].picture) for pair in labelled)
         with PictureFolders(file) as archive:
@@ -184,7 +191,7 @@ class ExportRunService:
     def _write_boxes(
         self, export: Export, view: DatasetView, file: BinaryIO, labelled: Labelled
     ) -> int:
-        """Write each image once, with its boxes."""
+        """Write each image once with all of its boxes; return the number of boxes."""
         places = {label.label_id: place for place, label in enumerate(view.labels)}
         begin, names, count = BOX_ARCHIVES[export.format], [one.name for one in view.labels], 0
         # Boxes of an image are under several labels, so they are grouped on disk first.
@@ -204,7 +211,7 @@ class ExportRunService:
     def _contents(
         self, export: Export, wanted: Iterable[tuple[Wanted, str]]
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Read images in order, several at the same time."""
+        """Yield each item with the bytes of its image, in order; read several at a time."""
         for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
             if content is None:
                 # The dataset was corrected meanwhile: the next attempt reads it again.
@@ -221,7 +228,7 @@ class ExportRunService:
                 yield example, labels[example.label_id]
 
     def _view(self, export: Export) -> DatasetView:
-        """Return the dataset; raise BadRequest if it was deleted."""
+        """Return the exported dataset; raise BadRequest if it was deleted."""
         stores = self._stores
         dataset = stores.datasets.find(export.account_id, export.family, export.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
@@ -236,14 +243,14 @@ class ExportRunService:
             self._bundles.model(export)
 
     def _delete_with_owner(self, export: Export) -> None:
-        """Delete the export file if its dataset or model was deleted during the export."""
+        """Delete the export file if its dataset or model was deleted while the export ran."""
         try:
             self._require_owner(export)
         except BadRequest:
             self._stores.exports.delete(export)
 
     def _give_up(self, export: Export, cause: str) -> None:
-        """End an export that is out of attempts."""
+        """End an export as FAILED, because it has no attempts left."""
         tries = self._settings.max_attempts
         known = f" The last time, {cause}." if cause else ""
         message = f"The export was interrupted {tries} times.{known} Create it again later."

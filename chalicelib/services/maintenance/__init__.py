@@ -1,1 +1,1 @@
-"""Deletions, the sweep of abandoned work, and the state of the engines."""
+"""Deletions, the sweep that resumes abandoned work, and the state of the engines."""

@@ -1,6 +1,6 @@
-"""Runs deletions: deletes rows, chunks and artifacts; the deletion record stays.
+"""Runs deletions: deletes rows, chunks and artifacts. The deletion record itself stays.
 
-Every step may be repeated, so the job may be delivered twice or resumed by another worker.
+Every step may be repeated. So the job may be delivered twice, or another worker may resume it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionRunServiceStores:
-    """The stores that `DeletionRunService` uses."""
+    """Stores used by `DeletionRunService`."""
 
     contents: DatasetContents
     datasets: DatasetStore
@@ -51,7 +51,7 @@ class DeletionRunServiceStores:
 
 
 class DeletionRunService:
-    """Runs the jobs of the deletion queue."""
+    """Runs deletion jobs of the queue."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class DeletionRunService:
         clock: Clock,
         clear_traces: Callable[[str, str, int], int],
     ) -> None:
-        """Create the service.
+        """Store the dependencies.
 
         Args:
             stores: the stores to delete from.
             clock: returns the current time.
             clear_traces: deletes data that corrections of a dataset replaced; returns the seconds
-                until the next attempt, 0 if everything is deleted.
+                until the next attempt, 0 if nothing is left.
         """
         self._stores = stores
         self._clock = clock
@@ -88,7 +88,7 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event of a deletion; temporary URLs may stay valid a little longer."""
+        """Emit the event that a deletion is done. Temporary URLs may be valid a bit longer."""
         if deletion.kind == TRACES:
             return
         data = {"id": deletion.deletion_id, "type": deletion.kind}
@@ -96,7 +96,11 @@ class DeletionRunService:
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
-        """Delete rows and artifacts; return None if it must wait for a writer."""
+        """Delete the rows and files of an object.
+
+        Returns:
+            The deletion; None if it was postponed, because a worker or reader may use the data.
+        """
         if deletion.kind == MODEL:
             self._delete_model(deletion)
             return deletion
@@ -116,7 +120,7 @@ class DeletionRunService:
         return self._delete_dataset(deletion, dataset)
 
     def _postpone(self, deletion: Deletion, seconds: int) -> None:
-        """Release the job and send it again after a delay."""
+        """Release the lease of a deletion, and send its job again after some seconds."""
         self._stores.deletions.release(deletion)
         self._stores.queues.send(DELETE, delete_job(deletion), seconds)
 
@@ -130,7 +134,11 @@ class DeletionRunService:
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
     def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
-        """Delete a dataset, and references to its examples in the cards of models."""
+        """Delete a dataset, and remove its examples from the cards of models.
+
+        Returns:
+            The deletion, with the expiry of the last temporary URL.
+        """
         stores = self._stores
 
         def report(share: float) -> None:
@@ -161,7 +169,7 @@ class DeletionRunService:
                 stores.model_cards.delete(model.model_id)
 
     def _writer_seconds(self, dataset: Dataset) -> int:
-        """Return for how many seconds an interrupted upload may still write data."""
+        """Return for how many seconds the worker of an upload may still write; 0 for none."""
         until = self._stores.datasets.lease_until(dataset)
         now = to_milliseconds(self._clock())
         # Rounded up, so that the job does not come back before the lease has ended.
@@ -169,7 +177,7 @@ class DeletionRunService:
 
 
 def _redacted(document: Any, labels: frozenset[str]) -> Any:
-    """Return a card, report or curve block without data of a deleted dataset."""
+    """Return a card, report or curve block without the data of a deleted dataset's examples."""
     if isinstance(document, list):
         return [
             {**record, "epochResults": without_names(record.get("epochResults", {}))}

@@ -1,4 +1,4 @@
-"""Starts deletions and returns their state; a queue worker runs them.
+"""Starts deletions and returns their status. A worker of the queue runs them.
 
 Spec: States, Deletion behaviour.
 """
@@ -26,7 +26,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
-    """Deletes datasets and models; after the answer no route shows them any more."""
+    """Starts the deletion of datasets and models, which no later call returns."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class DeletionService:
         self._queues = queues
 
     def delete_dataset(self, account: Account, family: str, dataset_id: int) -> Deletion:
-        """Delete a dataset, or return its existing deletion.
+        """Start the deletion of a dataset; if it has begun already, return its record.
 
         Raises:
-            DatasetNotFound: the account never had such a dataset.
+            DatasetNotFound: the account never had this dataset.
             DatasetInTraining: a model of the dataset is QUEUED or RUNNING.
         """
         deletion = deletion_of(account.account_id, DATASET, str(dataset_id), family)
@@ -65,7 +65,11 @@ class DeletionService:
         return self._start(deletion)
 
     def delete_failed(self, account: Account, family: str, limit: int) -> list[Deletion]:
-        """Delete datasets without examples whose upload failed, at most `limit`, oldest first."""
+        """Start the deletion of up to `limit` datasets without examples whose upload failed.
+
+        Returns:
+            The deletions; the oldest datasets come first.
+        """
         owner = account.account_id
         ids = self._datasets.ids(owner, family, ListFilter(status=FAILED))
         deleted: list[Deletion] = []
@@ -79,10 +83,10 @@ class DeletionService:
         return deleted
 
     def delete_model(self, account: Account, model_id: str) -> Deletion:
-        """Delete a model, or return its existing deletion.
+        """Start the deletion of a model; if it has begun already, return its record.
 
         Raises:
-            ModelNotFound: the account never had such a model.
+            ModelNotFound: the account never had this model.
             ModelBusy: the model is QUEUED or RUNNING.
         """
         if STRING_ID.fullmatch(model_id) is None:

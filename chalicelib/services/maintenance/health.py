@@ -1,6 +1,6 @@
 """Reports which parts of the engines are installed, and their versions, without loading them.
 
-A part's description file is read again only if it changes, so that the call stays fast.
+The description file of a part is read again only after it has changed, so that calls are fast.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class Pool(Protocol):
 
 
 class HealthService:
-    """Lists the parts of the engines."""
+    """Lists the parts of the engines with their states."""
 
     def __init__(
         self, model_dir: Path, source: ModelSource, pools: Sequence[Pool], names: Collection[str]
     ) -> None:
-        """Create the service.
+        """Store the dependencies.
 
         Args:
-            model_dir: has a folder for each installed part.
-            source: can install missing parts.
-            pools: the loaded parts.
-            names: parts that are reported even if they are missing.
+            model_dir: folder that has a subfolder for each installed part.
+            source: from where missing parts can be downloaded.
+            pools: report which parts are loaded.
+            names: parts that are listed even if they are missing.
         """
         self._model_dir = model_dir
         self._source = source
@@ -58,12 +58,12 @@ class HealthService:
         self._known: dict[str, tuple[int, Facts]] = {}
 
     def parts(self) -> list[EnginePart]:
-        """Return all installed or expected parts by name."""
+        """Return all installed parts and all expected ones, sorted by name."""
         files = self._facts_files()
         return [self._part(name, files.get(name)) for name in sorted(self._names | set(files))]
 
     def _facts_files(self) -> dict[str, tuple[str, int]]:
-        """Return path and modification time of the facts file of each part, by name."""
+        """Return path and modification time of each part's description file, by part name."""
         files: dict[str, tuple[str, int]] = {}
         try:
             with os.scandir(self._model_dir) as folders:
@@ -87,7 +87,7 @@ class HealthService:
         return EnginePart(name, OFFERED if self._source.offers(name) else MISSING)
 
     def _facts(self, path: str, changed: int) -> Facts:
-        """Return the content of a facts file; read it again only after a change."""
+        """Return title and digest in a description file; read the file only if it has changed."""
         known = self._known.get(path)
         if known is None or known[0] != changed:
             known = changed, _read(path)
@@ -96,7 +96,7 @@ class HealthService:
 
 
 def _read(path: str) -> Facts:
-    """Return title and digest; None for both if the file cannot be read."""
+    """Return title and digest in a description file; None for both if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
             facts = json.loads(file.read(_MAX_FACTS_BYTES))

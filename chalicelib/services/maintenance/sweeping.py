@@ -1,7 +1,7 @@
-"""Resends jobs that no worker runs: lost messages, dead workers, interrupted calls.
+"""Resends the jobs of work that stopped: lost messages, dead workers, interrupted calls.
 
-Runs on a schedule. A job that is sent twice is harmless, because its handler takes a lease; a
-job out of attempts is ended by its handler. So nothing stays UPLOADING, QUEUED or RUNNING.
+The sweep runs on a schedule. Sending a job twice is harmless, because its handler takes a lease.
+The handler ends a job that has no attempts left. So nothing stays UPLOADING, QUEUED or RUNNING.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ANNOUNCED_SECONDS = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class SweepServiceStores:
-    """The stores that `SweepService` uses."""
+    """Stores used by `SweepService`."""
 
     accounts: AccountStore
     batch_files: BatchFiles
@@ -67,7 +67,7 @@ class SweepServiceStores:
 
 
 class SweepService:
-    """Resumes or ends work that has no owner."""
+    """Resumes or ends work that no worker is running."""
 
     def __init__(
         self,
@@ -82,7 +82,11 @@ class SweepService:
         self._announce_deliveries = announce_deliveries
 
     def run(self) -> int:
-        """Resend stale jobs, delete closed accounts, end waiting deletions; return the total."""
+        """Resend stale jobs, delete closed accounts, and end deletions whose URLs have expired.
+
+        Returns:
+            The number of jobs sent and of objects ended.
+        """
         now = to_milliseconds(self._clock())
         # Twice the lease: a worker that only renews late is not taken for dead.
         dead_before = now - round(2000 * self._settings.lease_seconds)
@@ -98,32 +102,45 @@ class SweepService:
         return sent
 
     def count_places(self) -> bool:
-        """Count waiting trainings for their queue positions; return whether there are many."""
+        """Count the waiting trainings, which gives their queue positions.
+
+        Returns:
+            Whether there are so many that they must be counted often.
+        """
         return self._stores.places.count()
 
     def _announce_uploads(self, dead_before: int, announced_before: int) -> int:
-        """Resend the jobs of abandoned uploads."""
+        """Resend the jobs of abandoned uploads; return their number.
+
+        Args:
+            dead_before: leases that ended before this time count as lost, in milliseconds since
+                1970.
+            announced_before: messages sent before this time count as lost, in the same unit.
+        """
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:
             self._stores.ingest_queue.announce(ingest_job(dataset))
         return len(lost)
 
     def _announce_trainings(self, dead_before: int, announced_before: int) -> int:
-        """Resend the jobs of abandoned trainings."""
+        """Resend the jobs of abandoned trainings; return their number."""
         lost = self._stores.models.claim_lost(dead_before, announced_before)
         for model in lost:
             self._stores.training_queue.announce(train_job(model))
         return len(lost)
 
     def _announce_exports(self, dead_before: int, announced_before: int) -> int:
-        """Resend the jobs of abandoned exports and batches."""
+        """Resend the jobs of abandoned exports and batches; return their number."""
         lost = self._stores.exports.claim_lost(dead_before, announced_before)
         for queue, job in lost:
             self._stores.queues.send(queue, job)
         return len(lost)
 
     def _announce_deletions(self, older_than: int) -> int:
-        """Send stale deletions again; create the record if a call died before writing it."""
+        """Resend the jobs of deletions that are not making progress; return their number.
+
+        If a call died before it wrote the deletion record, the record is created.
+        """
         stale = self._stores.deletions.nudge(older_than)
         for dataset in self._stores.datasets.claim_deleted(older_than):
             stale.append(
@@ -136,7 +153,7 @@ class SweepService:
         return len(stale)
 
     def _delete_closed_accounts(self) -> int:
-        """Delete the data of accounts whose retention has ended, then the accounts."""
+        """Delete the data of closed accounts whose retention time has ended, then the accounts."""
         started = 0
         for account in self._stores.accounts.list_due(self._clock()):
             started += self._start_deletions(account.account_id)
@@ -151,7 +168,7 @@ class SweepService:
         return started
 
     def _delete_batches(self, account_id: str) -> None:
-        """Delete the batches and learned templates of an account with inputs and results."""
+        """Delete all batches and learned templates of an account, with inputs and results."""
         for batch in self._stores.batches.of_account(account_id):
             self._stores.batch_files.delete(batch.batch_id)
             self._stores.batches.delete(batch)
@@ -159,12 +176,12 @@ class SweepService:
             self._stores.learnings.delete(learning)
 
     def _is_empty(self, account_id: str) -> bool:
-        """Return whether an account has no datasets and models."""
+        """Return whether an account has neither datasets nor models."""
         datasets = any(self._stores.datasets.of_account(account_id, f, 1) for f in FAMILY_TYPES)
         return not datasets and not self._stores.models.of_account(account_id)
 
     def _start_deletions(self, account_id: str) -> int:
-        """Start the deletion of all datasets and models; running trainings are waited for."""
+        """Start the deletion of all datasets and models that no running training uses."""
         started = 0
         for family in FAMILY_TYPES:
             for dataset in self._stores.datasets.of_account(account_id, family):
@@ -181,7 +198,7 @@ class SweepService:
         return started
 
     def _start_dataset(self, dataset: Dataset) -> bool:
-        """Mark a dataset for deletion unless a training guards it; return whether it is marked."""
+        """Mark a dataset for deletion, unless a training uses it; return whether it is marked."""
         if self._stores.datasets.start_deletion(dataset):
             return True
         # The lookup removes guards of ended trainings, after which a second attempt may succeed.
@@ -189,6 +206,6 @@ class SweepService:
         return not is_guarded and self._stores.datasets.start_deletion(dataset)
 
     def _start(self, deletion: Deletion) -> None:
-        """Write the record if it is missing, and send the job."""
+        """Create the deletion record if it is missing, and send the job."""
         record = self._stores.deletions.create(deletion)
         self._stores.queues.send(DELETE, delete_job(record))

@@ -1,6 +1,6 @@
-"""Deletes the data that corrections of a dataset replaced, including all data of removed examples.
+"""Deletes the data that corrections of a dataset replaced, including that of removed examples.
 
-The data is deleted once no reader, and no training that started before the correction, can use it.
+The data is deleted once no reader can use it, and no training that began before the correction.
 Every step may be repeated.
 """
 
@@ -43,7 +43,7 @@ _HEAD_BYTES = 65_536
 
 @dataclass(frozen=True, kw_only=True)
 class TraceServiceStores:
-    """The stores that `TraceService` uses."""
+    """Stores used by `TraceService`."""
 
     artifacts: ArtifactStore
     dataset_leases: DatasetLeases
@@ -68,13 +68,16 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete unused data; return the seconds until the next attempt, 0 if all is deleted.
+        """Delete the replaced data of a dataset that no reader can use.
 
         Args:
             account_id: owner of the dataset.
             family: family of the dataset.
-            dataset_id: the dataset. Nothing is done for a deleted dataset, whose files are deleted
-                with it.
+            dataset_id: the dataset. If it was deleted, nothing is done, because the deletion
+                removes all of its files.
+
+        Returns:
+            The seconds until the next attempt; 0 if nothing is left to delete.
         """
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
@@ -88,7 +91,12 @@ class TraceService:
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
-        """Return the first corrections whose replaced data no reader can be using."""
+        """Return the oldest corrections whose replaced data no reader can use.
+
+        Args:
+            dataset: the dataset.
+            chain: the committed corrections, oldest first.
+        """
         now = to_milliseconds(self._clock())
         oldest = self._stores.guards.oldest(dataset)
         ready = []
@@ -102,7 +110,11 @@ class TraceService:
     def _remove_uncommitted(
         self, dataset: Dataset, noted: list[LeftTraces], chain: list[LeftTraces]
     ) -> list[LeftTraces]:
-        """Delete rows of corrections that were never committed; return rows of running ones."""
+        """Delete the records of corrections that were never committed.
+
+        Returns:
+            The records of corrections that may still be running.
+        """
         known = {one.fence for one in chain}
         others = [one for one in noted if one.fence not in known]
         for one in others:
@@ -115,7 +127,7 @@ class TraceService:
         return waiting
 
     def _clear(self, dataset: Dataset, ready: list[LeftTraces]) -> bool:
-        """Delete the data that some corrections replaced; return False if the dataset is busy."""
+        """Delete what these corrections replaced; return False if the dataset is in use."""
         stores, number = self._stores, dataset.dataset_id
         gone = {i for one in ready for i in one.traces.gone}
         changed = gone | {i for one in ready for i in one.traces.replaced}
@@ -137,7 +149,11 @@ class TraceService:
         return True
 
     def _remove_vectors(self, dataset: Dataset, old: list[Example]) -> bool:
-        """Remove vectors of texts and images that no example uses; return False if busy."""
+        """Delete the vectors and images of old examples, if no other example uses them.
+
+        Returns:
+            False if nothing was deleted because the dataset is in use.
+        """
         pictures = {example.picture for example in old if example.picture}
         if pictures:
             return self._remove_images(dataset, pictures)
@@ -152,7 +168,7 @@ class TraceService:
         return True
 
     def _remove_embeddings(self, dataset: Dataset, digests: Collection[bytes]) -> None:
-        """Remove vectors from their shards; a vector that is needed again is computed again."""
+        """Remove vectors from their shards. If one is needed again, it is computed again."""
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         artifacts = self._stores.artifacts
@@ -171,7 +187,11 @@ class TraceService:
                 artifacts.delete(key)
 
     def _remove_images(self, dataset: Dataset, pictures: set[str]) -> bool:
-        """Delete image files that no example uses, with their features; return False if busy."""
+        """Delete image files that no example uses, with their features.
+
+        Returns:
+            False if nothing was deleted because the dataset is in use.
+        """
         stores, number = self._stores, dataset.dataset_id
         # A running training reads the images until its end.
         if stores.guards.oldest(dataset) is not None:
@@ -201,7 +221,13 @@ class TraceService:
         return True
 
     def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:
-        """Remove examples from the cards, suspects and curves of the dataset's models."""
+        """Remove examples from the cards, reports and learning curves of the dataset's models.
+
+        Args:
+            dataset: the dataset.
+            ids: ids of the examples.
+            names: texts or file names of the examples.
+        """
 
         def change(document: Any) -> Any:
             return without_some(document, ids, names)

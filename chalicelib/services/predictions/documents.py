@@ -87,14 +87,14 @@ class OcrService:
         threads: int,
         limit_seconds: float,
     ) -> None:
-        """Create the service.
+        """Store the dependencies.
 
         Args:
-            samples: fetches documents.
+            samples: reads the documents of calls.
             page_images: stores images of pages.
-            engines: the installed networks.
-            in_flight: counts the running calls of accounts.
-            threads: pages of one document that are read at the same time.
+            engines: the installed OCR networks.
+            in_flight: limits the running calls of an account.
+            threads: number of pages of one document that are read at the same time.
             limit_seconds: time limit of a call, for the text of the error.
         """
         self._samples = samples
@@ -107,7 +107,7 @@ class OcrService:
         bound_memory()
 
     def warm(self) -> None:
-        """Load the networks and modules that the first call needs.
+        """Load the networks and import the modules that the first call needs.
 
         Raises:
             OcrNotInstalled: files of an engine are damaged.
@@ -117,18 +117,18 @@ class OcrService:
         self._engines.warm()
 
     def require_networks(self, model: ServedModel) -> None:
-        """Raise PrebuiltNotInstalled if the networks of a model of type OCR are missing."""
+        """Raise PrebuiltNotInstalled if the networks of an OCR model are missing."""
         self._load(model, DOCUMENTED)
 
     @staticmethod
     def template(
         source: bytes | str | Mapping[str, object] | None, form_type: str | None
     ) -> FormTemplate:
-        """Return the template of a request, or the built-in one of a standard form.
+        """Return the form template of a request, or the built-in template of a standard form.
 
         Args:
-            source: the template of the request, or None.
-            form_type: name of a standard form, or None.
+            source: the template of the request; None if none was sent.
+            form_type: name of a standard form; None if none was sent.
 
         Raises:
             MissingParameter: both are None.
@@ -163,22 +163,22 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document, and return what the request selects.
+        """Read a document, and return the findings that the request asks for.
 
         Args:
-            model: the model, of type OCR.
+            model: a model of type OCR.
             sample: image or PDF, or its URL.
             request: the task and its options.
-            seconds_left: returns the remaining time of the call.
+            seconds_left: returns the remaining time of the call, in seconds.
 
         Raises:
             InvalidParameter: the model is of another type.
-            BadRequest: the document is broken, encrypted, empty, or over a limit of pixels, pages
+            BadRequest: the document is damaged, encrypted, empty, or over a limit of pixels, pages
                 or words; or the URL cannot be read.
-            TooLarge: the file has more bytes than are allowed.
+            TooLarge: the file has more bytes than the limit.
             UnsupportedType: the file is not PNG, JPEG or PDF.
             TimedOut: the time is up; the text says which page was reached.
-            PrebuiltNotInstalled: the engine's files are missing.
+            PrebuiltNotInstalled: the files of the engine are missing.
             RateExceeded: the account has the maximum number of running calls.
         """
         model.require_type((OCR,))
@@ -202,7 +202,7 @@ class OcrService:
         request: OcrRequest,
         seconds_left: Callable[[], float],
     ) -> DocumentFindings:
-        """Read a document like `read`, but do not count it as a running call."""
+        """Read a document like `read`, without counting a running call of an account."""
         model.require_type((OCR,))
         tools = self._load(model, request.alphabet)
         return _finish(
@@ -212,7 +212,7 @@ class OcrService:
     def packed_pages(
         self, model: ServedModel, content: bytes, seconds_left: Callable[[], float]
     ) -> list[PackedPage]:
-        """Read the pages of a form to learn a template from; raises what `read` raises."""
+        """Read the pages of a form to learn a template from. Raises the errors of `read`."""
         model.require_type((OCR,))
         tools, request = self._load(model, DOCUMENTED), OcrRequest(FORM)
 
@@ -272,7 +272,7 @@ class OcrService:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _load(self, model: ServedModel, alphabet: str) -> Tools:
-        """Return the networks; load them if necessary."""
+        """Return the networks that read documents, loaded if they were not."""
         from chalicelib.engines.ocr.tasks import Tools
 
         try:
@@ -284,7 +284,7 @@ class OcrService:
 def _read_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PageFindings:
-    """Read one page, and find the items that the request selects."""
+    """Read one page and find the items that the request asks for."""
     from chalicelib.engines.ocr.reading import page_notes, read_page
     from chalicelib.engines.ocr.tasks import find_items, lay_out
 
@@ -329,7 +329,7 @@ def _draw_page(page: Page) -> bytes | None:
 def _pack_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PackedPage:
-    """Read one page as for a form, and compress the result."""
+    """Read one page as if for a form, and compress the result."""
     from chalicelib.engines.ocr.forms.single_boxes import with_single_boxes
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.reading import read_page
@@ -341,7 +341,10 @@ def _pack_page(
 
 
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
-    """Raise BadRequest if an image has too many words, or a form or card too many lines."""
+    """Raise BadRequest if a page has too much text for the task.
+
+    An image may have a limited number of words; a form or business card a limited number of lines.
+    """
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:
         raise BadRequest(
@@ -359,7 +362,7 @@ def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> No
 
 
 def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindings:
-    """Combine the findings of all pages."""
+    """Combine the findings of all pages into those of the document."""
     from chalicelib.engines.ocr.layout.roles import block_roles
     from chalicelib.engines.ocr.layout.writing import write
 
@@ -386,7 +389,7 @@ def _finish(pages: Sequence[PageFindings], request: OcrRequest) -> DocumentFindi
 
 
 def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
-    """Return the fields of the PDF's own form; raise BadRequest if there are too many."""
+    """Return the form fields that the PDF itself defines; raise BadRequest for too many."""
     found = tuple(placed_widgets([page.view.page for page in pages]))
     if len(found) > MAX_FORM_WIDGETS:
         raise BadRequest(
@@ -398,7 +401,7 @@ def _widgets(pages: Sequence[PageFindings]) -> tuple[PlacedWidget, ...]:
 
 
 def _named(findings: Sequence[Finding], request: OcrRequest) -> tuple[Finding, ...]:
-    """Name the tables, keep the best value of each field, and sort by probability."""
+    """Name the tables, choose the best value of each entity, and sort by probability."""
     from chalicelib.engines.ocr.tables.links import PagePart
     from chalicelib.engines.ocr.tasks import name_tables
 

@@ -1,7 +1,7 @@
 """Predicts labels or boxes of images. Spec: Prediction response; contract section 5.
 
-Artifacts are cached by version. The row of a model is read at each call, so that a deleted model is
-not used any more, and a new version is used at once.
+Loaded models are cached by version. Each call reads the row of its model. So a deleted model is not
+used any more, and a new version is used at once.
 """
 
 from __future__ import annotations
@@ -67,26 +67,26 @@ class PicturePredictionService:
         options: PredictionOptions = DEFAULTS,
         account: Account | None = None,
     ) -> list[Prediction[Probability | Detection]]:
-        """Predict images one after the other; a single call sends a list of one.
+        """Predict images one after the other. A call for a single image passes a list of one.
 
         Args:
             model: any model that the account may use.
             samples: images, or their locations.
-            types: types of data that the model may have been trained from.
+            types: types of dataset that the model may have been trained from.
             options: number of labels to return, and whether to explain them. The default is 5
                 labels for image models; multi-label models always return all labels.
             account: the account for which each successful prediction is counted; None if the caller
                 has reserved the predictions, as a batch does.
 
         Returns:
-            One prediction per image: labels by probability, or the objects in it.
+            One prediction per image, with labels or detected objects, most probable first.
 
         Raises:
             BadRequest: the model is of another type, the URL cannot be read, or the image is
-                broken or over a limit of pixels.
-            TooLarge: the image has more bytes than are allowed.
+                damaged or over a limit of pixels.
+            TooLarge: the image has more bytes than the limit.
             UnsupportedType: the image is not PNG or JPEG.
-            ModelNotReady: the model has not succeeded yet.
+            ModelNotReady: no training of the model has succeeded yet.
             BackboneMissing: the model needs a backbone that is not installed.
             ModelUnreadable: the model's artifact is damaged or of another version.
             PredictionQuotaExceeded: no prediction is left this month.
@@ -94,7 +94,7 @@ class PicturePredictionService:
         return [self._predict_one(account, model, each, types, options) for each in samples]
 
     def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise the error that `predict` would raise for this model; count nothing."""
+        """Raise the error that `predict` would raise for this model. Nothing is counted."""
         self._checked(model, types)
 
     def _predict_one(
@@ -139,7 +139,7 @@ class PicturePredictionService:
         return Prediction(_labels(model, items, options.count), explanation=why)
 
     def _checked(self, model: ServedModel, types: Collection[str]) -> TrainedVision:
-        """Return the loaded model if it can predict."""
+        """Return the loaded model; raise an error if it cannot predict."""
         model.require_type(types)
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)
@@ -150,7 +150,7 @@ class PicturePredictionService:
     def _read_for(
         self, model: ServedModel, sample: Sample, types: Collection[str]
     ) -> tuple[TrainedVision, Picture]:
-        """Return the loaded model and the image, decoded at the size that the model needs."""
+        """Return the loaded model, and the image decoded at a size that is large enough for it."""
         from chalicelib.formats.pictures.png_exif import standardize_orientation
         from chalicelib.formats.pictures.reading import read_picture
 
@@ -201,6 +201,6 @@ class PicturePredictionService:
 def _labels(
     model: ServedModel, answer: Sequence[Probability | Detection], count: int | None
 ) -> list[Probability]:
-    """Return the labels to show."""
+    """Return the labels of an answer: the `count` most probable ones, all for multi-label."""
     items = [item for item in answer if isinstance(item, Probability)]
     return items[: None if model.type == MULTI_LABEL else count or TOP_LABELS]

@@ -1,7 +1,7 @@
 """Predicts the labels of texts. Spec: Prediction response.
 
-Artifacts are cached by version. The row of a model is read at each call, so that a deleted model is
-not used any more, and a new version is used at once.
+Loaded models are cached by version. Each call reads the row of its model. So a deleted model is not
+used any more, and a new version is used at once.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class PredictionService:
         options: PredictionOptions = DEFAULTS,
         account: Account | None = None,
     ) -> list[Prediction[Probability]]:
-        """Predict the labels of texts; a single call sends a list of one.
+        """Predict the labels of texts. A call for a single text passes a list of one.
 
-        The answer to a text is the same to the last bit, whatever other texts the call has.
+        The prediction for a text does not depend on the other texts, not even in the last bit.
 
         Args:
             model: any model that the account may use.
@@ -75,7 +75,7 @@ class PredictionService:
                 has reserved the predictions, as a batch does.
 
         Returns:
-            One prediction per text; without a label if the text is out of the model's domain.
+            One prediction per text; without labels if the model rejects the text as out of scope.
 
         Raises:
             InvalidParameter: the model has another type.
@@ -91,7 +91,7 @@ class PredictionService:
         return [self._counted(account, model, trained, text, options) for text in texts]
 
     def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Raise the error that `predict` would raise for this model; count nothing."""
+        """Raise the error that `predict` would raise for this model. Nothing is counted."""
         self._checked(model, dataset_type)
 
     def _counted(
@@ -128,7 +128,7 @@ class PredictionService:
         ]
 
     def _checked(self, model: ServedModel, dataset_type: str) -> TrainedText:
-        """Return the loaded model if it can predict."""
+        """Return the loaded model; raise an error if it cannot predict."""
         model.require_type((dataset_type,))
         if not model.version:
             raise ModelNotReady(model.model_id, model.status)

@@ -1,6 +1,6 @@
-"""Learns form templates from examples: accepts jobs, runs them, and returns their results.
+"""Learns form templates from examples: creates jobs, runs them, and returns their results.
 
-A job may run several times, because every run reads the same input and publishes its result by one
+A job may run several times. Every run reads the same input, and publishes its result by one
 conditional write.
 """
 
@@ -81,7 +81,7 @@ _REFUSALS = (BadRequest, TimedOut, TooLarge, UnsupportedType)
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateServiceStores:
-    """The stores that `TemplateService` uses."""
+    """Stores used by `TemplateService`."""
 
     downloads: Downloader
     in_flight: InFlight
@@ -95,16 +95,16 @@ class PageReader(Protocol):
     """The methods of the document service that template learning uses."""
 
     def require_networks(self, model: ServedModel) -> None:
-        """Raise an error if the networks of a model are missing."""
+        """Raise an error if the networks of an OCR model are missing."""
 
     def packed_pages(
         self, model: ServedModel, content: bytes, seconds_left: Callable[[], float]
     ) -> list[PackedPage]:
-        """Read the pages of a form to learn a template from."""
+        """Read the pages of a form from which a template is learned."""
 
 
 class TemplateService:
-    """Learns templates from the documents of an archive and their values."""
+    """Learns templates from an archive with documents and the values that they contain."""
 
     def __init__(
         self, stores: TemplateServiceStores, ocr: PageReader, clock: Clock, settings: Settings
@@ -116,7 +116,7 @@ class TemplateService:
         self._settings = settings
 
     def create(self, account: Account, source: UploadSource) -> TemplateLearning:
-        """Create a job; an archive that was sent in the call is checked within the call.
+        """Create a job. An archive sent in the call is checked within the call.
 
         Raises:
             BadRequest: the archive or its values cannot be used.
@@ -174,7 +174,7 @@ class TemplateService:
             log.warning("learning_lease_lost", template=learning.learning_id)
 
     def _attempt(self, learning: TemplateLearning, remaining_seconds: Callable[[], float]) -> None:
-        """Learn the template, and store the outcome in the row."""
+        """Learn the template, and store in the row whether that succeeded."""
         if learning.attempts > self._settings.max_attempts:
             self._give_up(learning, learning.last_error)
             return
@@ -196,7 +196,7 @@ class TemplateService:
             raise
 
     def _learn(self, learning: TemplateLearning, remaining_seconds: Callable[[], float]) -> None:
-        """Read the documents and learn from them under a heartbeat, then publish the result."""
+        """Learn from the documents under a renewed lease, then publish the template."""
         renew = Heartbeat(lambda: self._learnings.renew(learning), self._settings.lease_seconds)
 
         def check() -> None:
@@ -242,7 +242,7 @@ class TemplateService:
         check: Callable[[], None],
         remaining_seconds: Callable[[], float],
     ) -> list[LearningExample]:
-        """Read the documents one after the other, and find their values."""
+        """Read the documents one after the other, and find the given values on each."""
         from chalicelib.engines.ocr.learning.examples import prepare_example
 
         model = self._stores.served_models.find(learning.account_id, READER)
@@ -266,7 +266,7 @@ class TemplateService:
         return examples
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, str]:
-        """Check the input, and return where it is stored."""
+        """Check the input, and return its place as `TemplateLearning.source` stores it."""
         if source.path is None:
             content = source.content or b""
             check_content(VISION, content)
@@ -297,14 +297,17 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete the uploaded file of an ended job; a rule of the bucket deletes it otherwise."""
+        """Delete the file of an ended job that was sent with a presigned form.
+
+        If that fails, a rule of the bucket deletes the file later.
+        """
         uploaded = _uploaded(learning)
         if uploaded is not None:
             with suppress(StorageUnavailable):
                 self._stores.uploaded_files.delete(uploaded)
 
     def _give_up(self, learning: TemplateLearning, cause: str) -> None:
-        """End a job that is out of attempts."""
+        """End a job as FAILED, because it has no attempts left."""
         tries = self._settings.max_attempts
         known = f" The last time, {cause}." if cause else ""
         message = f"The learning was interrupted {tries} times.{known} Send it again later."
@@ -319,7 +322,7 @@ def _learned(examples: list[LearningExample], check: Callable[[], None]) -> Lear
 
 
 def _result(found: LearnedTemplate) -> dict[str, Any]:
-    """Return the stored form of a result, with the members of the answer."""
+    """Return a result in its stored form, which has the members of the answer."""
     fields = [{"entity": each.entity, "right": each.right, "of": each.of} for each in found.scores]
     return {
         "template": as_sent(found.template),
@@ -335,12 +338,12 @@ def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
 
 
 def _uploaded(learning: TemplateLearning) -> UploadedFile | None:
-    """Return the uploaded file that is the input; None if the input is not an uploaded file."""
+    """Return the file that is the input if it was sent with a presigned form, otherwise None."""
     path, etag = learning.source.get("path", ""), learning.source.get("etag", "")
     return claimed_file(learning.account_id, path, etag)
 
 
 def _countdown(seconds: float) -> Callable[[], float]:
-    """Return a function that returns how many of the seconds are left."""
+    """Return a function that returns how many of these seconds are left."""
     until = time.monotonic() + seconds
     return lambda: until - time.monotonic()

@@ -1,1 +1,1 @@
-"""Trainings: requests, runs, learning from texts and images; and reading of models."""
+"""Trainings: requests, runs and learners of texts and images. Also reads the models."""

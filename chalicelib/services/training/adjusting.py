@@ -1,7 +1,7 @@
-"""Adjusts a text model to texts as users send them, without training it again. beyond.md, 15.
+"""Adjusts a text model to texts of users, without training it again. beyond.md, section 15.
 
-An adjustment is queued and run like a training. The learner of an adjustment reads the served
-version, and changes the version's temperature, label frequencies and rejection threshold.
+An adjustment is queued and run like a training. It reads the served version, and changes the
+version's temperature, label frequencies and rejection threshold.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _HEAD_LINES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class AdjustmentStores:
-    """The stores that `AdjustmentService` uses."""
+    """Stores used by `AdjustmentService`."""
 
     curves: CurveStore
     datasets: DatasetStore
@@ -100,11 +100,11 @@ class AdjustmentRequest:
     """The texts and options of a call that adjusts a model."""
 
     source: UploadSource | DatasetView
-    """A file or its URL, or a dataset whose uploads are used."""
+    """A file, its URL, or a dataset whose uploaded texts are used."""
     rate: float | None = None
-    """Fraction of in-domain texts to reject; None keeps the fraction of the training."""
+    """Fraction of in-domain texts that may be rejected; None for the model's present fraction."""
     with_feedback: bool = False
-    """Whether feedback examples of the model's dataset are used, too."""
+    """Whether to use feedback examples of the model's dataset as well."""
 
 
 class AdjustmentService:
@@ -131,10 +131,10 @@ class AdjustmentService:
             account: owner of the model.
             model: the model.
             wanted: the texts and options of the call.
-            seconds: time in which the texts must be read.
+            seconds: time limit for reading the texts.
 
         Raises:
-            BadRequest: the model has another type, or the texts cannot adjust it.
+            BadRequest: the model has another type, or cannot be adjusted to these texts.
             Conflict: the model is busy or was never trained.
             TooManyOpen: the account has too many open trainings.
         """
@@ -163,7 +163,11 @@ class AdjustmentService:
         wanted: AdjustmentRequest,
         seconds: float,
     ) -> tuple[UserTexts, int]:
-        """Return texts that can adjust the model, and how many texts at their end are feedback."""
+        """Read and check the texts of a request.
+
+        Returns:
+            The texts, and how many of them are feedback. The feedback comes last.
+        """
         if model.type != INTENT:
             raise InvalidParameter(
                 "model_id",
@@ -187,10 +191,10 @@ class AdjustmentService:
         return found, len(feedback)
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Adjust the served version.
+        """Adjust the served version of a model.
 
         Raises:
-            TrainingFailed: the texts or the version are gone.
+            TrainingFailed: the texts or the version were deleted.
             LeaseLost: another worker owns the run.
         """
         wanted = model.request.adjustment or {}
@@ -204,7 +208,7 @@ class AdjustmentService:
         )
 
     def discard(self, model: Model) -> None:
-        """Delete the texts of a run that has ended."""
+        """Delete the texts of an ended run."""
         if model.request.adjustment is not None:
             self._stores.user_texts.delete_until(model)
 
@@ -216,7 +220,7 @@ class AdjustmentService:
         blocks: Blocks,
         began: Any,
     ) -> LearnedModel:
-        """Return the version to publish: a new artifact, with the served version's documents."""
+        """Return the adjusted version: a new artifact with the served version's metrics."""
         import numpy as np
 
         from chalicelib.engines.text.adjustment import UNLABELLED, adjust
@@ -256,7 +260,7 @@ class AdjustmentService:
         )
 
     def _documents(self, model: Model) -> tuple[dict[str, Any], dict[str, Any], Evaluation | None]:
-        """Return metrics, card and evaluation of the served version."""
+        """Return the metrics, card and evaluation of the served version."""
         files = self._stores.model_files
         metrics = files.document(model.model_id, model.version, METRICS) or {}
         card = files.document(model.model_id, model.version, CARD) or {}
@@ -264,7 +268,7 @@ class AdjustmentService:
         return metrics, card, files.evaluation(model) if has_evaluation else None
 
     def _vectors(self, trained: TrainedText, texts: Sequence[str], control: RunControl) -> Blocks:
-        """Return the vectors of texts by encoder, float32, shape (texts, dims)."""
+        """Return the vectors of texts for each encoder, float32, shape (texts, dims)."""
         import numpy as np
 
         names = [use.name for use in trained.encoders]
@@ -304,7 +308,7 @@ class AdjustmentService:
     def _feedback(
         self, model: Model, labels: Collection[str], rows: Sequence[tuple[str, str]]
     ) -> list[tuple[str, str]]:
-        """Return the feedback examples of the model's dataset that are not among the sent rows."""
+        """Return text and label of the feedback for a model, except texts among the sent `rows`."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise InvalidParameter(
@@ -326,7 +330,7 @@ class AdjustmentService:
         ]
 
     def _of_dataset(self, view: DatasetView, kind: str) -> Iterator[tuple[str, str]]:
-        """Yield the texts of a dataset from uploads or feedback, with their labels."""
+        """Yield text and label of a dataset's uploads or feedback."""
         dataset = view.dataset
         if dataset.family != LANGUAGE or dataset.type != INTENT:
             raise InvalidParameter(
@@ -341,7 +345,7 @@ class AdjustmentService:
     def _of_file(
         self, account: Account, source: UploadSource, labels: Sequence[str], seconds: float
     ) -> Iterator[tuple[str, str]]:
-        """Yield the texts of a file with the content of the column of labels."""
+        """Yield each text of a file with the content of its label column."""
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
         cancellation = Cancellation(lambda: None, self._clock, limit)
         table = InputTable()
@@ -384,7 +388,10 @@ class AdjustmentService:
 
 
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return how to read a file; of two unnamed columns, one holds labels of the model."""
+    """Return the options for reading a file, with its columns recognised.
+
+    In a file of two columns without names, the label column is the one with the model's labels.
+    """
     if options.header is not None or options.text_column:
         return options
     table = InputTable()
@@ -405,10 +412,14 @@ def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> 
 
 
 def _label_at(names: Sequence[str], wanted: str) -> int | None:
-    """Return the position of the column of labels.
+    """Return the index of the label column; None if the file has none.
+
+    Args:
+        names: names of the columns.
+        wanted: name or position of the column in the call; empty if not sent.
 
     Raises:
-        InvalidParameter: the file has no column of the name that the call wants.
+        InvalidParameter: the file does not have the requested column.
     """
     lowered = [name.strip().lower() for name in names]
     if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
@@ -424,7 +435,7 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
 def _nearest(
     adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Return the sent texts nearest to the threshold with their answers, as the card shows them."""
+    """Return the texts of the call nearest to the rejection threshold, with their predictions."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}
@@ -448,12 +459,12 @@ def _has_samples(trained: TrainedText) -> bool:
 def _card_members(
     card: dict[str, Any], found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the members of a card that an adjustment changes."""
+    """Return the members of a model card that an adjustment changes."""
     return {"adjustment": _document(found, rate, nearest), "advice": _advice(card, found, rate)}
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return advice for the adjusted version, including advice on the shift that was found."""
+    """Return the advice for an adjusted version, including advice on a shift of the texts."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])
@@ -466,7 +477,7 @@ def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list
 def _document(
     found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return what the card says about an adjustment."""
+    """Return the description of an adjustment in the model card."""
     document: dict[str, Any] = {
         "labelled": found.labelled,
         "outOfDomain": found.out_of_domain,

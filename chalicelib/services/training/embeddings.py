@@ -1,8 +1,8 @@
-"""Embeddings of a dataset's texts, computed once and stored by digest with the dataset.
+"""Computes vectors of a dataset's texts once, and stores them by digest of the text.
 
-The ingest queue embeds the parts of an upload in order. A training that starts meanwhile embeds
-parts from the end, so both rarely embed the same part. Then it embeds texts that belong to no part,
-such as feedback.
+Workers of the ingest queue embed the parts of an upload in order. A training that starts before
+they are done embeds parts from the end, so both rarely embed the same part. Afterwards the training
+embeds texts that belong to no part, such as feedback.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EmbeddingService:
         self._threads = threads
 
     def run_part(self, job: EmbedJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Embed one part of an upload; return False if the part was finished already."""
+        """Embed one part of an upload; return False if the part or its dataset is gone."""
         # A part is small enough for the shortest run, so the remaining time does not matter.
         del remaining_seconds
         texts = self._parts.items(job.part)
@@ -60,7 +60,13 @@ class EmbeddingService:
         return True
 
     def finish_parts(self, dataset: Dataset, check: Callable[[int, int], None]) -> None:
-        """Embed the open parts of a dataset, last part first; `check` raises to stop."""
+        """Embed the parts of a dataset that are not embedded yet, the last part first.
+
+        Args:
+            dataset: the dataset.
+            check: called between parts with the numbers of finished parts and of all parts; raises
+                an error to stop.
+        """
 
         def embed(part: str) -> None:
             texts = self._parts.items(part)
@@ -91,18 +97,18 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return the vectors of a dataset's texts or windows; compute missing ones.
+        """Return the vectors of a dataset's texts or windows; compute and store missing ones.
 
         Args:
-            dataset_id: dataset whose embeddings are read and extended.
+            dataset_id: dataset with which the vectors are stored.
             encoder: name of the encoder.
-            texts: texts or windows in any order; equal ones are embedded once.
-            check: called between parts with the numbers of embedded and of all texts; raises to
-                stop.
-            delegate: called once with the texts that have no vectors; raises to stop.
+            texts: texts or windows in any order. Equal texts are embedded once.
+            check: called between parts with the numbers of embedded texts and of all texts; raises
+                an error to stop.
+            delegate: called once with all texts that have no vectors; raises an error to stop.
 
         Raises:
-            EncoderNotInstalled: the encoder's files are missing.
+            EncoderNotInstalled: the files of the encoder are missing.
         """
         from chalicelib.engines.text.encoding.vector_table import VectorTable
 
@@ -133,7 +139,7 @@ class EmbeddingService:
     def _load_new(
         self, dataset_id: int, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
-        """Read the shards that were written since the last call."""
+        """Fill a table with stored vectors from shards that are not in `known`."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
         for key in self._artifacts.keys(self._prefix(dataset_id, encoder)):
@@ -157,7 +163,7 @@ class EmbeddingService:
         return digests, rounded.astype(vectors.dtype)
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete vectors that were stored after the dataset had been deleted."""
+        """Delete vectors that were stored after their dataset had been deleted."""
         dataset = self._datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")

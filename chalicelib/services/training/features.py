@@ -1,8 +1,9 @@
-"""Features of a dataset's images, computed once and stored by digest with the dataset.
+"""Computes features of a dataset's images once, and stores them by digest of the image.
 
-The ingest queue computes the parts of an upload in order, one view per image. A training loads
-existing features and computes the rest from the end, so that both can work on one dataset at the
-same time. Each group of rows is stored at once, so a training that dies loses at most one group.
+Workers of the ingest queue compute the parts of an upload in order, one view per image. A training
+loads the existing features and computes the others from the end. So both can work on one dataset at
+the same time. Each group of rows is stored at once, so a training that dies loses at most one
+group.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _VIEWS = "views/"
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureServiceStores:
-    """The stores that `FeatureService` uses."""
+    """Stores used by `FeatureService`."""
 
     artifacts: ArtifactStore
     datasets: DatasetStore
@@ -70,10 +71,10 @@ class FeatureServiceStores:
 
 
 class ThumbnailMaker(Protocol):
-    """Makes thumbnails of images that are decoded for their features."""
+    """Creates thumbnails of images that are decoded to compute features."""
 
     def keep(self, dataset_id: int, digest: str, picture: Picture) -> object:
-        """Make and store a thumbnail; failures are ignored."""
+        """Create and store a thumbnail. Errors are ignored."""
 
     def revert(self, dataset_id: int) -> None:
         """Delete the thumbnails of a deleted dataset."""
@@ -95,9 +96,9 @@ class FeatureService:
         self._thumbnails = thumbnails
 
     def run_part(self, job: FeaturesJob, remaining_seconds: Callable[[], float]) -> bool:
-        """Compute the features of one part of an upload; return whether the part is complete.
+        """Compute the features of one part of an upload; return whether the part is finished.
 
-        If the time is short, some features are computed and the job is sent again.
+        If the time is too short for all of them, the job is sent again.
         """
         is_done = False
         part = job.part
@@ -126,19 +127,19 @@ class FeatureService:
         check: Check,
         delegate: Delegate = lambda stage, works, shares: None,
     ) -> StoredFeatures:
-        """Return the features of a training's images; compute missing ones.
+        """Return the features of all images of a training; compute and store missing ones.
 
         Args:
             pictures: images of one or more datasets.
             extractor: computes the features.
-            copies: maximum number of altered views of all images together.
-            is_default: whether the ingest uses the same extractor; if so, its open parts for these
-                images are deleted.
-            check: called with the progress; raises to stop.
-            delegate: called with the missing rows if they are many; raises to stop.
+            copies: maximum number of augmented views, summed over all images.
+            is_default: whether uploads use the same extractor. If so, waiting parts of uploads
+                whose images are all in this training are deleted.
+            check: called with the progress; raises an error to stop.
+            delegate: called with the missing rows if there are many; raises an error to stop.
 
         Returns:
-            The features of all readable images; the caller closes them.
+            The features of all readable images. The caller must close them.
 
         Raises:
             BackboneNotInstalled: the files of a backbone are missing.
@@ -157,7 +158,7 @@ class FeatureService:
         return found
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Compute rows that a training delegated."""
+        """Compute the feature rows of a part that a training delegated."""
         extractor = registry.extractor_for(model.type, model.request.algorithm, self._backbones)
         maker = _Maker(self._stores, extractor, self._settings.threads)
         wanted = [_read_item(item) for item in part.items]
@@ -167,7 +168,7 @@ class FeatureService:
             maker.make(part.dataset_id, group, f"{prefix}{start:05d}.npz")
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete features that were stored after the dataset had been deleted."""
+        """Delete features that were stored after their dataset had been deleted."""
         dataset = self._stores.datasets.find(account_id, family, dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             self._stores.artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}{_FEATURES}")
@@ -180,7 +181,7 @@ class FeatureService:
         items: Sequence[str],
         remaining_seconds: Callable[[], float],
     ) -> bool:
-        """Compute the missing feature files of a part; return False if the time is too short."""
+        """Compute the missing feature objects of a part; return False if the time was too short."""
         extractor = registry.extractor_for(dataset.type, None, self._backbones)
         keep = self._thumbnails.keep
         maker = _Maker(self._stores, extractor, self._settings.threads, keep)
@@ -206,7 +207,7 @@ class FeatureService:
 
 
 class _Maker:
-    """Computes rows of several images at a time, and stores them as objects."""
+    """Computes the feature rows of a group of images, and stores them as one object."""
 
     def __init__(
         self,
@@ -230,11 +231,13 @@ class _Maker:
     def make(
         self, dataset_id: int, wanted: Sequence[tuple[bytes, int]], key: str
     ) -> tuple[bytes, Shard] | None:
-        """Compute the rows of some views and store them; unreadable images are omitted.
+        """Compute the rows of some views and store them as one object.
+
+        Unreadable images are left out.
 
         Args:
             dataset_id: dataset of the images.
-            wanted: digest and view of each row, grouped by image.
+            wanted: image digest and view of each row, grouped by image.
             key: key of the object.
 
         Returns:
@@ -263,7 +266,7 @@ class _Maker:
         return content, read_head(content)
 
     def _rows(self, dataset_id: int, digest: bytes, views: Sequence[int]) -> Rows | None:
-        """Return size and rows of one image; None if it cannot be read."""
+        """Return the size and the feature rows of one image; None if the image cannot be read."""
         content = self._stores.pictures.get(dataset_id, digest.hex())
         try:
             picture = read_picture(
@@ -279,7 +282,7 @@ class _Maker:
 
 
 class _FeatureCollection:
-    """Collects the features of one training: loads existing rows, then computes missing ones."""
+    """Collects all feature rows of a training: loads stored ones, then computes the others."""
 
     def __init__(
         self,
@@ -312,7 +315,7 @@ class _FeatureCollection:
         copies: int,
         is_default: bool,
     ) -> StoredFeatures:
-        """Compute one view of each image, then altered views if memory allows."""
+        """Collect one view of each image, then augmented views as far as memory allows."""
         from chalicelib.engines.vision.features.stored import StoredFeatures, StoredPicture
 
         keys = [(picture.dataset_id, picture.digest) for picture in pictures]
@@ -340,7 +343,7 @@ class _FeatureCollection:
         )
 
     def _clear_parts(self) -> None:
-        """Delete the open parts of uploads whose images this training covers."""
+        """Delete waiting parts of uploads if all of their images are in this training."""
         if not self._is_default:
             return
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
@@ -350,7 +353,7 @@ class _FeatureCollection:
                     self._stores.parts.done(part)
 
     def _complete(self, first_view: int) -> None:
-        """Load or compute all rows, from a given view on."""
+        """Load or compute all rows of the views from `first_view` on."""
         waiting = [
             (number, view)
             for number, views in enumerate(self._views)
@@ -378,7 +381,7 @@ class _FeatureCollection:
     def _delegate_missing(
         self, waiting: Sequence[tuple[int, int]], first_view: int, expected: int
     ) -> None:
-        """Delegate the missing rows if they are many."""
+        """Delegate the rows that are still missing to other workers, if there are many."""
         by_dataset: dict[int, list[str]] = {}
         for number, view in waiting:
             if row_key(number, view) not in self._rows and number not in self._broken:
@@ -396,7 +399,10 @@ class _FeatureCollection:
         self._delegate(f"views-{first_view}", works, shares)
 
     def _next_group(self, waiting: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return missing rows of one dataset from the end; the ingest works from the start."""
+        """Return the next rows to compute: missing ones of one dataset, from the end of `waiting`.
+
+        Workers of uploads compute rows from the beginning.
+        """
         group: list[tuple[int, int]] = []
         while waiting and len(group) < self._extractor.shard_rows:
             number, view = waiting[-1]
@@ -408,7 +414,7 @@ class _FeatureCollection:
         return group[::-1]
 
     def _make(self, group: Sequence[tuple[int, int]]) -> None:
-        """Compute one object of rows and add them."""
+        """Compute a group of rows, store them as one object, and add them to the collection."""
         dataset_id = self._pictures[group[0][0]][0]
         key = f"{self._maker.folder(dataset_id, group[0][1])}{new_string_id()}.npz"
         wanted = [(self._pictures[number][1], view) for number, view in group]
@@ -434,7 +440,7 @@ class _FeatureCollection:
                 self._load(dataset_id, key)
 
     def _load(self, dataset_id: int, key: str) -> None:
-        """Load one object; a damaged one is computed again under another name."""
+        """Load the rows of one object. The rows of a damaged object are computed again."""
         from chalicelib.engines.vision.features.shards import head_bytes, read_head, read_shard
 
         artifacts = self._stores.artifacts
@@ -454,7 +460,10 @@ class _FeatureCollection:
         self._check(len(self._rows), self._total, 0)
 
     def _add_rows(self, dataset_id: int, key: str, shard: Shard, content: bytes | None) -> None:
-        """Add those rows of a stored object that this training uses."""
+        """Add the rows of a stored object that this training uses.
+
+        Without `content`, a row is read from the bucket when it is used.
+        """
         if shard.row_bytes != self._extractor.row_bytes:
             return
         whole = None if content is None else memoryview(content)
@@ -468,7 +477,7 @@ class _FeatureCollection:
             self._sizes[number] = entry.size
 
     def _count_views(self, most_bytes: int, copies: int) -> None:
-        """Set the number of views of each image; unreadable images have none."""
+        """Set how many views of each image are used; 0 for unreadable images."""
         sizes = [self._sizes.get(number) for number in range(len(self._pictures))]
         plain, wanted = (
             [self._extractor.views(*size, augment=asked) if size else 0 for size in sizes]
@@ -482,6 +491,6 @@ class _FeatureCollection:
 
 
 def _read_item(item: str) -> tuple[bytes, int]:
-    """Return digest and view of a delegated row."""
+    """Return the image digest and the view of a delegated row."""
     digest, _, view = item.partition(":")
     return bytes.fromhex(digest), int(view)

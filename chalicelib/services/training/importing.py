@@ -1,6 +1,6 @@
 """Imports models that another installation or account exported. beyond.md, section 13.
 
-An import is queued and run like a training: its learner reads the archive instead of a dataset.
+An import is queued and run like a training, but reads an archive instead of a dataset.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _DOWNLOAD_SECONDS = 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class ImportStores:
-    """The stores that `ImportService` uses."""
+    """Stores used by `ImportService`."""
 
     downloads: Downloader
     imported_files: ImportedFileStore
@@ -135,7 +135,7 @@ class ImportService:
             raise
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Read the archive of an import, and compare its answers with those of the exporter.
+        """Read an import's archive, and check its predictions against its sample answers.
 
         Raises:
             TrainingFailed: the archive cannot be imported; the message says why.
@@ -154,7 +154,7 @@ class ImportService:
                 raise TrainingFailed(str(refusal)) from refusal
 
     def discard(self, model: Model) -> None:
-        """Delete the archive of a run that has ended."""
+        """Delete the archive of an ended run."""
         if model.request.imported is None:
             return
         self._stores.imported_files.delete(model.model_id)
@@ -162,7 +162,7 @@ class ImportService:
             self._stores.uploaded_files.delete(uploaded)
 
     def _read(self, model: Model, bundle: Bundle, control: RunControl) -> ImportedHead:
-        """Return the checked head of an archive."""
+        """Check the trained head in an archive, and return it."""
         from chalicelib.engines.imports.foreign_head import MAX_HEAD_BYTES
         from chalicelib.engines.imports.imported_model import load_imported
 
@@ -172,7 +172,11 @@ class ImportService:
         return load_imported(content, bundle.manifest, self._pools, control.check)
 
     def _compare(self, bundle: Bundle, head: ImportedHead, control: RunControl) -> float:
-        """Return the largest difference from the golden answers; raise an error if they differ."""
+        """Predict the sample inputs of an archive; raise an error if the answers differ too much.
+
+        Returns:
+            The largest difference from the answers in the archive.
+        """
         from chalicelib.engines.imports.imported_model import compare_golden
 
         golden = [
@@ -190,7 +194,15 @@ class ImportService:
         source: dict[str, Any],
         started: float,
     ) -> LearnedModel:
-        """Return the version to publish; `started` is of the monotonic clock."""
+        """Return the version to publish.
+
+        Args:
+            model: the model.
+            bundle: the archive.
+            head: the head that was read from it.
+            source: description of the source, for the card.
+            started: start of the run, in seconds of the monotonic clock.
+        """
         description = checked_description(bundle.manifest, model.family)
         labels = description.labels
         facts = {
@@ -230,7 +242,7 @@ class ImportService:
             raise TrainingFailed("The archive is gone. Import the model again.")
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, object]:
-        """Check the archive as far as the call can, and return where it is stored."""
+        """Check the archive as far as a call can, and return its place."""
         if source.path is None:
             content = source.content or b""
             _check_size(len(content))
@@ -258,7 +270,7 @@ class ImportService:
 
 
 def _decoded(content: bytes, least_side: int | None) -> Picture:
-    """Return a golden image as predictions see it."""
+    """Return a sample image, decoded like an image in a prediction call."""
     from chalicelib.formats.pictures.png_exif import standardize_orientation
     from chalicelib.formats.pictures.reading import read_picture
 
@@ -275,7 +287,7 @@ def _check_size(size: int) -> None:
 
 
 def _uploaded(model: Model) -> UploadedFile | None:
-    """Return the uploaded file that is the archive; None if the archive was not uploaded."""
+    """Return the archive if it was sent with a presigned form, otherwise None."""
     place: dict[str, Any] = dict(model.request.imported or {})
     path, etag = str(place.get("path", "")), str(place.get("etag", ""))
     return claimed_file(model.account_id, path, etag)

@@ -33,11 +33,11 @@ from chalicelib.stores.models.versions import CARD, METRICS, ModelVersions
 
 @dataclass(frozen=True)
 class Metrics:
-    """Metrics of a model's last successful version."""
+    """Metrics of the served version of a model."""
 
     model: Model
     created_at: datetime
-    """Creation time of the model."""
+    """Time at which the model was created."""
     data: dict[str, Any]
     """`metricsData`, as the API returns it."""
 
@@ -47,11 +47,11 @@ class EvaluationPage:
     """A page of a model's evaluation."""
 
     page: ListPage[EvaluatedExample]
-    """The requested examples."""
+    """The examples on this page."""
     total: int
-    """Number of matching examples."""
+    """Number of all examples that match the filter."""
     reliability: Sequence[ReliabilityBin]
-    """Calibration of the whole evaluation."""
+    """Calibration of all predictions in the evaluation."""
 
 
 class ModelService:
@@ -82,7 +82,7 @@ class ModelService:
         return model
 
     def metrics(self, model: Model) -> Metrics:
-        """Return the metrics of the last successful version.
+        """Return the metrics of the served version.
 
         Raises:
             MetricsNotFound: no training has succeeded yet.
@@ -93,14 +93,14 @@ class ModelService:
         return Metrics(model, model.created_at, data)
 
     def curve(self, model: Model, offset: int, count: int) -> ListPage[dict[str, Any]]:
-        """Return the learning curve of the last run, up to its latest epoch."""
+        """Return a page of the learning curve of the last run, which may still be running."""
         return self._curves.page(model, offset, count)
 
     def card(self, account_id: str, model_id: str) -> dict[str, Any]:
-        """Return the card of a model's last successful version, or of a prebuilt model.
+        """Return the card of a model's served version, or of a prebuilt model.
 
         Raises:
-            ModelNotFound: the account has no such model.
+            ModelNotFound: the account has no model with this id.
             PrebuiltNotInstalled: the files of the prebuilt model are missing.
             MetricsNotFound: no training has succeeded yet.
         """
@@ -125,7 +125,7 @@ class ModelService:
     def evaluation(
         self, model: Model, wanted: EvaluatedFilter, offset: int, count: int
     ) -> EvaluationPage:
-        """Return the predictions of the model for its held-out examples.
+        """Return a page of the predictions for held-out examples of the model's dataset.
 
         Raises:
             EvaluationNotKept: the model has no stored evaluation.
@@ -141,11 +141,11 @@ class ModelService:
     def list_account(
         self, account: Account, wanted: ListFilter, offset: int, count: int
     ) -> ListPage[Model]:
-        """List the models of an account by creation, then id."""
+        """List the models of an account in order of creation time and id."""
         return self._models.page(account.account_id, wanted, offset, count)
 
     def list(self, view: DatasetView, offset: int, count: int) -> ListPage[Model]:
-        """List the models of a dataset by creation, then id."""
+        """List the models of a dataset in order of creation time and id."""
         dataset = view.dataset
         models = self._models.of_dataset(dataset.account_id, dataset.dataset_id)
         end = offset + count

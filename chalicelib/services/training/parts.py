@@ -1,9 +1,9 @@
 """Computes delegated parts of trainings, on the workers of uploads and batches.
 
-A training with much work for an encoder or extractor writes parts of this work, extends its lease
-for them and ends its function. Each finished part sends the message of a later part, as in a batch;
-the last part resumes the training. If no part finishes for some minutes, the lease ends, and the
-training resumes and computes the remaining parts itself, from the end.
+A training that needs many vectors or features divides this work into parts. It stores the parts,
+extends its lease, and ends its function. Each finished part sends the message of a later part, as
+in a batch. The last part resumes the training. If no part finishes for some minutes, the lease
+ends. Then the training resumes, and computes the remaining parts itself, from the end.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class PartMaker(Protocol):
-    """Computes and stores vectors of texts, or features of images."""
+    """Computes and stores vectors of texts, or features of images, for one part."""
 
     def make_run_part(self, model: Model, part: RunPart) -> None:
-        """Compute a part; a repeated call writes the same objects."""
+        """Compute a part. A repeated call writes the same objects again."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete the results for a dataset that was deleted meanwhile."""
+        """Delete what was stored for a dataset that is deleted."""
         ...
 
 
@@ -56,14 +56,14 @@ class TrainingPartService:
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Delegate work; see `PartDelegation`."""
+        """Delegate parts of a run to other workers; see `PartDelegation.delegate`."""
         # Once for each stage of a run: a resumed training computes what is left itself.
         if works and not self._parts.was_written(model, stage):
             self._parts.write(model, stage, works, shares)
             raise PartsSent(stage, min(len(works), PARTS_AT_ONCE))
 
     def finish(self, model: Model, check: Callable[[int, int], None]) -> None:
-        """Compute the open parts of a run; see `PartDelegation`."""
+        """Compute the unfinished parts of a run; see `PartDelegation.finish`."""
         process_parts(lambda: self._parts.waiting(model), lambda key: self._make(model, key), check)
 
     def run(self, job: TrainPartJob, delivery: int = 1) -> None:
@@ -103,7 +103,7 @@ class TrainingPartService:
         return True
 
     def _running(self, job: TrainPartJob) -> Model | None:
-        """Return the training that a part belongs to; None if this training has ended."""
+        """Return the training that a job's part belongs to; None if its run has ended."""
         model = self._models.find(job.account_id, job.model_id)
         is_same = model is not None and model.run == job.run
         return model if model is not None and is_same and model.status == RUNNING else None

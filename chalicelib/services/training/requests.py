@@ -1,4 +1,4 @@
-"""Accepts trainings and retrainings; the queue worker runs them."""
+"""Accepts trainings and retrainings. Workers of the queue run them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingServiceStores:
-    """The stores that `TrainingService` uses."""
+    """Stores used by `TrainingService`."""
 
     capacity: CapacityStore
     datasets: DatasetStore
@@ -59,7 +59,7 @@ class TrainingServiceStores:
 
 
 class TrainingService:
-    """Accepts trainings: exactly one training for each accepted request."""
+    """Accepts trainings. Each accepted request leads to exactly one training."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class TrainingService:
             BadRequest: a field is not allowed, or there are too few examples.
             Conflict: the dataset is not available, or the profile is not installed.
             TooManyOpen: the account has too many open trainings.
-            TooLarge: the account stores too much for another version.
+            TooLarge: the account does not have enough storage for another version.
         """
         name = checked_name(name)
         request = self._checked(view, request)
@@ -117,7 +117,7 @@ class TrainingService:
         Raises:
             Conflict: the dataset is not available.
             TooManyOpen: the account has too many open trainings.
-            TooLarge: the account stores too much for another version.
+            TooLarge: the account does not have enough storage for another version.
         """
         self._stores.capacity.check_version(model.account_id, 0)
         # Counted first, so that nothing but the queue can fail once the training is accepted.
@@ -169,14 +169,14 @@ class TrainingService:
         Args:
             account: owner of the model.
             model: the model.
-            request: a validated request.
+            request: the validated options of the run.
             dataset: the dataset to protect from deletion; None if the run does not read it.
-            action: what the run does, for the refusal of a busy model.
+            action: what the run does, for the error text if the model is busy.
 
         Raises:
             Conflict: the model is busy, or the dataset is not available.
             TooManyOpen: the account has too many open trainings.
-            TooLarge: the account stores too much for another version.
+            TooLarge: the account does not have enough storage for another version.
         """
         self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
@@ -192,7 +192,7 @@ class TrainingService:
         return ModelView(queued, position)
 
     def view(self, model: Model) -> ModelView:
-        """Return a model with its current place in the queue."""
+        """Return a model with its present position in the queue."""
         if model.status != QUEUED:
             return ModelView(model)
         return ModelView(model, 1 + self._stores.places.before(model))
@@ -200,7 +200,7 @@ class TrainingService:
     def _checked(
         self, view: DatasetView, request: TrainRequest, former: str | None = None
     ) -> TrainRequest:
-        """Return a validated request; its fields are checked before the examples of the dataset."""
+        """Check the options of a request, then the examples of the dataset; return the options."""
         dataset = view.dataset
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         _check_text_params(dataset, request)
@@ -221,7 +221,7 @@ class TrainingService:
         return replace(request, algorithm=algorithm)
 
     def _check_global(self, dataset: Dataset, global_id: object) -> None:
-        """Raise InvalidParameter if a global dataset does not exist or has another type."""
+        """Raise InvalidParameter if the global dataset does not exist or has another type."""
         if global_id is None:
             return
         found = self._stores.datasets.find(GLOBAL_ACCOUNT_ID, dataset.family, int(str(global_id)))
@@ -233,7 +233,7 @@ class TrainingService:
             )
 
     def _check_unlabelled(self, dataset: Dataset, unlabelled: object) -> None:
-        """Raise InvalidParameter unless a dataset of unlabelled texts can be used."""
+        """Raise InvalidParameter unless the requested dataset of unlabelled texts can be used."""
         if unlabelled is None or dataset.family != LANGUAGE:
             return
         found = self._stores.datasets.find(dataset.account_id, LANGUAGE, int(str(unlabelled)))
@@ -262,7 +262,11 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count the training against the account, and protect the dataset from deletion."""
+        """Count a training against the account's limit, and protect its dataset from deletion.
+
+        Returns:
+            The guard entry of the training.
+        """
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that those of dead calls can be recognised and removed.
         entry = guards.new(model_id)
@@ -285,7 +289,7 @@ class TrainingService:
         return entry
 
     def _revert(self, model: Model, dataset: Dataset | None, entry: str) -> None:
-        """Undo a request whose row may or may not have been written."""
+        """Undo a failed request, whether its row was written or not."""
         try:
             if self._stores.models.cancel(model):
                 self._stores.guards.remove(model.account_id, dataset, [entry])
@@ -293,14 +297,14 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry; if the write fails, the entry is later recognised as stale."""
+        """Remove a guard entry. If that fails, the entry is recognised as stale later."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:
             log.warning("unguard_failed", dataset=dataset.dataset_id)
 
     def _enqueue(self, model: Model) -> None:
-        """Send the job; if the queue fails, the sweep sends it later."""
+        """Send the job of a training. If the queue fails, the sweep sends it later."""
         with retried_by_sweep("train", model=model.model_id):
             self._stores.training_queue.announce(train_job(model))
 

@@ -1,7 +1,8 @@
 """Runs trainings: acquires the lease, calls the learner, publishes the version, ends the run.
 
-The learners in text_learner.py and vision_learner.py train the models. Every write is fenced. The
-artifact is complete under a new version before the model's row points to it.
+The learners in text_learner.py and vision_learner.py train the models. A write is refused if
+another worker has taken the run. The model's row points to a version only after its files are
+complete.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ LOOK_SECONDS = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingRunServiceStores:
-    """The stores that `TrainingRunService` uses."""
+    """Stores used by `TrainingRunService`."""
 
     batches: BatchStore
     capacity: CapacityStore
@@ -75,7 +76,7 @@ class TrainingRunServiceStores:
 
 
 class TrainingRunService:
-    """Runs the jobs of the training queues."""
+    """Runs training jobs of the queues."""
 
     def __init__(
         self,
@@ -93,12 +94,12 @@ class TrainingRunService:
         self._settings = settings
 
     def run(self, job: TrainJob, remaining_seconds: Callable[[], float], delivery: int = 1) -> None:
-        """Train the model whose turn it is; the message may name another model.
+        """Train the model that is next in the queue, which may be another one than in the message.
 
         Args:
-            job: the job that `train_job` made.
-            remaining_seconds: returns the remaining time of the function.
-            delivery: how often the queue has delivered this message.
+            job: a job of `train_job`.
+            remaining_seconds: returns the remaining time of the function, in seconds.
+            delivery: how many times the queue has delivered this message.
         """
         model = self._queue.acquire(job)
         if model is None or model.model_id != job.model_id:
@@ -120,7 +121,11 @@ class TrainingRunService:
             self._queue.remind(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> bool:
-        """Train, and store the outcome; return whether the training has ended."""
+        """Train a model, and store in its row whether that succeeded.
+
+        Returns:
+            False if the run has not ended, because another function continues it.
+        """
         started, ended = time.monotonic(), False
         try:
             self._train(model, remaining_seconds)
@@ -157,7 +162,7 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _learn(self, model: Model, control: RunControl) -> LearnedModel:
-        """Train on the dataset, adjust the served version, or read an imported one."""
+        """Train on the dataset, adjust the served version, or read an imported model."""
         if model.request.imported is not None:
             return self._imports.learn(model, control)
         if model.request.adjustment is not None:
@@ -168,7 +173,7 @@ class TrainingRunService:
         return learned
 
     def _adjusted_version(self, model: Model) -> int:
-        """Return the number of the served version if it is an adjusted one, otherwise 0."""
+        """Return the number of the served version if it was made by an adjustment, otherwise 0."""
         version = next((one for one in model.versions.kept if one.folder == model.version), None)
         return version.number if version is not None and version.is_adjusted else 0
 
@@ -212,7 +217,7 @@ class TrainingRunService:
         self._emit(model, "training.succeeded")
 
     def _why_not_served(self, model: Model, learned: LearnedModel) -> str:
-        """Return why the new version is not served; empty if it may be served."""
+        """Return why the new version is not served; "" if it is served."""
         if not model.request.serves_if_better or learned.evaluation is None:
             return ""
         current = self._stores.models.find(model.account_id, model.model_id)
@@ -227,7 +232,7 @@ class TrainingRunService:
         )
 
     def _used_versions(self, model: Model) -> frozenset[str]:
-        """Return the folders of versions that unfinished batches and exports use."""
+        """Return the folders of the versions that running batches and exports use."""
         key, stores = (model.account_id, model.model_id), self._stores
         return stores.batches.used_versions(*key) | stores.exports.used_versions(*key)
 
@@ -239,12 +244,15 @@ class TrainingRunService:
             log.warning("version_not_deleted", model=model.model_id)
 
     def _emit(self, model: Model, event: str) -> None:
-        """Emit the event of a finished training."""
+        """Emit the event that a training has ended."""
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 
     def _emit_again(self, job: TrainJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died before."""
+        """Emit the event again if the message was delivered again.
+
+        The worker of an earlier delivery may have died after publishing the version.
+        """
         if delivery == 1:
             return
         model = self._stores.models.find(job.account_id, job.model_id)
@@ -252,7 +260,13 @@ class TrainingRunService:
             self._emit(model, f"training.{model.status.lower()}")
 
     def _stats(self, learned: LearnedModel, started: float, saving: float) -> TrainStats:
-        """Return the statistics; both times are of the monotonic clock."""
+        """Return the statistics of a training.
+
+        Args:
+            learned: the trained model.
+            started: start of the attempt, in seconds of the monotonic clock.
+            saving: start of saving, in the same unit.
+        """
         now = time.monotonic()
         total = now - started
         # A run that was continued counts from its first function, whose monotonic clock is gone.
@@ -273,7 +287,7 @@ class TrainingRunService:
         )
 
     def _dataset(self, model: Model) -> Dataset:
-        """Return the dataset; raise TrainingFailed if it was deleted."""
+        """Return the dataset of a model; raise TrainingFailed if it was deleted."""
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None or dataset.status == DELETION_PENDING:
             raise TrainingFailed(
@@ -294,12 +308,12 @@ class TrainingRunService:
         self._clean_up(model, entries)
 
     def _give_up(self, model: Model, cause: str) -> None:
-        """End a run after its last attempt."""
+        """End a run as FAILED, because it has no attempts left."""
         self._end(model, out_of_attempts(self._settings.max_attempts, cause))
         journal.job_given_up("model", model.model_id)
 
     def _clean_up(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove guards and checkpoints of a finished run; failures are harmless."""
+        """Remove the guard entries and checkpoints of an ended run. Errors are only logged."""
         try:
             self._stores.guards.release(model, entries)
         except StorageUnavailable:
@@ -317,7 +331,7 @@ class TrainingRunService:
         self._stores.run_parts.delete(model)
 
     def _revert(self, model: Model) -> None:
-        """Delete data that a stalled worker may have written for a run that has ended."""
+        """Delete what this worker may have written after another worker took or ended the run."""
         try:
             self._stores.model_leases.uncount_attempt(model)
             current = self._stores.models.find(model.account_id, model.model_id)
@@ -329,7 +343,7 @@ class TrainingRunService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
-        """Leave the run open for another attempt; after the last attempt, end it."""
+        """Record a failed attempt, so that the run starts again; end the run if none is left."""
         cause = attempt_cause(model.family, error)
         log.error("training_interrupted", error, model=model.model_id)
         try:
@@ -342,7 +356,7 @@ class TrainingRunService:
 
 
 class _RunControl:
-    """Reports progress of a run at a limited rate, and decides when to stop."""
+    """Reports the progress of a run at most every few seconds, and decides when it must stop."""
 
     def __init__(
         self,
@@ -363,9 +377,9 @@ class _RunControl:
         self._shown = model.progress
 
     def remaining_seconds(self) -> float:
-        """Return the remaining time in seconds; 0 if another training must run first.
+        """Return the remaining time in seconds; 0 if another training must run before this one.
 
-        The learner then saves its state, as at the end of a function's time.
+        The learner then saves its state, as if the time of the function were up.
         """
         now = time.monotonic()
         if not self._must_yield and now - self._checked_at >= LOOK_SECONDS:
@@ -382,7 +396,7 @@ class _RunControl:
         self._beat.check()
 
     def report(self, share: float, epochs: int = 0) -> None:
-        """Write the progress if the last report is old enough; progress never decreases.
+        """Store the progress if the last report is old enough and the progress has increased.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -394,5 +408,5 @@ class _RunControl:
             self._leases.report(self._model, share, epochs)
 
     def is_due(self) -> bool:
-        """Return whether the last report is so old that another report may be written."""
+        """Return whether enough time has passed since the last report for a new one."""
         return time.monotonic() - self._reported_at >= REPORT_SECONDS

@@ -1,6 +1,6 @@
-"""Trains text models: read the texts, compute embeddings, fit.
+"""Trains text models: reads the texts, computes their vectors, and fits the model.
 
-Injected into chalicelib/services/training/runs.py.
+chalicelib/services/training/runs.py calls it.
 """
 
 from __future__ import annotations
@@ -60,20 +60,20 @@ _EMBED_SHARE, _FIT_SHARE = 0.5, 0.45
 
 @dataclass(frozen=True)
 class Embedder:
-    """Computes and reads the vectors of texts."""
+    """Computes and reads vectors of texts."""
 
     finish_parts: FinishParts
-    """Computes the vectors that the queue has not computed yet."""
+    """Computes the vectors of upload parts that are still waiting."""
     table: ReadVectors
-    """Reads or computes the stored vectors of a dataset's texts or windows."""
+    """Returns the vectors of a dataset's texts or windows, and stores missing ones."""
     embed: Embed
-    """Computes vectors of other texts."""
+    """Computes vectors of texts without storing them."""
     encoders: EncoderPool
-    """Installed encoders."""
+    """The installed encoders."""
     default_profile: str = ACCURATE
-    """Best profile for trainings that do not name one."""
+    """Best profile that a training chooses if the caller names none."""
     threads: int = 1
-    """Threads that a fit may use."""
+    """Number of threads that a fit may use."""
 
 
 class TextLearner:
@@ -96,15 +96,14 @@ class TextLearner:
         self._clock = clock
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train on texts. Embeddings are stored, so that another function can continue.
+        """Train a model on texts. Vectors are stored, so that another function can continue.
 
         Raises:
-            TrainingFailed: the texts cannot be trained on; the message has the cause and the
-                remedy.
+            TrainingFailed: the texts cannot be trained on; the message says why and what to do.
             EncoderNotInstalled: the files of an encoder are missing.
             LeaseLost: another worker owns the run.
-            TimedOut: the embeddings are not finished.
-            PartsSent: other workers compute the embeddings.
+            TimedOut: the time was too short for all vectors.
+            PartsSent: other workers compute the vectors.
         """
         begun_at, datasets = self._found(model, dataset, control)
         texts = self._examples.read(model, datasets)
@@ -141,13 +140,13 @@ class TextLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Delete the checkpoint of a run that is over; embeddings belong to the dataset."""
+        """Delete the checkpoint of an ended run. Vectors stay with the dataset."""
         self._checkpoints.delete(model)
 
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, list[Dataset]]:
-        """Return the start time of the run, and its datasets as they were at this time."""
+        """Return when the run began, and its datasets as they were then."""
         datasets = self._examples.datasets(model, dataset)
         # A resumed run trains on the examples of its start, so that its result does not depend on
         # deaths.
@@ -160,7 +159,7 @@ class TextLearner:
         return beginning.begun_at, [beginning.of(found) for found in datasets]
 
     def _bounded(self, texts: TrainingTexts, profile: Profile) -> TrainingTexts:
-        """Sample the texts if they do not fit into memory or time."""
+        """Return a sample of the texts if all of them need too much memory or time."""
         from chalicelib.engines.text.cost import most_examples
 
         dims = sum(self._embedder.encoders.get(name).dimensions for name in profile.encoders)
@@ -169,7 +168,7 @@ class TextLearner:
     def _fit(
         self, model: Model, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> FittedText:
-        """Collect the vectors and fit the model."""
+        """Collect the vectors of the texts, and fit the model on them."""
         from chalicelib.engines.text.training import TrainingCallbacks, train_text
 
         names = profile.encoders
@@ -195,7 +194,15 @@ class TextLearner:
         profile: Profile,
         collect: Callable[[str, Sequence[tuple[int, Sequence[str]]]], JoinedTables],
     ) -> TextVectors:
-        """Return the vectors of texts, which are made from the windows that `collect` returns."""
+        """Return vectors of texts, which are joined from the vectors of their windows.
+
+        Args:
+            model: the model.
+            texts: the texts.
+            profile: names the encoders.
+            collect: returns the vectors of windows for an encoder's name, and for dataset ids with
+                their windows.
+        """
         from chalicelib.engines.text.training import TextVectors
         from chalicelib.engines.text.windows.training_vectors import TrainingVectors
 
@@ -221,7 +228,7 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return a function that embeds the request's unlabelled texts; None if it names none."""
+        """Return a function that embeds the request's unlabelled texts; None if there are none."""
         found = self._examples.unlabelled_dataset(model)
         if found is None:
             return None
@@ -244,7 +251,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Return the requested encoders, or choose those that are worth their time."""
+        """Return the encoders that the request names, or choose those worth their time."""
         wish = model.request.param("profile")
         asked = wish
         if asked is None and self._embedder.default_profile != ACCURATE:
@@ -272,7 +279,7 @@ class TextLearner:
         texts: TrainingTexts,
         progress: _Progress,
     ) -> Profile:
-        """Move to larger encoders step by step, as long as each step is worth its cost."""
+        """Choose larger encoders step by step, as long as each step is worth its time."""
         ladder = self._ladder(wanted, texts)
 
         def compare(count: int, present: Profile, step: Profile) -> Benefit:
@@ -290,7 +297,10 @@ class TextLearner:
         step: Profile,
         progress: _Progress,
     ) -> Benefit:
-        """Compare two profiles on a sample; the training reuses its vectors."""
+        """Return the benefit of a larger profile, measured on a sample of the texts.
+
+        The vectors of the sample are stored, so the training uses them again.
+        """
         from chalicelib.engines.text import benefit
         from chalicelib.engines.text.training import make_training_set
 
@@ -312,11 +322,11 @@ class TextLearner:
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> None:
-        """Compute the dataset's open parts, if this training needs all their vectors.
+        """Compute the waiting upload parts of the dataset, if all their vectors are needed.
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the function's time is nearly up.
+            TimedOut: the time of the function is nearly up.
         """
         of_parts = encoder_names(dataset.language, None)
         # A part gets vectors of all encoders of the queue, which this training may not need.
@@ -337,7 +347,14 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors and report progress; delegate many missing ones to other workers.
+        """Collect vectors of one encoder and report progress; delegate many missing ones.
+
+        Args:
+            model: the model.
+            read: each dataset id with its windows.
+            name: name of the encoder.
+            names: names of all encoders, from which the progress is computed.
+            progress: receives the progress.
 
         Raises:
             PartsSent: the run waits for the vectors.
@@ -363,7 +380,7 @@ class TextLearner:
         check: Check,
         delegate: Callable[[int, Sequence[str]], None] = lambda dataset_id, missing: None,
     ) -> JoinedTables:
-        """Return the vectors of the windows of one or two datasets, in their order."""
+        """Return the vectors of the windows of one or two datasets, in the order of `read`."""
         from chalicelib.engines.text.encoding.vector_table import JoinedTables
 
         return JoinedTables(
@@ -377,13 +394,13 @@ class TextLearner:
 
 
 def _uses_names(model: Model, texts: TrainingTexts) -> bool:
-    """Return whether to train from label names, because there are few examples."""
+    """Return whether to use label names for training, because there are few examples."""
     is_allowed = model.request.minimum_examples < MIN_EXAMPLES_PER_LABEL
     return is_allowed and texts.has_few_examples
 
 
 class _Progress:
-    """Reports progress and learning curve, and stops the engine in time."""
+    """Reports progress and learning curve of a run, and stops it before the time is up."""
 
     def __init__(self, control: RunControl, curve: CurveWriter) -> None:
         self._control = control
@@ -392,29 +409,32 @@ class _Progress:
         self._checked_at = monotonic()
         self._longest_step = 0.0
         self.has_embedded = False
-        """Whether this function computed vectors, so that the next one has less to do."""
+        """Whether this function computed vectors, so that another has more time to fit."""
 
     @property
     def shown(self) -> float:
-        """Progress of the run while vectors are computed."""
+        """Return the progress of the run while vectors are computed, 0 to 1."""
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Stop before a fit if the remaining time of this function is too short.
+        """Stop before the fit if this function has too little time left for it.
+
+        Args:
+            seconds: expected time of the fit.
 
         Raises:
-            TimedOut: less than `seconds` are left, and the next function has more.
+            TimedOut: less time is left, and another function will have more.
         """
         # Only after work of this function: another one would not have more time otherwise.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
             raise TimedOut("The embeddings are finished; the next function trains on them.")
 
     def on_embed(self, share: float) -> None:
-        """Report the fraction of vectors that exist; progress never decreases.
+        """Report the fraction of vectors that are computed; the progress never decreases.
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the function's time is nearly up.
+            TimedOut: the time of the function is nearly up.
         """
         now = monotonic()
         self._longest_step = max(self._longest_step, now - self._checked_at)
@@ -426,11 +446,11 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Record that the vectors of a sample are computed; progress does not count them.
+        """Check the time while vectors of a sample are computed, which the progress leaves out.
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the function's time is nearly up.
+            TimedOut: the time of the function is nearly up.
         """
         self.has_embedded |= done < total
         self.on_embed(0.0)
@@ -456,7 +476,7 @@ class _Progress:
             self._curve.flush()
 
     def finish(self) -> None:
-        """Write the last points of the learning curve.
+        """Write the remaining points of the learning curve.
 
         Raises:
             LeaseLost: another worker owns the run.

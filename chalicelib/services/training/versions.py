@@ -23,11 +23,11 @@ class VersionView:
     version: ModelVersion
     is_served: bool
     metrics: dict[str, Any]
-    """Metrics of its card, with intervals."""
+    """Metrics in the version's card, with confidence intervals."""
 
 
 class VersionUsers(Protocol):
-    """A store of work that uses versions until it has ended."""
+    """Stores whose unfinished work uses model versions."""
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
         """Return the folders of the versions of a model that are in use."""
@@ -53,14 +53,14 @@ class VersionService:
         self._capacity = capacity
 
     def list(self, model: Model) -> Sequence[VersionView]:
-        """List the kept versions, newest first."""
+        """List the stored versions of a model, newest first."""
         return [self._view(model, one) for one in reversed(model.versions.kept)]
 
     def get(self, model: Model, number: int) -> VersionView:
-        """Return a version.
+        """Return a version of a model.
 
         Raises:
-            NotFound: the version is not kept.
+            NotFound: the version is not stored.
         """
         return self._view(model, _find(model, number))
 
@@ -68,7 +68,7 @@ class VersionService:
         """Serve a version from the next call on.
 
         Raises:
-            NotFound: the version is not kept.
+            NotFound: the version is not stored.
             Conflict: another call changed the versions at the same time.
         """
         version = _find(model, number)
@@ -80,7 +80,7 @@ class VersionService:
         """Remove a version and its files.
 
         Raises:
-            NotFound: the version is not kept.
+            NotFound: the version is not stored.
             Conflict: the version is served, or a batch or export uses it.
         """
         view = self._view(model, _find(model, number))
@@ -100,7 +100,7 @@ class VersionService:
         """Compare two versions by their predictions for the same held-out examples.
 
         Raises:
-            NotFound: one of the versions is not kept.
+            NotFound: one of the versions is not stored.
             Conflict: the versions have fewer than 20 held-out examples in common.
         """
         model.require_dataset("compared")
@@ -117,10 +117,10 @@ class VersionService:
         return found if first < second else found.swapped()
 
     def at(self, model: Model, number: int | None) -> Model:
-        """Return a model as if it served another version; without a number, return it unchanged.
+        """Return a copy of a model that serves the version with this number; None changes nothing.
 
         Raises:
-            NotFound: the version is not kept.
+            NotFound: the version is not stored.
         """
         if number is None:
             return model

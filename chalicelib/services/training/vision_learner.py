@@ -1,7 +1,7 @@
-"""Trains image models: read the images, compute features, train step by step, save checkpoints.
+"""Trains image models: reads images, computes features, trains step by step, saves checkpoints.
 
-Injected into chalicelib/services/training/runs.py. A function that is stopped or killed loses at
-most one epoch: the state is in a checkpoint, and finished epochs are in the learning curve.
+chalicelib/services/training/runs.py calls it. A function that is stopped or killed loses at most
+one epoch. The state is in a checkpoint, and finished epochs are in the learning curve.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _FEATURES_SHARE, _STEPS_SHARE = 0.3, 0.65
 
 @dataclass(frozen=True, kw_only=True)
 class VisionLearnerStores:
-    """The stores that `VisionLearner` uses."""
+    """Stores used by `VisionLearner`."""
 
     checkpoints: CheckpointStore
     curves: CurveStore
@@ -79,7 +79,7 @@ class VisionLearnerStores:
 
 
 class Features(Protocol):
-    """Computes features; see chalicelib/services/training/features.py."""
+    """Computes and stores features; see chalicelib/services/training/features.py."""
 
     def collect(
         self,
@@ -91,36 +91,36 @@ class Features(Protocol):
         check: Callable[[int, int, int], None],
         delegate: Callable[[str, list[PartWork], tuple[float, float]], None],
     ) -> StoredFeatures:
-        """Return the features of images; compute those that are missing."""
+        """Return the features of images; compute missing ones."""
         ...
 
     def revert(self, account_id: str, family: str, dataset_id: int) -> None:
-        """Delete data that was stored after the dataset had been deleted."""
+        """Delete features that were stored after their dataset had been deleted."""
         ...
 
 
 @dataclass
 class _OpenTraining:
-    """A training that runs in this process."""
+    """A training that runs in this process, with what it has stored so far."""
 
     model: Model
-    """The run."""
+    """The model whose run this is."""
     training: VisionTraining
-    """The engine's training."""
+    """The training in the engine."""
     curve: CurveWriter
-    """Finished epochs."""
+    """Writer of the learning curve."""
     fingerprint: str
-    """Fingerprint of data and options, stored with each checkpoint."""
+    """Digest of data and options. A checkpoint with another one is not used."""
     earlier_seconds: float
-    """Training time of earlier functions, in seconds."""
+    """Seconds that earlier functions spent on training."""
     begun: float = field(default_factory=time.monotonic)
-    """When this function started to train."""
+    """When this function began to train, in seconds of the monotonic clock."""
     saved: float = field(default_factory=time.monotonic)
-    """Time of the last checkpoint."""
+    """Time of the last checkpoint, in seconds of the monotonic clock."""
 
     @property
     def seconds(self) -> float:
-        """Training time so far, in seconds."""
+        """Return the training time of all functions so far, in seconds."""
         return self.earlier_seconds + time.monotonic() - self.begun
 
 
@@ -144,14 +144,13 @@ class VisionLearner:
         self._settings = settings
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train on images, starting from the last checkpoint of this run.
+        """Train a model on images, from the last checkpoint of the run on.
 
         Raises:
-            TrainingFailed: the images cannot be trained on; the message has the cause and the
-                remedy.
+            TrainingFailed: the images cannot be trained on; the message says why and what to do.
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
-            TimedOut: the state is saved; the next function continues.
+            TimedOut: the state is saved; another function continues.
             PartsSent: other workers compute the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
@@ -199,7 +198,7 @@ class VisionLearner:
     def _pictures(
         self, model: Model, dataset: Dataset, control: RunControl
     ) -> tuple[datetime, TrainingPictures]:
-        """Read the images as they were when the run began, even if the run has been resumed."""
+        """Return when the run began, and the images that the datasets had then."""
         stores = self._stores
         datasets = stores.training_examples.datasets(model, dataset)
         beginning = stores.checkpoints.beginning(model)
@@ -216,7 +215,7 @@ class VisionLearner:
         copies: int,
         control: RunControl,
     ) -> StoredFeatures:
-        """Collect the features, or stop in time."""
+        """Collect the features of the images; stop if the time of the function is nearly up."""
         extractor = self._extractor(model)
         default = registry.extractor_for(model.type, None, self._backbones)
 
@@ -261,7 +260,7 @@ class VisionLearner:
     def _restored(
         self, model: Model, data: VisionData, options: VisionOptions, saved: Checkpoint
     ) -> VisionTraining | None:
-        """Open a checkpoint; None if the engine cannot resume from it."""
+        """Resume a training from a checkpoint; None if the engine cannot use it."""
         try:
             training = registry.open_training(
                 model.type, data, options, self._backbones, saved.state
@@ -301,10 +300,10 @@ class VisionLearner:
         return registry.extractor_for(model.type, model.request.algorithm, self._backbones)
 
     def _opener(self, pictures: Sequence[LabelledPicture]) -> Callable[[int, int], Picture]:
-        """Return a function that decodes the image at an index."""
+        """Return a function that decodes the image at an index of `pictures`."""
 
         def open_picture(place: int, least_side: int) -> Picture:
-            """Decode an image with at least `least_side` pixels on the shorter side."""
+            """Decode an image so that its shorter side has at least `least_side` pixels."""
             picture = pictures[place]
             content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
             if content is None:
@@ -334,7 +333,10 @@ def _options(model: Model, copies: int, threads: int) -> VisionOptions:
 
 
 def _copies(model: Model, pictures: int) -> int:
-    """Return how many altered copies to train on; a large number if the caller requested copies."""
+    """Return the maximum number of augmented views of all images together.
+
+    If the caller requested augmentation, the number is too large to be a limit.
+    """
     request = model.request
     asked = request.param("augmentData")
     if asked is not None:

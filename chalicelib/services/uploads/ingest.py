@@ -1,8 +1,8 @@
-"""Reads an uploaded file into a dataset: plan, reserve ids, write chunks, commit.
+"""Reads an uploaded file into a dataset: plans, reserves ids, writes chunks, commits.
 
-Called by the queue's handler and by synchronous uploads. The reader of the family checks the whole
-file before a row is written. Ids are reserved once and stored, so a repeated attempt writes the
-same rows again. The commit is one conditional write of the dataset's row.
+The handler of the queue and synchronous uploads call it. The reader of the family checks the whole
+file before a row is written. Ids are reserved once and stored, so that a repeated attempt writes
+the same rows. The commit is one conditional write of the dataset's row.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _PAUSE_SECONDS = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class IngestServiceStores:
-    """The stores that `IngestService` uses."""
+    """Stores used by `IngestService`."""
 
     artifacts: ArtifactStore
     contents: DatasetContents
@@ -94,9 +94,9 @@ class Reader(Protocol):
     """Reads the files of one family."""
 
     max_bytes: int
-    """Largest file behind a `path`."""
+    """Maximum size in bytes of a file behind a `path`."""
     download_seconds: float
-    """Time limit of a download, in seconds."""
+    """Time limit of a download in seconds."""
 
     def read(
         self,
@@ -105,25 +105,25 @@ class Reader(Protocol):
         check: Callable[[], None],
         begin: Callable[[UploadScan], object],
     ) -> IngestPlan:
-        """Plan how a file is read into the dataset.
+        """Check a file, and plan which examples it adds to the dataset.
 
         Args:
             owned: the dataset.
             file: the file, seekable.
-            check: called often; raises to stop.
-            begin: receives the counts before the first example is read, for the receipt of a
-                refused file.
+            check: called often; raises an error to stop.
+            begin: called with the counts before the first example is read, so that the receipt of a
+                refused file has them.
 
         Raises:
             InvalidUpload: the file has no usable example, or exceeds a limit of the dataset.
         """
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Delete data that the reading of a file stored before its upload failed."""
+        """Delete what reading a file has stored, after its upload failed."""
 
 
 class IngestService:
-    """Runs the jobs of the ingest queue that read files."""
+    """Runs ingest jobs of the queue."""
 
     def __init__(
         self,
@@ -141,11 +141,11 @@ class IngestService:
         self._settings = settings
 
     def run(self, job: IngestJob, delivery: int = 1) -> None:
-        """Read the upload whose turn it is; the message may name another upload.
+        """Read the upload that is next in the queue, which may be another one than in the message.
 
         Args:
-            job: the job that `ingest_job` made.
-            delivery: how often the queue has delivered this message.
+            job: a job of `ingest_job`.
+            delivery: how many times the queue has delivered this message.
         """
         owned = self._queue.acquire(job)
         if owned is not None:
@@ -161,11 +161,11 @@ class IngestService:
             self._emit_again(job, delivery)
 
     def run_now(self, job: IngestJob, remaining_seconds: float) -> None:
-        """Read one upload within a call, or wait for the worker that owns it.
+        """Read an upload within a call. If a worker already reads it, wait for that worker.
 
         Args:
-            job: the job that `ingest_job` made.
-            remaining_seconds: returns the time left; afterwards a worker of the queue continues.
+            job: a job of `ingest_job`.
+            remaining_seconds: time limit; afterwards a worker of the queue continues.
         """
         ends_at = time.monotonic() + remaining_seconds
         while not self._queue.is_over(job) and (left := ends_at - time.monotonic()) > 0:
@@ -175,9 +175,14 @@ class IngestService:
             time.sleep(min(_PAUSE_SECONDS, left))
 
     def _attempt(self, owned: OwnedDataset, remaining_seconds: float = 0.0) -> bool:
-        """Read an upload and store the outcome; return False if another worker owns it.
+        """Read an upload, and store in its row whether that succeeded.
 
-        `remaining_seconds` 0 means no limit.
+        Args:
+            owned: the dataset with the lease.
+            remaining_seconds: time limit; 0 for none.
+
+        Returns:
+            False if another worker has taken the upload.
         """
         if owned.lease.attempts > self._settings.max_attempts:
             self._give_up(owned, owned.lease.last_error)
@@ -242,7 +247,7 @@ class IngestService:
         return self._readers[owned.dataset.family]
 
     def _drop_raw(self, owned: OwnedDataset) -> None:
-        """Delete an archive once its images are stored; other files stay with the dataset."""
+        """Delete the archive of an image upload. Text files stay stored."""
         if owned.dataset.family != VISION:
             return
         key = raw_key(owned.dataset.dataset_id, owned.dataset.receipt_id)
@@ -254,7 +259,7 @@ class IngestService:
     def _fail(
         self, owned: OwnedDataset, message: str, detail: str = "", scan: UploadScan | None = None
     ) -> None:
-        """End the upload as FAILED, with a receipt of the cause and of the rows read."""
+        """End the upload as FAILED, and write a receipt with the cause and the counts so far."""
         dataset = owned.dataset
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         full = message if detail in message else f"{message}: {detail}"
@@ -274,12 +279,15 @@ class IngestService:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
 
     def _emit(self, dataset: Dataset, event: str) -> None:
-        """Emit the event of a finished upload."""
+        """Emit the event that an upload has ended."""
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 
     def _emit_again(self, job: IngestJob, delivery: int) -> None:
-        """Emit the event again for a repeated message: the first worker may have died before."""
+        """Emit the event again if the message was delivered again.
+
+        The worker of an earlier delivery may have died after committing the upload.
+        """
         if delivery == 1:
             return
         dataset = self._stores.datasets.find(job.account_id, job.family, job.dataset_id)
@@ -290,7 +298,7 @@ class IngestService:
             self._emit(dataset, "dataset.ready" if is_ready else "dataset.failed")
 
     def _discard(self, owned: OwnedDataset) -> None:
-        """Delete the data of a failed upload, before the dataset becomes available."""
+        """Delete the images of a failed upload before its dataset becomes available."""
         if owned.dataset.family != VISION:
             return
         with self._heartbeat(owned) as heartbeat:
@@ -298,7 +306,7 @@ class IngestService:
             self._stores.parts.discard(owned.dataset.dataset_id, owned.dataset.receipt_id)
 
     def _retry(self, owned: OwnedDataset, error: Exception) -> None:
-        """Leave the upload to another attempt; after the last attempt, end the upload."""
+        """Record a failed attempt. End the upload if no attempt is left."""
         cause = f"{type(error).__name__}: {error}"
         log.error("ingest_failed", error, dataset=owned.dataset.dataset_id)
         try:
@@ -316,7 +324,7 @@ class IngestService:
 
 
 class _Attempt:
-    """One attempt to read an upload; its methods are the steps in order."""
+    """One attempt to read an upload. The methods are the steps, in their order."""
 
     def __init__(
         self,
@@ -332,7 +340,7 @@ class _Attempt:
         self._added: Mapping[int, Sequence[tuple[bytes, int]]] = {}
 
     def fetch(self, file: BinaryIO) -> None:
-        """Copy the raw file to this machine; store a file from a URL for later attempts."""
+        """Copy the uploaded file to this machine. Store a file from a URL for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
         uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
         if upload.raw:
@@ -353,7 +361,7 @@ class _Attempt:
             self._delete_copied(uploaded)
 
     def decide(self, file: BinaryIO, begin: Callable[[UploadScan], object]) -> IngestPlan:
-        """Plan how the file is read, and count its size against the limit of the account."""
+        """Check the file and plan its examples. Count their size against the account's limit."""
         owned, check = self._owned, self._cancellation.check
         reading = self._reader.read(owned, file, check, begin)
         check()
@@ -362,7 +370,7 @@ class _Attempt:
         return reading
 
     def reserve_ids(self, reading: IngestPlan) -> None:
-        """Reserve ids, once for all attempts."""
+        """Reserve ids for labels and examples, unless an earlier attempt has done so."""
         upload, labels, ids = self._owned.upload, len(reading.scan.new_labels), self._stores.ids
         # Ids are stored in the row, so that a repeated attempt writes the same rows again.
         if upload.first_example:
@@ -383,7 +391,11 @@ class _Attempt:
         )
 
     def write(self, reading: IngestPlan) -> tuple[LabelCounts, ...]:
-        """Write chunks, and parts that need vectors; return the counts to commit."""
+        """Write the examples in chunks, and the parts for which vectors must be computed.
+
+        Returns:
+            The counts of all labels, to be committed.
+        """
         dataset, upload, check = self._owned.dataset, self._owned.upload, self._cancellation.check
         ids = self._label_ids(reading)
         counts = {c.label_id: c for c in dataset.counts}
@@ -412,7 +424,7 @@ class _Attempt:
         return written
 
     def commit(self, reading: IngestPlan, counts: tuple[LabelCounts, ...]) -> None:
-        """Write the receipt, then make everything visible with one write."""
+        """Write the receipt, then make all examples visible with one write."""
         dataset, lease = self._owned.dataset, self._owned.lease
         receipt = parse_receipt_key(dataset.upload_id, dataset.dataset_id)
         receipt = reading.fill(replace(receipt, status="SUCCEEDED"))
@@ -428,7 +440,7 @@ class _Attempt:
         self._stores.dataset_leases.commit_upload(dataset, lease, addition)
 
     def index(self) -> None:
-        """Add the committed examples to the indexes of large labels."""
+        """Add the committed examples to the digest indexes of large labels."""
         dataset, source = self._owned.dataset, self._owned.upload.source
         before = {c.label_id: c for c in dataset.counts}
         try:
@@ -441,7 +453,7 @@ class _Attempt:
             log.warning("index_not_written", dataset=dataset.dataset_id)
 
     def revert_if_deleted(self) -> None:
-        """Delete written data if the dataset was deleted meanwhile."""
+        """Delete all written data if the dataset was deleted while the file was read."""
         dataset = self._owned.dataset
         current = self._stores.datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         if current is None or current.status == DELETION_PENDING:
@@ -449,12 +461,12 @@ class _Attempt:
             self._stores.contents.delete(dataset.dataset_id, label_ids)
 
     def _remember(self, upload: Upload) -> None:
-        """Store data for later attempts in the dataset's row."""
+        """Store the state of the upload in the dataset's row, for later attempts."""
         self._stores.dataset_leases.put_upload(self._owned.dataset, self._owned.lease, upload)
         self._owned = replace(self._owned, upload=upload)
 
     def _download(self, file: BinaryIO) -> int:
-        """Download the file of a URL within the remaining time; return its size in bytes."""
+        """Download the file from its URL within the remaining time; return its size in bytes."""
         seconds = min(self._reader.download_seconds, self._cancellation.remaining_seconds)
         path, most, check = (
             self._owned.upload.path,
@@ -470,7 +482,10 @@ class _Attempt:
         return fetched.size_bytes
 
     def _delete_copied(self, uploaded: UploadedFile) -> None:
-        """Delete a copied uploaded file; if this fails, a bucket rule deletes it."""
+        """Delete the file of a presigned form after it was copied.
+
+        If that fails, a rule of the bucket deletes the file later.
+        """
         try:
             self._stores.uploaded_files.delete(uploaded)
         except StorageUnavailable:

@@ -1,7 +1,7 @@
-"""Reads archives of images, and stores the images while reading.
+"""Reads archives of images, and stores the images while it reads.
 
-An image is stored under its digest, so a repeated attempt skips stored images. Images of a failed
-upload are deleted.
+An image is stored under its digest, so a repeated attempt skips images that are stored. The images
+of a failed upload are deleted.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class PictureReader:
     """Reads archives of images."""
 
     max_bytes = MAX_ARCHIVE_BYTES_BY_PATH
-    """Largest file behind a `path`."""
+    """Maximum size in bytes of an archive behind a `path`."""
     download_seconds = 600.0
-    """Time limit of a download, in seconds."""
+    """Time limit of a download in seconds."""
 
     def __init__(self, examples: ExampleStore, labels: LabelStore, pictures: PictureStore) -> None:
         self._examples = examples
@@ -96,7 +96,7 @@ class PictureReader:
             pictures.delete(dataset.dataset_id, digests[first : first + _DELETED_AT_ONCE])
 
     def _rules(self, owned: OwnedDataset, file: BinaryIO, check: Callable[[], None]) -> ImageRules:
-        """Return the rules for scanning an archive, with the digests of the dataset's examples."""
+        """Return the rules for reading an archive, with the digests of the dataset's examples."""
         dataset, source = owned.dataset, owned.upload.source
         options = owned.upload.reading_options
         examples = self._examples
@@ -136,13 +136,13 @@ class PictureReader:
     def _used_names(
         self, dataset: Dataset, archive: ZipArchive, check: Callable[[], None]
     ) -> frozenset[str]:
-        """Return the file names of an archive that the dataset already has."""
+        """Return the file names in an archive that examples of the dataset already have."""
         names = {m.name[:MAX_IMAGE_NAME_CHARACTERS] for m in archive.members()}
         # Only names of the archive are held, so that memory does not grow with the dataset.
         return frozenset(e.name for e in self._committed(dataset, check) if e.name in names)
 
     def _committed(self, dataset: Dataset, check: Callable[[], None]) -> Iterator[Example]:
-        """Yield all committed examples of a dataset, with regular checks of the lease."""
+        """Yield all committed examples of a dataset, and call `check` often."""
         number = 0
         for source in SOURCES:
             examples = self._examples.read_all(dataset.dataset_id, source, dataset.counts)
@@ -163,7 +163,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
 
 
 def _examples(decision: ImageScan) -> Iterator[ParsedExample]:
-    """Yield the accepted examples, and request the features of each image once."""
+    """Yield the accepted examples. The first example of an image requests its features."""
     waiting: set[bytes] = set()
     for item in decision.items:
         picture = item.digest.hex()
@@ -173,7 +173,7 @@ def _examples(decision: ImageScan) -> Iterator[ParsedExample]:
 
 
 def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
-    """Return the error of a file that is not an archive, with the cause."""
+    """Return the error for a file that is not an archive, with the cause."""
     # A documented text of the old API stays word for word, so `detail` has the cause.
     refusal = InvalidUpload(f"Invalid zip format provided for {dataset.name}")
     refusal.detail = problem.cause

@@ -16,12 +16,12 @@ from chalicelib.stores.examples.examples import ExampleStore
 
 
 class TextReader:
-    """Reads text files; it stores nothing."""
+    """Plans which rows of a text file become examples, without storing anything."""
 
     max_bytes = MAX_TEXT_FILE_BYTES
-    """Largest file behind a `path`."""
+    """Maximum size in bytes of a file behind a `path`."""
     download_seconds = 300.0
-    """Time limit of a download, in seconds."""
+    """Time limit of a download in seconds."""
 
     def __init__(self, labels: LabelStore, examples: ExampleStore) -> None:
         self._labels = labels
@@ -45,10 +45,10 @@ class TextReader:
         return IngestPlan(decision, lambda: _examples(file, rules, decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
-        """Do nothing: reading a text file stores nothing."""
+        """Do nothing, because reading a text file stores nothing."""
 
     def _rules(self, owned: OwnedDataset) -> ScanRules:
-        """Return the rules for scanning a file, with the digests of the dataset's examples."""
+        """Return the rules for reading a file, including the digests of the dataset's examples."""
         dataset = owned.dataset
         names = self._labels.all_names(dataset.counts)
         counts = {c.label_id: c for c in dataset.counts}
@@ -71,7 +71,7 @@ class TextReader:
 
 
 def _examples(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[ParsedExample]:
-    """Yield the accepted rows, reading the file again."""
+    """Read the file again, and yield the accepted rows."""
     # A second pass, so that a large file is never in memory as a whole.
     for row in kept_rows(file, rules, decision):
         yield ParsedExample(row.label, row.text, waiting=row.text)

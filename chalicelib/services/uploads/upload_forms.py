@@ -1,7 +1,7 @@
-"""Issues forms that upload files to the bucket, for files too large for the gateway.
+"""Issues presigned forms, with which callers send files too large for the gateway to the bucket.
 
-Contract section 5, POST /v2/uploads. uploads.py and the predictions that take a `sampleLocation`
-check how uploaded files are used.
+Contract section 5, POST /v2/uploads. uploads.py and the predictions with a `sampleLocation` check
+the files before their use.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ class IssuedForm:
     """A presigned form."""
 
     url: str
-    """URL that takes the form as multipart/form-data."""
+    """URL to which the form is sent as multipart/form-data."""
     fields: dict[str, str]
-    """Fields of the form; the part `file` comes last."""
+    """Fields of the form. The part `file` must come last."""
     path: str
-    """Names the file in later calls."""
+    """Value with which later calls refer to the file."""
     expires_at: datetime
-    """When form and file expire."""
+    """When the form and the file expire."""
     max_bytes: int
-    """Largest file that the form takes."""
+    """Maximum size of the file in bytes."""
 
 
 class UploadFormService:
-    """Issues forms and records the files that arrive."""
+    """Issues forms, and records the files that arrive."""
 
     def __init__(self, files: UploadedFileStore, capacity: CapacityStore, clock: Clock) -> None:
         self._files = files
@@ -66,6 +66,6 @@ class UploadFormService:
         )  # fmt: skip
 
     def receive(self, key: str, etag: str) -> bool:
-        """Record that a file has arrived in the bucket; False if no form belongs to it."""
+        """Record that a file has arrived in the bucket; return False if it belongs to no form."""
         owner = owner_and_id(key)
         return owner is not None and self._files.receive(*owner, etag)

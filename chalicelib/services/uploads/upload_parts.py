@@ -1,7 +1,7 @@
 """Computes the vectors and features of an upload part by part, a few parts at a time.
 
-All parts at once would delay other jobs in the queue. So each finished part n sends the message of
-part n + PARTS_AT_ONCE, as in a batch.
+If all parts were queued at once, other jobs would have to wait. So each finished part n sends the
+message of part n + PARTS_AT_ONCE, as in a batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class UploadPartService:
         self._compute_features = compute_features
 
     def announce(self, dataset: Dataset) -> None:
-        """Send the messages of the first parts of a dataset's upload."""
+        """Send the messages of the first parts of a dataset's current upload."""
         job = features_job if dataset.family == VISION else embed_job
         try:
             waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
@@ -64,12 +64,12 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Compute a part, and send the next part of its chain.
+        """Compute a part of an upload, and send the message of part n + PARTS_AT_ONCE.
 
         Args:
-            job: the job that `embed_job` or `features_job` made.
-            remaining_seconds: returns the remaining time of the function.
-            delivery: how often the queue has delivered this message.
+            job: a job of `embed_job` or `features_job`.
+            remaining_seconds: returns the remaining time of the function, in seconds.
+            delivery: how many times the queue has delivered this message.
         """
         if isinstance(job, EmbedJob):
             is_done = self._embed(job, remaining_seconds)

@@ -1,4 +1,4 @@
-"""Accepts files that create or extend datasets; the ingest reads them."""
+"""Accepts files that create or extend datasets. IngestService reads the files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ EMPTY = "The file has 0 bytes."
 
 @dataclass(frozen=True, kw_only=True)
 class UploadServiceStores:
-    """The stores that `UploadService` uses."""
+    """Stores used by `UploadService`."""
 
     artifacts: ArtifactStore
     datasets: DatasetStore
@@ -100,7 +100,7 @@ class UploadServiceStores:
 
 
 class UploadService:
-    """Accepts uploads; an accepted file is stored durably before the answer."""
+    """Accepts uploads. An accepted file is stored before the call is answered."""
 
     def __init__(
         self,
@@ -138,7 +138,9 @@ class UploadService:
         fields: UploadFields,
         remaining_seconds: float,
     ) -> DatasetView:
-        """Accept a file and read it within the call; UPLOADING if the time runs out.
+        """Accept a file as a new dataset and read it within the call.
+
+        The dataset is still UPLOADING if the time was too short.
 
         Raises:
             BadRequest: a field or the URL is not allowed.
@@ -177,9 +179,9 @@ class UploadService:
         *,
         shows_rows: bool = False,
     ) -> Validation:
-        """Return what an upload of a file would become, without storing anything.
+        """Describe the dataset that an upload of a file would create, without storing anything.
 
-        With `shows_rows`, the answer or the refusal has the first rows.
+        If `shows_rows` is true, the answer or the error contains the first rows.
 
         Raises:
             BadRequest: a field or the URL is not allowed, or the upload would fail.
@@ -222,19 +224,20 @@ class UploadService:
         source: UploadSource,
         prepare: Callable[[], object] = lambda: None,
     ) -> DatasetView:
-        """Accept a file whose examples will be added to a dataset.
+        """Accept a file whose examples are added to a dataset.
 
         Args:
             account: owner of the dataset.
             view: the dataset.
             source: the file.
-            prepare: changes the dataset once the file is checked and stored; may refuse the call.
+            prepare: called once the file is checked and stored, to change the dataset; may raise an
+                error to refuse the call.
 
         Raises:
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             DatasetBeingDeleted: the dataset is being deleted.
             BadRequest: the dataset was not created from a file, or its first upload failed.
-            TooLarge: the file, or the dataset with it, is over its limit.
+            TooLarge: the file is over its limit, or the dataset would be.
             UnsupportedType: the family does not accept the type of the file.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
@@ -271,7 +274,7 @@ class UploadService:
         return self._add(account, dataset, source, FEEDBACK)
 
     def find_accepted(self, dataset: Dataset, receipt_id: str) -> DatasetView | None:
-        """Return the dataset of a receipt if its upload was accepted, otherwise None."""
+        """Return a dataset if the upload with this receipt was accepted, otherwise None."""
         newest = self._stores.receipts.newest(dataset.dataset_id, LOOKED_THROUGH)
         known = {dataset.receipt_id, *(one.receipt_id for one in newest)}
         return self._stores.labels.view(dataset) if receipt_id in known else None
@@ -284,7 +287,7 @@ class UploadService:
         becomes: str,
         prepare: Callable[[], object] = lambda: None,
     ) -> DatasetView:
-        """Accept a file whose examples are added to a source of a dataset."""
+        """Accept a file whose examples are added to a dataset as uploads or as feedback."""
         check_takes_file(dataset)
         source = self._checked_source(account, dataset.family, source)
         receipt = Receipt(object_id(), dataset.dataset_id, began_at(self._clock()))
@@ -311,7 +314,7 @@ class UploadService:
     def _accept(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> tuple[Dataset, IngestJob]:
-        """Check the fields, store the file, and write the dataset's row last."""
+        """Check the fields, store the file, and then write the row of the new dataset."""
         dataset_type = checked_type(family, fields.type)
         check_options(dataset_type, source.options)
         language = checked_language(family, fields.language)
@@ -348,7 +351,7 @@ class UploadService:
         return dataset, ingest_job(dataset)
 
     def _described_labels(self, dataset: Dataset, fields: UploadFields) -> Dataset:
-        """Write the rows of described labels; return the dataset including these labels."""
+        """Write the rows of labels that have descriptions; return the dataset with these labels."""
         described = fields.descriptions
         if not described:
             return dataset
@@ -364,7 +367,7 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against its account's limits; undo this if the `with` block fails."""
+        """Count an upload against the limits of its account; uncount it if the block fails."""
         capacity, key = (
             self._stores.capacity,
             (dataset.account_id, dataset.family, dataset.dataset_id),
@@ -380,7 +383,7 @@ class UploadService:
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
     ) -> Upload:
-        """Check that a URL can be read; return a description of the file at the URL."""
+        """Check that a URL can be read, and return a description of the upload."""
         options, encoding = source.options.to_json(), source.options.encoding
         if source.uploaded is not None:
             found = source.uploaded
@@ -399,7 +402,7 @@ class UploadService:
         return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
     def _checked_source(self, account: Account, family: str, source: UploadSource) -> UploadSource:
-        """Return the source with its uploaded file, after checking its size and first bytes."""
+        """Return the source of an upload, with its checked file if a presigned form sent it."""
         if source.path is None or not is_upload_path(source.path):
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)
@@ -419,7 +422,7 @@ class UploadService:
         file: BinaryIO,
         cancellation: Cancellation,
     ) -> None:
-        """Copy a file here for validation; the original is not changed."""
+        """Copy a file to this machine to validate it. The original does not change."""
         if source.uploaded is not None:
             self._stores.uploaded_files.read(source.uploaded, file, check=cancellation.check)
         elif source.path is not None:
@@ -443,7 +446,7 @@ class UploadService:
         cancellation.check()
 
     def _store_file(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Store the bytes of the call, or claim an uploaded file."""
+        """Store the file of the call, or claim the one sent with a presigned form."""
         if source.uploaded is not None:
             # Not copied here but by the ingest: 2 GB take longer than a gateway waits.
             self._claim(source.uploaded, user)
@@ -451,7 +454,7 @@ class UploadService:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
     def _claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Reserve an uploaded file for this use; raise DownloadFailed if it was used before."""
+        """Claim a file sent with a presigned form; raise DownloadFailed if it was used before."""
         try:
             self._stores.uploaded_files.claim(uploaded, user)
         except StorageUnavailable:
@@ -462,7 +465,7 @@ class UploadService:
             raise
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
-        """Undo a request whose file or row may or may not have been written."""
+        """Undo a failed request, whether its file and row were written or not."""
         try:
             if self._stores.datasets.cancel(dataset):
                 self._discard_file(upload, source, dataset.upload_id)
@@ -470,26 +473,26 @@ class UploadService:
             log.warning("withdraw_failed", dataset=dataset.dataset_id)
 
     def _discard_file(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Delete the stored file of a failed upload, or release the uploaded file."""
+        """Delete the stored file of a failed upload, or release the claimed one."""
         if upload.raw:
             self._stores.artifacts.delete(upload.raw)
         if source.uploaded is not None:
             self._stores.uploaded_files.release(source.uploaded, user)
 
     def _write_receipt(self, receipt: Receipt) -> None:
-        """Write the receipt of an accepted upload; if this fails, the ingest writes it later."""
+        """Write the receipt of an accepted upload. If that fails, IngestService writes it later."""
         try:
             self._stores.receipts.put(receipt)
         except StorageUnavailable:
             log.warning("receipt_failed", dataset=receipt.dataset_id)
 
     def _enqueue(self, job: IngestJob) -> None:
-        """Send the job; if the queue fails, the sweep sends it later."""
+        """Send the job of an upload. If the queue fails, the sweep sends it later."""
         with retried_by_sweep("ingest", dataset=job.dataset_id):
             self._queue.announce(job)
 
 
 def _check(family: str, source: UploadSource) -> None:
-    """Refuse a file in the call that cannot be an upload of this family."""
+    """Raise an error if a sent file cannot be an upload of this family."""
     if source.content is not None:
         check_content(family, source.content, source.options.encoding)

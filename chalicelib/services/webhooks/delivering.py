@@ -1,6 +1,6 @@
-"""Delivers events to webhooks, and retries failed deliveries.
+"""Delivers events to webhooks, and repeats failed deliveries.
 
-After a failure, all deliveries of the webhook pause; after each pause there is one attempt. After
+After a failure, all deliveries of the webhook pause. After each pause there is one attempt. After
 24 hours of failures the webhook is disabled.
 """
 
@@ -60,10 +60,10 @@ class DeliveryService:
         self._clock = clock
 
     def run(self, job: DeliverJob) -> None:
-        """Try a delivery, unless the account has its maximum number of running deliveries.
+        """Attempt a delivery, unless the account has its maximum number of running deliveries.
 
-        A slow delivery keeps its place for a while after its end, so that a slow receiver delays
-        only deliveries of its own account.
+        A slow delivery counts as running for some time after its end. So a slow receiver delays
+        only the deliveries of its own account.
         """
         entry = self._in_flight.begin_delivery(job.account_id)
         if not entry:
@@ -80,7 +80,7 @@ class DeliveryService:
             self._in_flight.end_delivery(job.account_id, entry, rest_seconds)
 
     def _try(self, job: DeliverJob) -> None:
-        """Try a delivery, unless it has ended or another worker owns it."""
+        """Attempt a delivery, unless it has ended or another worker owns it."""
         delivery = self._deliveries.acquire(job.account_id, job.hook_id, job.key)
         if delivery is None:
             return
@@ -96,14 +96,14 @@ class DeliveryService:
             self._attempt(hook, delivery)
 
     def announce_due(self) -> int:
-        """Send the jobs of deliveries that are due; return their number."""
+        """Send the jobs of all deliveries that are due; return how many."""
         due = self._deliveries.claim_due()
         for delivery in due:
             self._events.announce(delivery)
         return len(due)
 
     def _attempt(self, hook: Webhook, delivery: Delivery) -> None:
-        """Send the body once, and record the outcome."""
+        """Post an event once, and store the outcome."""
         response, cause = self._post(hook, delivery)
         done = replace(delivery, attempts=delivery.attempts + 1, response=response, cause=cause)
         journal.delivery_tried(hook.hook_id, delivery.event, response, failed=bool(cause))
@@ -123,7 +123,11 @@ class DeliveryService:
             self._deliveries.wait(done, failed.resting_until)
 
     def _post(self, hook: Webhook, delivery: Delivery) -> tuple[int | None, str]:
-        """Return the status of the response, if any, and the cause of a failure, if any."""
+        """Post an event to a webhook.
+
+        Returns:
+            The status of the response, None without one; and the cause of a failure, "" for none.
+        """
         secrets = self._hooks.secrets(hook)
         if not secrets:
             return None, "Its secret cannot be read any more; rotate it."
@@ -148,10 +152,15 @@ class DeliveryService:
         return status, f"It answered with status {status}."
 
     def _note_failure(self, hook: Webhook, cause: str, *, is_gone: bool) -> Webhook | None:
-        """Pause a webhook after a failed attempt, or disable it after too many.
+        """Pause a webhook after a failed attempt; disable it after 24 hours of failures.
+
+        Args:
+            hook: the webhook.
+            cause: why the attempt failed.
+            is_gone: whether the receiver asked for no more deliveries, which disables the webhook.
 
         Returns:
-            The changed webhook; None if it was deleted meanwhile.
+            The changed webhook; None if it was deleted.
         """
         now = self._clock()
 

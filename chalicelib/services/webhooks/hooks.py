@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HookFields:
-    """Fields of a webhook in a request; None means no change."""
+    """Fields of a webhook in a request. None means that a field was not sent."""
 
     url: str | None = None
     """URL that receives the events."""
@@ -104,11 +104,11 @@ class WebhookService:
         )
 
     def change(self, hook: Webhook, fields: HookFields) -> Webhook:
-        """Change a webhook; enabling it or changing its URL ends a pause after failures.
+        """Change a webhook. Enabling it or changing its URL ends a pause after failures.
 
         Raises:
             InvalidParameter: the URL is not allowed, or an event is unknown.
-            WebhookNotFound: the webhook was deleted meanwhile.
+            WebhookNotFound: the webhook was deleted.
         """
         events = None if fields.events is None else checked_events(fields.events)
         url = None if fields.url is None else self._checked_url(fields.url)
@@ -130,10 +130,13 @@ class WebhookService:
         return self._existing(hook, self._hooks.change(hook.account_id, hook.hook_id, change))
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Replace the secret of a webhook; the old secret also signs for 24 hours.
+        """Replace the secret of a webhook. For 24 hours, the old one also signs deliveries.
+
+        Returns:
+            The webhook and its new secret.
 
         Raises:
-            WebhookNotFound: the webhook was deleted meanwhile.
+            WebhookNotFound: the webhook was deleted.
         """
         rotated = self._hooks.rotate(hook)
         if rotated is None:
@@ -141,7 +144,7 @@ class WebhookService:
         return rotated
 
     def test(self, hook: Webhook) -> Delivery:
-        """Send an event of type `webhook.test` in the background; a paused webhook gets it later.
+        """Send a webhook an event of type `webhook.test`. A paused webhook gets it after the pause.
 
         Raises:
             InvalidParameter: the webhook is disabled.
@@ -159,7 +162,7 @@ class WebhookService:
         return tuple(self._deliveries.newest(hook))
 
     def delete(self, hook: Webhook) -> None:
-        """Delete a webhook; pending deliveries are dropped."""
+        """Delete a webhook. Its pending deliveries are not made."""
         self._hooks.delete(hook.account_id, hook.hook_id)
 
     def _checked_url(self, url: str) -> str:
