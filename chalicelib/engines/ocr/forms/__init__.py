@@ -1,1 +1,1 @@
-"""Finds fields of forms and names of table headers, by a template."""
+"""Finds the form fields and table headers that a template describes."""

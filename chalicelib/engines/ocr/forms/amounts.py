@@ -33,12 +33,9 @@ class AmountStyle:
     def of_texts(cls, texts: Iterable[str]) -> AmountStyle:
         """Determine the notation of the amounts of a page.
 
-        Blurred commas are often read as points, but points hardly ever as commas. So one comma
-        between thousands outweighs any number of points. Commas before two final digits, which
-        separate cents in some countries, count against it.
-
-        Args:
-            texts: texts of the page's lines, as an engine read them.
+        Engines often read a faint comma as a decimal point, but hardly ever the reverse. So one
+        comma between thousands outweighs any number of points. A comma before exactly two final
+        digits separates cents in some countries, so it counts against commas between thousands.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -55,6 +52,6 @@ class AmountStyle:
         return _BREAK.sub(",", text) if self.has_commas and _BROKEN.fullmatch(text) else text
 
     def is_odd(self, text: str) -> bool:
-        """Return whether one amount has cents while all others have none, or the reverse."""
+        """Return whether an amount has cents although the others have none, or vice versa."""
         has_cents = bool(_CENTS.search(text.strip(_MARKS)))
         return self.has_cents is not None and has_cents != self.has_cents

@@ -1,4 +1,4 @@
-"""Words that are printed on forms as captions, and are therefore rarely values."""
+"""Words that forms print as captions, and that are therefore rarely values."""
 
 from __future__ import annotations
 
@@ -40,11 +40,7 @@ _ALSO_VALUES = frozenset(
 
 
 def looks_like_label(text: str) -> bool:
-    """Return whether a text consists of words that are printed on forms.
-
-    Args:
-        text: the text as read.
-    """
+    """Return whether a short text consists only of words that forms print as captions."""
     words = {word.folded for word in tokens(text)}
     return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
 
@@ -54,10 +50,6 @@ def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:
 
     "First name" differs from "Firm's name" by only two letters. Singular and plural count as the
     same word.
-
-    Args:
-        wanted: words of a key, folded.
-        read: words of a similar text on the page, folded.
     """
     missing = set(wanted) - set(read)
     return bool(missing) and any(

@@ -1,8 +1,8 @@
 """Estimates the probability that the value of a key is correct, by logistic regression.
 
-How well a text fits its key decides which text is chosen. The probability also depends on how well
-the page was read, on the surroundings, and on how much the template describes the form. The weights
-are fitted by `python -m bench.fit_forms` on generated forms alone; docs/forms.md has the figures.
+The inputs describe how well the value matches its key, how well the page was read, what is printed
+around the value, and how completely the template describes the form. The weights are fitted by
+`python -m bench.fit_forms` on generated forms only; docs/forms.md has the figures.
 """
 
 from __future__ import annotations
@@ -34,24 +34,25 @@ class Surroundings:
     """What is printed around a value."""
 
     rivalry: float = 0.0
-    """Probability of the best competing value or key relative to the chosen one, 0 to about 1."""
+    """Score of the best competing candidate divided by that of the chosen one, 0 to about 1."""
     consensus: float = 0.5
-    """Fraction of the nearest other values that are in the same direction from their keys."""
+    """Fraction of the nearest other values that have the same direction from key to value."""
     is_before_number: bool = False
-    """Whether the next text in the value's line is an unassigned number, as in another column."""
+    """Whether the next text in the value's line is a number that belongs to no key."""
     has_colon: bool = False
     """Whether a colon ends the key."""
     is_joined: bool = False
-    """Whether the value was joined from several texts, some of which may belong elsewhere."""
+    """Whether the value was joined from several texts, so that some may belong elsewhere."""
     has_text_behind: bool = False
     """Whether unassigned text follows the value in its line."""
     has_text_below: bool = False
     """Whether unassigned text is directly below the value."""
     bound: float = 1.0
-    """Maximum probability of a value that an engine recognised.
+    """Upper limit of the probability, for values that an engine recognised.
 
-    It is below 1 for characters in single boxes, of which some are often missed, and for amounts in
-    another notation than the others. There were too few of both to fit a weight.
+    The limit is below 1 for two kinds of values: characters in single boxes, because engines often
+    miss some, and amounts whose notation differs from that of the page's other amounts. The
+    training data has too few of both to fit a weight.
     """
 
 
@@ -64,7 +65,7 @@ class Evidence:
     misread: float
     """Expected number of misread characters in the value."""
     blur: float
-    """Expected fraction of misread characters on the whole page."""
+    """Expected fraction of misread characters on the whole page, 0 to 1."""
     characters: int
     """Number of letters, digits and marks of the value, at least one."""
     is_closed: bool
@@ -72,11 +73,11 @@ class Evidence:
     preparation: float
     """How completely the template describes its form: see `preparation`."""
     has_digit: bool = True
-    """Whether the value has a digit, as captions rarely have."""
+    """Whether the value has a digit. Captions rarely have one."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
-        """The regression's inputs, in the order of `INPUTS`."""
+        """Values of the regression's inputs, in the order of `INPUTS`."""
         around = self.surroundings
         return (
             min(1.0, around.rivalry),
@@ -100,7 +101,7 @@ class Emptiness(StrEnum):
 
     NOTHING_NEAR = "nothingNear"
     BEHIND_COLON = "behindColon"
-    """Nothing, but a colon ends the key: such keys are filled in more often."""
+    """A colon ends the key, but nothing follows. Such keys are usually filled in."""
     NEAR_TEXT = "nearText"
     """Text that is not a value, or that belongs to another key."""
 

@@ -109,35 +109,35 @@ def tightened(text: str) -> str:
 
 
 def with_letters(name: str) -> str:
-    """Return a name in which zeros between letters became the letter O: 0konkwo, O'NEIL."""
+    """Replace zeros between letters with the letter O, as in 0konkwo or O'NEIL."""
     return _ZERO.sub("o", _CAPITAL_ZERO.sub("O", name))
 
 
 def with_digits(number: str) -> str:
-    """Return a telephone number in which each O between digits became a zero."""
+    """Replace each letter O between digits of a telephone number with a zero."""
     return _LETTER_O.sub("0", number)
 
 
 def with_pounds(text: str) -> str:
-    """Return a weight in which the unit, misread with a capital I, is `lb`."""
+    """Replace a unit of weight that was read with a capital I with `lb`."""
     return _POUNDS.sub("lb", text)
 
 
 def has_span(types: Sequence[str], text: str) -> bool:
-    """Return whether part of a text has one of the types; each must be a single-line type."""
+    """Return whether any part of a text has one of the types, which must be single-line types."""
     return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
-    """Return the part of a value that matches its type, up to the end of the first match.
+    """Return the first part of a value that has one of its types.
 
     Args:
         types: entity types in upper case.
         text: the value.
 
     Returns:
-        The first position and the position after the last; None if the whole value is used, because
-        any text is allowed or no part has the type.
+        Index of the first character and index after the last one. None if the whole value is used:
+        it matches completely, no part matches, or the types allow several lines.
     """
     if (
         not is_one_line(types)

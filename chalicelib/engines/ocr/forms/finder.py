@@ -53,7 +53,7 @@ class _FormPage:
     """The data that all fields of a page share."""
 
     amounts: AmountStyle
-    """Notation of amounts; empty for a text layer, which has no misread amounts."""
+    """Notation of amounts; empty for a text layer, whose amounts are never misread."""
     blur: float
     """See `Evidence`."""
     preparation: float
@@ -90,7 +90,7 @@ def find_fields(
 def _find_printed(
     page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck, weigh: Weigh
 ) -> dict[int, FormField]:
-    """Return the fields of printed keys by the number of the key."""
+    """Return the fields of keys that are printed on the page, by index of the key."""
     angle = tilt(page.lines)
     segments = make_segments(page.lines, angle)
     rules = PageRules.of_page(page, angle, segments)
@@ -129,14 +129,7 @@ def _holders(
     texts: Mapping[str, str],
     remains: Remains,
 ) -> dict[int, FormField]:
-    """Return names and addresses that are on the page without a caption.
-
-    Args:
-        keys: keys of the template.
-        fields: fields found so far, by key number.
-        texts: values that fit their captions, by entity.
-        remains: the page without the keys.
-    """
+    """Find uncaptioned names and addresses of a card or pay statement, by index of the key."""
     numbers = {key.entity: number for number, key in enumerate(keys)}
     found = {}
     for entity, parts in find_holders(numbers.keys(), texts, remains.pieces).items():
@@ -161,7 +154,7 @@ def _crossed_fields(
     remains: Remains,
     sheet: _FormPage,
 ) -> dict[int, FormField]:
-    """Return the fields that a row label and a column header of a statement name together."""
+    """Find numbers that a row label and a column header name together, by index of the key."""
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):
@@ -180,15 +173,9 @@ def _crossed_fields(
 def _choose_places(
     keys: Sequence[TemplateKey], found: Sequence[FoundKey], values: Mapping[int, Value]
 ) -> dict[int, int]:
-    """Choose the positions of keys with the most likely values, in reading order.
+    """Return, for each key, the index in `found` of the position with the most likely value.
 
-    Args:
-        keys: keys of the template.
-        found: possible positions of the keys.
-        values: values by index in `found`.
-
-    Returns:
-        The index in `found` by key number.
+    If several keys of the template have the same texts, positions are assigned in reading order.
     """
 
     def likelihood(place: int) -> tuple[float, float]:
@@ -204,7 +191,7 @@ def _choose_places(
 
 
 def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
-    """Return the field of a key with its value; correct amounts, and limit odd ones."""
+    """Make the field of a key: correct its value, and compute the probability."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
     if "NAME" in template.types and sheet.blur:
@@ -246,7 +233,7 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
 
 
 def _fit(key: FoundKey, value: Value) -> float:
-    """Return how well a key and its value were read and match each other, 0 to 1."""
+    """Return how well the key matches the template and the value matches the key, 0 to 1."""
     return min(1.0, max(0.0, _legibility(key, value) * value.certainty))
 
 

@@ -1,6 +1,7 @@
-"""Names tables and cells by their headers and by a template's header cells.
+"""Names the rows, columns and cells of tables by their headers.
 
-Spec: table cell, cell location.
+The names come from the header cells of a template, otherwise from the texts of the headers. Spec:
+table cell, cell location.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from chalicelib.engines.ocr.forms.spelling import fold, similarity
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A header cell of the template that matches a header of the table."""
+    """A header cell of the template that matches a header text, with the similarity."""
 
     header: HeaderCell
     score: float
 
 
 class _Headers:
-    """The header cells of a template, ready for comparison."""
+    """The header cells of a template, with their texts prepared for comparison."""
 
     def __init__(self, headers: Sequence[HeaderCell]) -> None:
         self._folded = [
@@ -47,7 +48,7 @@ class _Headers:
         return self._seen[key]
 
     def _search(self, key: str) -> _Match | None:
-        """Compare a text with every variation."""
+        """Return the header cell whose text is most similar to a folded text; None if none is."""
         best: _Match | None = None
         for header, variations in self._folded:
             score = max((similarity(each, key) for each in variations), default=0.0)
@@ -59,12 +60,12 @@ class _Headers:
 def name_headers(
     tables: Sequence[Table], template: FormTemplate | None = None
 ) -> tuple[NamedTable, ...]:
-    """Name tables, cells, rows and columns.
+    """Name tables and their cells, rows and columns.
 
     Args:
-        tables: all tables of one answer, so that names stay unique.
-        template: the template with entities and table names; without header cells, or if it is
-            None, the texts of the headers are used.
+        tables: all tables of one document; no two tables get the same name.
+        template: header cells with the names to use. If there are none, the header texts are used
+            as names of rows and columns.
 
     Returns:
         A named table for each table, in the same order.
@@ -80,7 +81,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Assign names to tables by the best evidence, one name to one table."""
+    """Assign a name to each table, highest score first; each name is used once."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)
@@ -96,7 +97,7 @@ def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
 
 
 def _reveal_headers(table: Table, headers: _Headers) -> Table:
-    """Mark a row as header if the template has its cells and no other row is a header."""
+    """Mark the row that matches the template best as header, unless the table has a header."""
     if any(cell.kind == COLUMN_HEADER for cell in table.cells):
         return table
     counts: dict[int, int] = {}
@@ -118,7 +119,7 @@ def _reveal_headers(table: Table, headers: _Headers) -> Table:
 
 
 def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[str, float]]:
-    """Name rows, columns and cells, and collect evidence for the table's name."""
+    """Name the rows, columns and cells of a table, and return the score of each table name."""
     columns = _headers_along(table.cells, COLUMN_HEADER)
     rows = _headers_along(table.cells, ROW_HEADER)
     column_matches = {number: _match(cells, headers) for number, cells in columns.items()}
@@ -134,7 +135,7 @@ def _name_table(table: Table, headers: _Headers) -> tuple[NamedTable, Mapping[st
 
 
 def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
-    """Add the evidence of the matched headers for the table's name."""
+    """Add up the scores of the matched headers, for each table name of the template."""
     votes: dict[str, float] = {}
     for match in matches:
         if match and match.header.table_name:
@@ -144,7 +145,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the headers above each column or to the left of each row, the outermost first."""
+    """Return the headers of each column or of each row, by number; the outermost first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -154,7 +155,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the columns that a column header covers, or the rows of a row header."""
+    """Yield the numbers of the columns that a column header spans, or rows of a row header."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )
@@ -162,7 +163,7 @@ def _numbers(cell: Cell, kind: str) -> Iterator[int]:
 
 
 def _own(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the headers that cover only one row or column, otherwise the innermost."""
+    """Return the headers that span only one row or column; if there are none, the innermost."""
     kind = cells[0].kind
     alone = [
         cell
@@ -178,7 +179,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's name of a row or column, by its joined text or a single header."""
+    """Return the template's header cell for a row or column: by all its texts, or by one."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 
@@ -186,7 +187,7 @@ def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
 def _entities(
     along: Mapping[int, Sequence[Cell]], matches: Mapping[int, _Match | None]
 ) -> Mapping[int, str]:
-    """Return the name of each row or column with headers: its entity, otherwise the header text."""
+    """Return the name of each row or column: the template's entity, otherwise the header text."""
     return {
         number: match.header.entity if (match := matches[number]) else _text(cells)
         for number, cells in along.items()
@@ -199,7 +200,7 @@ def _cell_entity(
     columns: Mapping[int, _Match | None],
     rows: Mapping[int, _Match | None],
 ) -> str | None:
-    """Return the template's entity for one cell."""
+    """Return the template's entity for a cell, from its column header or row header."""
     along: Sequence[_Match | None]
     if cell.kind == COLUMN_HEADER:
         along = [headers.find(cell.text), columns.get(cell.column)]

@@ -1,4 +1,4 @@
-"""The text that remains on a page when keys are removed: values, or unknown labels."""
+"""Splits the text of a page into keys, unknown labels, and texts that may be values."""
 
 from __future__ import annotations
 
@@ -36,36 +36,27 @@ class FormPiece:
     """A text that may be a value."""
 
     segment: LineSegment
-    """Position and text of the piece."""
+    """Position and text of the candidate."""
     owner: int | None = None
-    """Index of the key directly before the piece in the same line."""
+    """Index of the key directly before this text in the same line; None without such a key."""
     is_labelled: bool = False
-    """Whether the piece begins with a label that is not in the template."""
+    """Whether the text begins with a label that is not in the template."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """The text of a page without the keys."""
+    """The text of a page without the keys: possible values, and other labels."""
 
     pieces: tuple[FormPiece, ...]
     """Texts that may be values."""
     labels: tuple[LineSegment, ...]
-    """Labels that are not in the template; never values."""
+    """Labels that are not in the template. They are never values."""
 
 
 def take_out_keys(
     keys: Sequence[FoundKey], segments: Sequence[LineSegment], rules: PageRules
 ) -> Remains:
-    """Split lines into keys and remaining text.
-
-    Args:
-        keys: keys that were found.
-        segments: segments of the same page.
-        rules: ruled lines of the page.
-
-    Returns:
-        The remaining pieces and unknown labels, in the order of the segments.
-    """
+    """Split the lines of a page into keys and other text."""
     spans: dict[int, list[tuple[int, int, int | None]]] = {}
     for place, key in enumerate(keys):
         for number, start, end in key.parts:
@@ -116,7 +107,7 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
 
 
 def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
-    """Return whether a text is the letter that a form prints before a caption."""
+    """Return whether a text is a small letter directly next to a caption, numbering its line."""
     text, rect = piece.segment.text, piece.segment.rect
     reach = measures.LINE_LETTER_GAP_HEIGHTS * piece.segment.height
     return (
@@ -131,7 +122,7 @@ def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
 
 
 def is_numbered_caption(text: str) -> bool:
-    """Return whether a text begins like a numbered caption, and not with a house number."""
+    """Return whether a text begins with the number of a caption; house numbers do not count."""
     return (
         _NUMBERED_CAPTION.match(text) is not None
         and address_confidence(text) < measures.STREET_CERTAINTY
@@ -139,12 +130,12 @@ def is_numbered_caption(text: str) -> bool:
 
 
 def is_enumeration(text: str) -> bool:
-    """Return whether a text is the number or letter that a form prints before a caption."""
+    """Return whether a text is only a number or letter, as forms print before a caption."""
     return _ENUMERATION.fullmatch(text) is not None
 
 
 def _is_label(text: str) -> bool:
-    """Return whether a line is only a label: a colon or leaders end it."""
+    """Return whether a line is only a label: it ends with a colon or a row of dots."""
     leaders = _LEADERS.search(text)
     is_led = leaders is not None and leaders.start() > 0 and leaders.end() == len(text)
     return is_led or text.rstrip(_TRAILING).endswith((":", "："))
@@ -162,13 +153,10 @@ def _begins_with_label(text: str) -> bool:
 def _numbered_captions(
     segments: Sequence[LineSegment], spans: Mapping[int, Sequence[tuple[int, int, int | None]]]
 ) -> Iterator[int]:
-    """Yield the lines that begin like numbered captions, not with a house number.
+    """Yield the indexes of segments that begin with the number of a caption.
 
-    If a form numbers its captions, captions that are not in the template have numbers, too.
-
-    Args:
-        segments: segments of a page.
-        spans: positions of keys in the segments.
+    Nothing is yielded unless several found keys are numbered. If they are, unknown captions are
+    expected to be numbered, too.
     """
     count = sum(
         bool(_NUMBERED_CAPTION.match(segments[number].line.text))
@@ -190,14 +178,7 @@ def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
 
 
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
-    """Return the indexes of lines with instructions, which are not values.
-
-    A sentence that begins like an instruction continues in the lines below.
-
-    Args:
-        segments: segments of a page.
-        keyed: segments that contain a key, below which its value is expected.
-    """
+    """Return the indexes of segments that are instructions, with the lines that continue them."""
     found = {
         number
         for number, segment in enumerate(segments)
@@ -219,7 +200,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
 
 
 def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line continues the sentence in the line above."""
+    """Return whether the lower line continues the sentence of the upper one."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
         -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
@@ -256,9 +237,10 @@ def _between_keys(
 
 
 def _past_hint(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin: after the rest of a label, or after a remark.
+    """Return the index at which a value may begin after a key.
 
-    The key "Name" may be part of "Name of applicant: …", and the key "Date" of "Date (MM/DD/YYYY)".
+    The rest of the caption is skipped: with the key "Name" in "Name of applicant: …" the value
+    begins after the colon, and with "Date" in "Date (MM/DD/YYYY)" after the brackets.
     """
     if _GOES_ON.match(text, start, stop):
         return _past_continuation(text, start, stop)
@@ -274,13 +256,13 @@ def _past_hint(text: str, start: int, stop: int) -> int:
 
 
 def _past_continuation(text: str, start: int, stop: int) -> int:
-    """Return where a value may begin after a longer label: "Sex / Sexe: M", "City, ZIP"."""
+    """Return the index after a longer caption, "Sex / Sexe: M"; `stop` without a colon."""
     colon = text.find(":", start, stop)
     return colon + 1 if colon >= 0 else stop
 
 
 def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
-    """Return a part without punctuation at its ends; None if nothing is left."""
+    """Return part of a segment without punctuation at its ends; None if nothing is left."""
     text = segment.text
     begin = start
     while begin < end and text[begin] in _FILLER:
@@ -294,7 +276,7 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
 
 
 def _with_sign(text: str, start: int, begin: int) -> int:
-    """Return where a value begins, including the sign or decimal point of a number."""
+    """Return the index at which a value begins: at the sign or decimal point of its number."""
     is_number = begin < len(text) and text[begin].isdecimal()
     if (
         is_number

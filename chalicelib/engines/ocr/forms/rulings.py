@@ -35,24 +35,14 @@ class PageRules:
     """The ruled lines of a levelled page."""
 
     def __init__(self, rulings: Rulings | None) -> None:
-        """Store the lines.
-
-        Args:
-            rulings: ruled lines of the levelled page; None if they are unknown.
-        """
+        """Store the ruled lines of the levelled page; None if they are unknown."""
         self.is_known = rulings is not None
         self._rows = _as_array(rulings.horizontal if rulings else ())
         self._columns = _as_array(rulings.vertical if rulings else ())
 
     @classmethod
     def of_page(cls, page: ReadPage, angle: float, text: Sequence[LineSegment]) -> PageRules:
-        """Find the ruled lines of a page in its PDF drawings, otherwise in its pixels.
-
-        Args:
-            page: the page as read.
-            angle: clockwise rotation of the page, in radians.
-            text: boxes of text on the levelled page.
-        """
+        """Find the ruled lines of a page in its PDF drawings, otherwise in its pixels."""
         if page.rules is not None and not angle:
             return cls(drawn_rulings(page.rules))
         return cls.of_pixels(page.pixels, angle, [each.rect for each in text], text_height(text))
@@ -75,13 +65,9 @@ class PageRules:
         return cls(find_rulings(gray, text, text_height))
 
     def between_lines(self, upper: Rect, lower: Rect) -> bool | None:
-        """Return whether a horizontal line separates two texts; None if unknown.
+        """Return whether a horizontal line separates two texts; None if the lines are unknown.
 
-        A line that is not longer than the text is an underline, which separates nothing.
-
-        Args:
-            upper: the upper text.
-            lower: the lower text.
+        Underlines, which are not longer than the text, do not count.
         """
         if not self.is_known:
             return None
@@ -102,12 +88,7 @@ class PageRules:
         return bool(found.any())
 
     def between_columns(self, left: Rect, right: Rect) -> bool | None:
-        """Return whether a vertical line is between two texts; None if unknown.
-
-        Args:
-            left: the left text.
-            right: the right text.
-        """
+        """Return whether a vertical line separates two texts; None if lines are unknown."""
         if not self.is_known:
             return None
         slack = measures.IN_RULE_HEIGHTS * min(left.height, right.height)
@@ -122,11 +103,7 @@ class PageRules:
         return bool(found.any())
 
     def box(self, rect: Rect) -> Rect:
-        """Return the area from a text to the next ruled line on each side; infinite without a line.
-
-        Args:
-            rect: the text.
-        """
+        """Return the rectangle between the nearest ruled lines; a side without one is infinite."""
         slack = measures.IN_RULE_HEIGHTS * rect.height
         x, y = rect.center
         rows = _crossing(self._rows, x)
@@ -139,13 +116,10 @@ class PageRules:
         )
 
     def divided(self, segments: Iterable[LineSegment]) -> tuple[LineSegment, ...]:
-        """Split texts that were read as one across vertical lines, so that each is in one box.
+        """Split segments at the vertical lines that cross them, so that each is in one box.
 
-        A line between two boxes is longer than the text height; ticks between single boxes are
-        shorter. A line that crosses a word is ignored: it is a fold or the edge of a shaded area.
-
-        Args:
-            segments: segments of the page.
+        A vertical line is ignored everywhere if it crosses a word of any segment: it is then a
+        fold or the edge of a shaded area.
         """
         every = [(segment, *self._crossed(segment)) for segment in segments]
         through = {
@@ -163,7 +137,10 @@ class PageRules:
         )
 
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
-        """Return the vertical lines that cross a text, with the sides of its words."""
+        """Return the indexes of vertical lines that cross a text, and the sides of its words.
+
+        Ticks between single boxes, which are shorter than the text height, do not count.
+        """
         rect, reach = segment.rect, measures.RULE_OVER_TEXT_HEIGHTS * segment.height
         place, start, stop = self._columns
         columns = np.flatnonzero(
@@ -178,7 +155,7 @@ class PageRules:
 
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
-    """Return which vertical lines cross any of the given words."""
+    """Return for each vertical line whether it crosses a word."""
     slack = measures.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
@@ -198,7 +175,7 @@ def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[L
 
 
 def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
-    """Split lines that a PDF draws into horizontal and vertical ones, and join their parts."""
+    """Convert lines that a PDF draws to horizontal and vertical rulings; join their parts."""
     level, upright = [], []
     for rect in rules:
         x, y = rect.center
@@ -210,7 +187,7 @@ def drawn_rulings(rules: Iterable[Rect]) -> Rulings:
 
 
 def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
-    """Yield lines joined from parts that touch each other."""
+    """Join lines at the same position that touch or overlap each other."""
     last: Ruling | None = None
     for piece in sorted(pieces, key=lambda each: (round(each.position), each.start)):
         if last is None:
@@ -228,7 +205,7 @@ def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
 
 
 def _as_array(rulings: Iterable[Ruling]) -> Doubles:
-    """Return position, start and end of lines, float64, shape (3, lines)."""
+    """Return rulings as float64, shape (3, lines): position, start and end."""
     rows = [(each.position, each.start, each.end) for each in rulings]
     return np.array(rows, dtype=np.float64).reshape(len(rows), 3).T
 

@@ -1,7 +1,7 @@
 """Finds captions in a second language, printed next to or below the template's captions.
 
-A text next to a key can also be a value. But a value may be missing or be a number, while a second
-caption is at every key, has no digits, and is followed by the value.
+A text next to a key can also be its value. Values are missing at some keys, and some are numbers.
+A second caption is at nearly every key, has no digits, and is followed by the value.
 """
 
 from __future__ import annotations
@@ -19,12 +19,7 @@ from chalicelib.engines.ocr.forms.values.candidates import as_array, below_gaps,
 
 
 def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remains:
-    """Remove second captions from the possible values.
-
-    Args:
-        keys: keys that were found.
-        remains: the page without the keys.
-    """
+    """Remove captions in a second language from the possible values."""
     plain = [number for number, key in enumerate(keys) if not key.has_colon]
     for every in (_behind(plain, remains), list(_below(plain, keys, remains))):
         # A caption that is the same word in both languages has no second one.
@@ -42,7 +37,7 @@ def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remai
 
 
 def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
-    """Return the text after each key in the same line."""
+    """Return the index of each key and of the text after it in the same line."""
     owners = {piece.owner: number for number, piece in enumerate(remains.pieces)}
     return [(number, owners[number]) for number in plain if number in owners]
 
@@ -50,7 +45,7 @@ def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
 def _below(
     plain: Sequence[int], keys: Sequence[FoundKey], remains: Remains
 ) -> Iterator[tuple[int, int]]:
-    """Yield the text directly below each key, with the same left edge."""
+    """Yield the index of each key and of the text directly below it, at the same left edge."""
     rects = as_array([piece.segment.rect for piece in remains.pieces])
     for number in plain if len(rects) else ():
         key = keys[number]
@@ -64,7 +59,7 @@ def _below(
 def _are_captions(
     pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], remains: Remains
 ) -> bool:
-    """Return whether texts are captions: a third of the texts after them have digits."""
+    """Return whether texts next to keys are captions: a third have digits after them."""
     rects = as_array([piece.segment.rect for piece in remains.pieces])
     followed = 0
     for number, piece in pairs:

@@ -1,7 +1,7 @@
-"""Lines of a page, levelled and split between columns, and parts of lines.
+"""Divides the lines of a page into segments: parts that do not run across columns.
 
 Rectangles of segments are on the levelled page: the page rotated about its top left corner until
-its lines are horizontal. Returned boxes are on the page as read.
+its lines are horizontal. Boxes are on the page as read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(frozen=True, slots=True)
 class LineSegment:
-    """A line, or a part of it."""
+    """A line of text, or a part of it."""
 
     line: TextLine
     """The line."""
@@ -44,12 +44,7 @@ class LineSegment:
         return max(1.0, self.rect.height)
 
     def part(self, start: int, end: int) -> LineSegment:
-        """Return some characters of the segment, without outer white space.
-
-        Args:
-            start: first character, counted within this segment.
-            end: one past the last character.
-        """
+        """Return the segment's characters from `start` up to `end`, without outer white space."""
         while start < end and self.text[start].isspace():
             start += 1
         while start < end and self.text[end - 1].isspace():
@@ -88,7 +83,7 @@ class LineSegment:
 
 
 def edge(line: TextLine, index: int) -> float:
-    """Return where a character begins, or ends before a space, along the line: 0 to 1."""
+    """Return where a character begins, as a fraction of the line's length from its left end."""
     count, places = len(line.text), line.places
     if len(places) == count and places and places[0] > places[-1]:
         # Text from right to left: its characters begin at their right ends.
@@ -106,15 +101,7 @@ def edge(line: TextLine, index: int) -> float:
 
 
 def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment, ...]:
-    """Level the lines of a page, and split lines that run across columns.
-
-    Args:
-        lines: lines as an engine read them.
-        angle: angle of the page, see `tilt`.
-
-    Returns:
-        The segments, in the order of the lines.
-    """
+    """Level the lines of a page by its angle, and split lines that run across columns."""
     segments = [LineSegment(line, 0, len(line.text), _level(line, angle)) for line in lines]
     by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
     bottoms = [_bottom(each) for each in by_bottom]
@@ -134,12 +121,12 @@ def tilt(lines: Sequence[TextLine]) -> float:
 
 
 def text_height(segments: Sequence[LineSegment]) -> float:
-    """Return the usual height of a line of text in pixels."""
+    """Return the median height of the segments in pixels; 1 without segments."""
     return median(segment.height for segment in segments) if segments else 1.0
 
 
 def is_level(first: Rect, second: Rect) -> bool:
-    """Return whether two rectangles are in the same line."""
+    """Return whether two rectangles are on the same line of text."""
     shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
     return shared >= measures.SAME_LINE_SHARE * min(first.height, second.height)
 
@@ -157,18 +144,13 @@ def _bottom(segment: LineSegment) -> float:
 
 
 def _is_header(segment: LineSegment) -> bool:
-    """Return whether a text may be a column caption: one or two words without digits."""
+    """Return whether a text may be a column caption: few words, without digits."""
     text = segment.text
     return len(text.split()) <= measures.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:
-    """Split a line that was read across columns, so that each part is below one caption.
-
-    Args:
-        segment: the line.
-        headers: captions directly above the line.
-    """
+    """Split a line into parts, each below one of the captions directly above the line."""
     rect = segment.rect
     above = sorted(
         (each for each in headers if rect.min_x < each.rect.center[0] < rect.max_x),

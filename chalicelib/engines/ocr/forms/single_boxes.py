@@ -1,7 +1,7 @@
-"""Reads numbers with one digit per box, of which a line detector misses some.
+"""Reads numbers written with one digit per box, of which line detectors miss some.
 
-The detected digits give the distance between boxes. If another box of the row contains ink, the
-digits of the row are moved together and read again as one number.
+The digits that were detected show how far apart the boxes are. If more boxes of the row contain
+ink, the images of all its digits are moved together and read again as one number.
 """
 
 from __future__ import annotations
@@ -27,15 +27,10 @@ _PAPER = 255
 
 
 def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read rows of single boxes again in which digits were missed.
+    """Read numbers in single boxes again if digits were missed.
 
-    Args:
-        page: page as read; a page with a text layer, or without pixels, is not changed.
-        engine: engine that reads the digits.
-        check: see chalicelib/engines/ocr/interface.py.
-
-    Returns:
-        The page, in which each completely read row of single boxes is one line.
+    Each number that is then complete becomes one line. A page with a text layer, or without
+    pixels, is not changed.
     """
     if page.is_exact or page.pixels is None:
         return page
@@ -62,9 +57,9 @@ class _Row:
     digits: tuple[str, ...]
     """Digits as read, from left to right."""
     places: tuple[int, ...]
-    """Box of each digit, counted from that of the first."""
+    """Number of the box of each digit, counted from the first digit's box."""
     begin: float
-    """Middle of the first box on the page."""
+    """Horizontal middle of the first box, in pixels."""
     pitch: float
     """Distance from one box to the next, in pixels."""
     middle: float
@@ -75,7 +70,7 @@ class _Row:
     """Height of a digit, in pixels."""
 
     def cell(self, place: int, width: float) -> Rect:
-        """Return the middle part of a box, with a fraction of its width."""
+        """Return the middle part of box number `place`; `width` is a fraction of the box."""
         x = self.begin + place * self.pitch
         y = self.middle + self.slope * (x - self.begin)
         half = width * self.pitch / 2
@@ -83,7 +78,7 @@ class _Row:
 
 
 def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
-    """Return the rows of single boxes of a page."""
+    """Find the rows of single boxes of a page."""
     found: list[list[int]] = []
     spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
     if len(spaced) > measures.MOST_BOXED_LINES:
@@ -109,7 +104,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
 
 
 def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row]) -> _Row | None:
-    """Return the row of a digit that is above or below a box of another row."""
+    """Make a row of a single digit, if it is above or below a box of a known row."""
     box = lines[number].box
     x, y = box.center
     for row in rows:
@@ -126,7 +121,7 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 
 
 def _is_spaced(line: TextLine) -> bool:
-    """Return whether a line has single digits, or digits with wide spaces."""
+    """Return whether a line is a single digit, or digits with wide spaces between them."""
     bare = "".join(line.text.split())
     wide = line.box.width >= measures.BOX_PITCH_HEIGHTS * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)
@@ -144,7 +139,7 @@ def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
 
 
 def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
-    """Return a row with digits at equal distances, including missed ones; None for other rows."""
+    """Make a row of digits at equal distances, even if boxes between are empty; otherwise None."""
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)
@@ -176,15 +171,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the boxes of digits, given the first middle and the distance between boxes.
-
-    Args:
-        middles: middles of the digits.
-        pitch: approximate distance between boxes.
-
-    Returns:
-        The grid; None if the digits are not at equal distances.
-    """
+    """Return each digit's box number, the first middle and the distance; None if irregular."""
     places = [0]
     for before, after in pairwise(middles):
         places.append(places[-1] + max(1, round((after - before) / pitch)))
@@ -203,16 +190,7 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row at once; None if no digit was missed or the result is unclear.
-
-    Args:
-        row: the recognised digits.
-        lines: lines with the digits.
-        pixels: pixels of the page.
-        others: boxes of the page's other lines.
-        engine: see `with_single_boxes`.
-        check: see `with_single_boxes`.
-    """
+    """Read all digits of a row as one number; None if none was missed or the texts differ."""
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
         return _joined(row, lines)
@@ -235,7 +213,7 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the boxes of a row that contain ink: those of read digits, and their neighbours."""
+    """Return the numbers of the boxes that contain a digit or ink, without gaps at the ends."""
     dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
     least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 
@@ -258,7 +236,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
 
 
 def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
-    """Return a row whose digits were read in several lines as one line."""
+    """Join the digits of a row that were read in several lines to one line."""
     is_whole = row.places[-1] - row.places[0] == len(row.places) - 1
     if not is_whole or len(lines) < 2 or len(row.digits) <= len(lines):
         return None
@@ -267,9 +245,10 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return the boxes of a text's digits; empty if they differ from the digits read before.
+    """Return the numbers of the boxes in which the digits of a text are.
 
-    Otherwise, ticks and stains next to the digits could be taken for ink in further boxes.
+    Empty if the text contradicts the digits read before, by box number (`known`). Ticks and stains
+    next to the digits can look like digits in further boxes.
     """
     if not text.isdecimal():
         return ()
@@ -290,7 +269,7 @@ def _crop(pixels: Pixels, rect: Rect) -> Pixels:
 
 
 def _ink(pixels: Pixels, rect: Rect) -> Doubles:
-    """Return the darkness of each pixel of a rectangle relative to its paper, 0 to 1."""
+    """Return how much darker than its paper each pixel of a rectangle is, 0 to 1."""
     part = _crop(pixels, rect).astype(np.float64)
     if not part.size:
         return part
@@ -300,7 +279,7 @@ def _ink(pixels: Pixels, rect: Rect) -> Doubles:
 
 
 def _together(crops: Iterable[Pixels]) -> Pixels:
-    """Combine the boxes of digits into one image of a line, with normal spacing."""
+    """Combine images of single digits into one image of a line, with normal spacing."""
     parts = []
     for crop in crops:
         paper = np.median(crop)

@@ -1,4 +1,4 @@
-"""Normalises and compares texts of keys and headers with those of a template."""
+"""Normalises and compares the texts of keys and headers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Token:
     """A word of a text."""
 
     folded: str
-    """Text in lower case; letters and digits that are easily confused are the same."""
+    """The word in lower case, with characters that are easily confused replaced by one."""
     start: int
     """Index of the first character in the text."""
     end: int
@@ -45,14 +45,14 @@ def fold(text: str) -> str:
 
 
 def is_short(text: str) -> bool:
-    """Return whether a key has so few letters that no misread letter is allowed."""
+    """Return whether a key is so short that no misread letter is allowed."""
     return (
         sum(letter.isalnum() or letter in "#%" for letter in text) <= measures.EXACT_KEY_CHARACTERS
     )
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the folded words with digits; "Line 12" and "Line 13" are never the same key."""
+    """Return the folded words with digits. "Line 12" and "Line 13" are different keys."""
     return frozenset(
         token.folded
         for token in tokens(text)
@@ -61,9 +61,10 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def least_ratio(folded: str) -> float:
-    """Return the similarity, 0 to 100, from which a text counts as a given key.
+    """Return the lowest similarity, 0 to 100, at which a text counts as a given key.
 
-    One different letter in a word of six is a misreading; in a word of three it makes another word.
+    The limit is higher for short keys: one wrong letter in a word of six is a misreading, but in a
+    word of three it makes another word.
     """
     if len(folded) <= measures.EXACT_KEY_CHARACTERS:
         return 100.0
@@ -74,12 +75,7 @@ def least_ratio(folded: str) -> float:
 
 
 def similarity(first: str, second: str) -> float:
-    """Return the similarity of two folded texts, 0 to 1; 0 if they are different texts.
-
-    Args:
-        first: text of the key.
-        second: text as read.
-    """
+    """Return the similarity of a key's folded text and a read one, 0 to 1; 0 if different."""
     if not first or not second:
         return 0.0
     return fuzz.ratio(first, second, score_cutoff=least_ratio(first)) / 100.0

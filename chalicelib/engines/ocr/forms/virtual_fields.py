@@ -1,6 +1,6 @@
-"""Finds fields without a printed key: any telephone number, address or date of a page.
+"""Finds fields that have no caption: any telephone number, address or date of a page.
 
-Spec: Form template, virtual key.
+Contract: Form template, virtual key.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 
 def is_printed(key: TemplateKey) -> bool:
-    """Return whether a key is searched for on the page by its text.
+    """Return whether a key has a caption that is searched for on the page.
 
-    "Phone", the name of a virtual key with a capital letter, may also be the text of a printed key.
-    It counts as a virtual key only if the page does not contain this text.
+    A key named like a virtual key, such as "Phone", is searched for by its text first. It counts
+    as a virtual key only if the page does not contain this text.
     """
     return key.virtual is None or key.variations[0] != key.virtual
 
@@ -32,18 +32,17 @@ def find_virtual_fields(
     done: Container[int] = (),
     check: CancelCheck = never_cancel,
 ) -> dict[int, FormField]:
-    """Find the text on a page for each virtual key.
+    """Find a text on the page for each virtual key.
 
     Args:
         keys: keys of the template; printed keys are skipped.
         page: the page as read.
-        used: positions of the values of printed keys, which are used last.
-        done: numbers of the keys that already have a field.
-        check: see chalicelib/engines/ocr/interface.py.
+        used: positions of the values of printed keys; texts there are used last.
+        done: indexes of the keys that already have a field.
+        check: called regularly; raises to stop.
 
     Returns:
-        The fields by key number. Several keys of one kind get different texts; keys for which no
-        text is left have no field.
+        The fields by index of the key, each with a different text; none if no text is left.
     """
     waiting: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
@@ -59,7 +58,7 @@ def find_virtual_fields(
 
 
 def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
-    """Return whether a text is the value of a printed key already."""
+    """Return whether a text is already the value of a printed key."""
     return any(
         found.box.overlap(place) > measures.PRINTED_PLACE_SHARE * min(found.box.area, place.area)
         for place in used
@@ -67,7 +66,7 @@ def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
 
 
 def _field(entity: str, found: Contact) -> FormField:
-    """Return the field of a virtual key with a text as its value."""
+    """Make the field of a virtual key."""
     return FormField(
         entity,
         "",

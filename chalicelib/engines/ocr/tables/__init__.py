@@ -1,1 +1,1 @@
-"""Tables of a page: rulings, regions, structure, text, headers. Entry point: finder.py."""
+"""Finds the tables of a page. The entry point is finder.py."""

@@ -1,4 +1,4 @@
-"""Reads areas with ink but without text, because text detectors miss single characters.
+"""Reads table cells that contain ink but no text, because detectors miss single characters.
 
 Coordinates are pixels of the raster.
 """
@@ -23,17 +23,14 @@ if TYPE_CHECKING:
 def read_blanks(
     filled: FilledGrid, pixels: Pixels, text_height: float, engine: TextEngine, check: CancelCheck
 ) -> FilledGrid:
-    """Read the areas of a table that contain ink but no text.
+    """Read the slots of a table that contain ink but no text.
 
     Args:
         filled: a table.
         pixels: RGB, uint8, shape (height, width, 3), with ruled lines erased.
         text_height: the usual height of a line, in pixels.
-        engine: engine that reads the areas.
+        engine: engine that reads the slots.
         check: called by the engine.
-
-    Returns:
-        The table with the additional texts.
     """
     rows, columns = _extents(filled, is_row=True), _extents(filled, is_row=False)
     taken = [line.box for line in filled.lines()]
@@ -56,7 +53,7 @@ def read_blanks(
 
 
 def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
-    """Return where the text of each row, or of each column, begins and ends."""
+    """Return where the text of each row, or of each column, begins and ends, in pixels."""
     extents: dict[int, Span] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         lanes = slot.rows if is_row else slot.columns
@@ -73,7 +70,7 @@ def _extents(filled: FilledGrid, *, is_row: bool) -> dict[int, Span]:
 def _area(
     slot: Slot, rows: dict[int, Span], columns: dict[int, Span], text_height: float
 ) -> Rect | None:
-    """Return where text of an empty slot is expected, by its row and column."""
+    """Return the area of an empty slot in which text may be; None if its row or column is empty."""
     tall = [rows[row] for row in slot.rows if row in rows]
     wide = [columns[column] for column in slot.columns if column in columns]
     if not tall or not wide:
@@ -86,17 +83,17 @@ def _area(
 
 
 def _ends_before(extents: dict[int, Span], lane: int, start: float) -> Iterable[float]:
-    """Return where the text of the columns to the left ends, if it ends before the given place."""
+    """Yield the right ends of the text in columns to the left, if they are before `start`."""
     return (end for other, (_, end) in extents.items() if other < lane and end < start)
 
 
 def _starts_behind(extents: dict[int, Span], lane: int, end: float) -> Iterable[float]:
-    """Return where the text of the columns to the right begins, if it begins after the place."""
+    """Yield the left ends of the text in columns to the right, if they are after `end`."""
     return (start for other, (start, _) in extents.items() if other > lane and start > end)
 
 
 def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
-    """Return the rectangle around the ink in an area; None without ink worth reading."""
+    """Return the rectangle around the ink in an area; None if there is too little to read."""
     ink: Ink | None = find_ink(pixels, TextLine("?", 1.0, area))
     if ink is None:
         return None
@@ -115,7 +112,7 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
 
 
 def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
-    """Return the corners of the area to recognise, as high as a line of text."""
+    """Return the corners of the area to read: as wide as the ink, as high as a line of text."""
     margin = measures.INK_MARGIN_EMS * text_height
     middle = ink.center[1]
     half = max(0.5 * text_height, 0.6 * ink.height)

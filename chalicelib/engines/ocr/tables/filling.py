@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     """Assign each piece of text to the slot that it overlaps most.
 
-    A piece that overlaps no slot is assigned to the nearest one, because the slots that a network
-    predicts can be slightly wrong.
-
-    Args:
-        grid: slots of the table.
-        pieces: pieces of the table's text.
+    A piece that overlaps no slot is assigned to the nearest one, because a network predicts slots
+    that can be slightly wrong.
     """
     if not grid.slots or not pieces:
         return FilledGrid(grid, tuple(() for _ in grid.slots))
@@ -35,10 +31,9 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
-    """Assign pieces to predicted slots; the pieces of one row of text stay in one row.
+    """Assign pieces to slots, so that all pieces of a text row are in the same table row.
 
-    In long tables, the predictions of a network can be off by a row; the majority of a row's pieces
-    decides.
+    In long tables, the predicted slots can be off by a row; the majority decides.
     """
     if not grid.slots or not pieces:
         return fill(grid, pieces)
@@ -62,7 +57,7 @@ def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 
 
 def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int]) -> FilledGrid:
-    """Assign pieces to slots by number."""
+    """Put each piece into the slot whose index is given for it."""
     texts: list[list[TextLine]] = [[] for _ in grid.slots]
     for piece, number in zip(pieces, numbers, strict=True):
         texts[number].append(piece)
@@ -70,7 +65,7 @@ def _filled(grid: TableGrid, pieces: Sequence[TextLine], numbers: Sequence[int])
 
 
 def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
-    """Return the number of the slot for each piece."""
+    """Return the index of the slot for each piece."""
     slots = np.array(
         [(s.box.min_x, s.box.min_y, s.box.max_x, s.box.max_y) for s in grid.slots], np.float64
     )
@@ -86,7 +81,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
 
 
 def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the number of a piece's slot; slots at its height have priority."""
+    """Return the index of a piece's slot. Those in `near`, at its height, have priority."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
         if is_over:
@@ -95,9 +90,9 @@ def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
 
 
 def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
-    """Return the slot that a piece overlaps most or is nearest to, and whether it overlaps.
+    """Return the slot that a piece overlaps most, and True; if none, the nearest, and False.
 
-    Vertical distance weighs more than horizontal, because lines are longer than high.
+    Vertical distance counts more than horizontal, because lines are longer than high.
     """
     box = piece.box
     shared_x = np.minimum(slots[:, 2], box.max_x) - np.maximum(slots[:, 0], box.min_x)
@@ -111,7 +106,7 @@ def _best(slots: Doubles, piece: TextLine) -> tuple[int, bool]:
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
-    """Sort the lines of one slot."""
+    """Return the lines of one slot in reading order."""
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
@@ -119,10 +114,10 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
 
 
 def part_by_rows(filled: FilledGrid) -> FilledGrid:
-    """Split slots that span several rows and have one line in each row.
+    """Split each slot that spans several rows and has one line of text in each of them.
 
-    Some forms have ruled lines between amounts, but not between the labels of the amounts. Lines of
-    a wrapped text are closer together than rows.
+    Some forms have ruled lines between amounts, but not between the labels of the amounts. A
+    wrapped text is not split, because its lines are closer together than the rows.
     """
     middles = _middles(filled)
     parts: list[tuple[Slot, tuple[TextLine, ...]]] = []
@@ -141,7 +136,7 @@ def part_by_rows(filled: FilledGrid) -> FilledGrid:
 
 
 def _middles(filled: FilledGrid) -> dict[int, float]:
-    """Return the middle y of each row's text, from slots that cover only one row."""
+    """Return the vertical middle of each row's text, from slots that cover only one row."""
     middles: dict[int, float] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines and len(group_rows(lines)) == 1:
@@ -150,7 +145,12 @@ def _middles(filled: FilledGrid) -> dict[int, float]:
 
 
 def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None]) -> bool:
-    """Return whether the text in each of several rows is one line at the row's height."""
+    """Return whether there is one line of text at the middle of each of several rows.
+
+    Args:
+        rows: lines of text of a slot, grouped by height.
+        middles: middle of the text of each row that the slot covers.
+    """
     if len(rows) != len(middles):
         return False
     boxes = [around(line.box for line in row) for row in rows]
@@ -164,14 +164,14 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
 
 
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
-    """Join each row to the row above if all its lines continue cells of that row.
+    """Join each row to the row above if all its text continues cells of the row above.
 
     Args:
         predicted: table that the network predicted.
-        aligned: the same pieces in a table by their alignment.
+        aligned: the same pieces, arranged in a table by their alignment.
 
     Returns:
-        The predicted table with fewer rows; the same table if nothing is joined.
+        The predicted table, possibly with fewer rows.
     """
     cells = {id(line): number for number, lines in enumerate(aligned.texts) for line in lines}
     rows: list[list[TextLine]] = [[] for _ in range(predicted.grid.row_count)]
@@ -190,7 +190,10 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber rows and join the slots that meet; return the old grid if slots then overlap."""
+    """Renumber rows, where joined rows have the same number, and merge their slots.
+
+    Return the old table if slots would overlap in the new one.
+    """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):
         last = numbers[slot.rows.stop - 1]

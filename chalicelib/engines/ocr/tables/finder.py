@@ -1,8 +1,9 @@
 """Finds the tables of a page.
 
-Ruled cells are found by lines that cross. Other tables are searched between horizontal lines of the
-same width, and where text is aligned in columns. A network predicts their rows and columns; if the
-prediction contradicts the text, the alignment is used.
+Tables with ruled cells are found by ruled lines that cross. Other tables are searched between
+horizontal lines of the same width, below column headers, and where text is aligned in columns. A
+network may propose further structures for them. The most likely of all proposed structures is
+used.
 """
 
 from __future__ import annotations
@@ -72,10 +73,9 @@ def find_tables(
     Args:
         page: page as read, with pixels.
         engine: engine that reads cells with ink but no text.
-        structure: network for tables without ruled cells; None if it is not installed, then the
-            alignment of the text is used.
+        structure: network that proposes rows and columns; None if it is not installed.
         check: called between steps.
-        weigh: returns how likely a structure is right.
+        weigh: returns the probability that a structure is right.
 
     Returns:
         The tables from top to bottom, in coordinates of the page; none without pixels or text.
@@ -101,7 +101,7 @@ def find_tables(
 
 
 def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
-    """Return a table of a turned page in coordinates of the upright one."""
+    """Convert a table of a page that was rotated upright to coordinates of the page as read."""
     boxes = [table.box, *(cell.box for cell in table.cells)]
     box, *places = turned_rects(boxes, turns, page.width, page.height)
     cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))
@@ -134,7 +134,7 @@ def _level_tables(
 
 
 def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
-    """Return tables, each with the rows of text above and below it, on their level page."""
+    """Return the tables, each with the rows of text above and below it on the page."""
     rows = [(row_box(row).center[1], text_of(row)) for row in group_rows(page.lines)]
     return tuple(
         replace(
@@ -148,7 +148,7 @@ def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Sheet:
-    """A level page, and the tools to find its tables."""
+    """An upright page, with everything needed to find its tables."""
 
     page: ReadPage
     engine: TextEngine
@@ -185,7 +185,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
 def _open_structures(
     free: Sequence[TextLine], found: Sequence[FilledGrid], rulings: Rulings, height: float
 ) -> Iterator[Structure]:
-    """Yield structures for text outside the tables that were found."""
+    """Propose structures for text outside the tables that were found."""
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
     yield from header_structures(free, rules, rulings, height)
     for regions in (ruled_regions, aligned_regions):
@@ -194,7 +194,7 @@ def _open_structures(
 
 
 def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
-    """Return the most likely structures, none of which share text."""
+    """Return the most likely structures, so that no text is in two of them."""
     chosen = []
     for rivals in _rivals(list(structures)):
         sheet.check()
@@ -213,7 +213,7 @@ def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
 
 
 def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
-    """Group structures that share text."""
+    """Group structures that share text; only one of each group can be right."""
     groups: list[tuple[set[int], list[Structure]]] = []
     for structure in structures:
         own = {id(line) for line in structure.filled.lines()}
@@ -227,7 +227,7 @@ def _rivals(structures: Sequence[Structure]) -> list[list[Structure]]:
 
 
 def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Structure]]:
-    """Return structures of one text with their probabilities, the most likely first."""
+    """Return competing structures with their probabilities, the most likely first."""
     text = {id(line): line for each in rivals for line in each.filled.lines()}
     first = {each.source: each.filled for each in reversed(rivals)}
     scored = []
@@ -243,7 +243,7 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
-    """Read texts in a table that the engine missed, unless the page has a text layer."""
+    """Read texts in a table that the engine missed; a text layer is complete as it is."""
     if clean.is_exact or clean.pixels is None:
         return filled
     sheet.check()
@@ -258,7 +258,7 @@ def _outside(pieces: Sequence[TextLine], found: Sequence[FilledGrid]) -> list[Te
 
 
 def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
-    """Return whether a horizontal line belongs to a found table."""
+    """Return whether a horizontal line is part of a table that was found."""
     middle = (rule.start + rule.end) / 2
     return any(
         filled.grid.box.min_x <= middle <= filled.grid.box.max_x
@@ -268,12 +268,12 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    """Return a table with the probability of its structure."""
+    """Return a table with the given probability of its structure."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
-    """Return the structures that the network predicts for the text of a given structure."""
+    """Return the structures that the network predicts for the text of another structure."""
     if sheet.structure is None or len(best.filled.grid.slots) > measures.MOST_NETWORK_PLACES:
         return []
     pieces = list(best.filled.lines())
@@ -290,7 +290,7 @@ def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
 
 
 def answer_table(filled: FilledGrid) -> Table:
-    """Return a table in the form of answers."""
+    """Convert a table to the form in which services return it."""
     names = kinds(filled)
     cells = []
     for slot, lines, kind in zip(filled.grid.slots, filled.texts, names, strict=True):
@@ -312,7 +312,7 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the mean probability of lines, weighted by length; without lines, the structure's."""
+    """Return the lines' mean probability by length; without lines, that of the structure."""
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability
@@ -320,6 +320,6 @@ def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
 
 
 def _turned_back(table: Table, turn: PageRotation) -> Table:
-    """Return a table in coordinates of the original page."""
+    """Convert a table to coordinates of the original page, before it was deskewed."""
     cells = tuple(replace(cell, box=turn.back(cell.box)) for cell in table.cells)
     return replace(table, box=turn.back(table.box), cells=cells)

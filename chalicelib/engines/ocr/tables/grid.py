@@ -1,6 +1,6 @@
-"""A table during analysis: its slots, before and after text is assigned to them.
+"""A table during analysis: the slots of its cells, and the text assigned to them.
 
-Rows and columns are counted from 0 here, and from 1 in answers. Coordinates are pixels of the
+Rows and columns are counted from 0 here, and from 1 in results. Coordinates are pixels of the
 raster.
 """
 
@@ -21,13 +21,13 @@ class Slot:
     column: int
     """First column of the slot."""
     box: Rect
-    """Box of the slot; in a predicted table, of its text."""
+    """Box of the slot. In a table that the network predicted, the box of the slot's text."""
     row_span: int = 1
     """Number of rows."""
     column_span: int = 1
     """Number of columns."""
     is_head: bool = False
-    """Whether the structure marks the slot as part of the header."""
+    """Whether the network marks the slot as part of the header."""
 
     @property
     def rows(self) -> range:
@@ -47,7 +47,7 @@ class TableGrid:
     box: Rect
     """Box of the table."""
     slots: tuple[Slot, ...]
-    """Slots row by row; none overlap in rows and columns."""
+    """Slots, row by row. No two cover the same row and column."""
     probability: float = 1.0
     """Probability that the structure is right, 0 to 1."""
 
@@ -77,12 +77,12 @@ class FilledGrid:
 
     @property
     def filled(self) -> int:
-        """Slots with text."""
+        """Number of slots with text."""
         return sum(1 for lines in self.texts if lines)
 
 
 def text_of(lines: Sequence[TextLine]) -> str:
-    """Join the lines of a slot."""
+    """Return the text of a slot: its lines, joined."""
     return " ".join(line.text for line in lines)
 
 
@@ -92,7 +92,10 @@ def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
 
 
 def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
-    """Remove rows and columns without text; slots that span them become smaller."""
+    """Remove rows and columns without text; slots that span them become smaller.
+
+    Text that spans several rows or columns counts only if none of them has other text.
+    """
     rows = _used(filled, is_row=True)
     columns = _used(filled, is_row=False)
     if len(rows) == filled.grid.row_count and len(columns) == filled.grid.column_count:
@@ -115,10 +118,10 @@ def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
 
 
 def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
-    """Return the rows or columns with separate text, and their new numbers.
+    """Return the rows or columns that have text, each with its new number.
 
-    The text of a slot that spans several rows counts for a row only if none of these rows has
-    separate text.
+    A slot that spans several counts only if none of them has other text; it then counts for the
+    first.
     """
     used: set[int] = set()
     spanning: list[range] = []

@@ -1,4 +1,4 @@
-"""Classifies texts of cells, and finds header cells by their structure or contrast."""
+"""Finds header cells, and recognises labels and numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_wordy(text: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text is a label of the text next to it."""
+    """Return whether a text is a label of other text: it ends with a colon."""
     return text.rstrip().endswith(":")
 
 
@@ -54,7 +54,7 @@ def kinds(filled: FilledGrid) -> tuple[str, ...]:
 
 
 def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
-    """Count the header rows: as the structure marks them, otherwise the rows above the numbers."""
+    """Return the number of header rows: as the network marked them, or the first rows of words."""
     rows = max((slot.rows.stop for slot in slots), default=0)
     predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
     if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):
@@ -69,13 +69,13 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
 
 
 def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
-    """Return whether a row has a filled cell above several columns, next to another cell."""
+    """Return whether a row has several slots, and one with text spans several columns."""
     own = [n for n, slot in enumerate(slots) if slot.row == row]
     return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
 
 
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether the first rows differ from the others: words above numbers, or only words."""
+    """Return whether at least half of the texts in the first rows are words or years."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
     words = sum(1 for text in top if not is_numeric(text) or is_year(text))
     return bool(top) and words >= 0.5 * len(top)
@@ -87,7 +87,7 @@ def is_year(text: str) -> bool:
 
 
 def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether a first column of words is next to columns that are mostly numeric."""
+    """Return whether the first column names the rows: words, next to columns of numbers."""
     columns: dict[int, list[str]] = {}
     for slot, text in zip(slots, texts, strict=True):
         if slot.row >= head and text and slot.column_span == 1:
@@ -104,5 +104,5 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
 
 
 def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:
-    """Return the fraction of texts that pass a test."""
+    """Return the fraction of texts for which a test is true."""
     return sum(1 for text in texts if test(text)) / len(texts)

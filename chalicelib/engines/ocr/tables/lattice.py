@@ -1,6 +1,6 @@
-"""Finds tables with ruled cells: lines that cross form a lattice; missing borders join cells.
+"""Finds tables with ruled cells, from ruled lines that cross.
 
-Coordinates are pixels of the raster.
+Cells without a border between them are joined. Coordinates are pixels of the raster.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Ruled lines that are connected."""
+    """Ruled lines that cross each other, directly or through other lines."""
 
     horizontal: tuple[Ruling, ...]
-    """At least two."""
+    """Horizontal lines, at least two."""
     vertical: tuple[Ruling, ...]
-    """At least two."""
+    """Vertical lines, at least two."""
     text_height: float
     """The usual height of a line of text, in pixels."""
 
@@ -43,7 +43,7 @@ class Lattice:
 
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
-    """Yield groups of ruled lines that cross, at least two in each direction."""
+    """Yield groups of ruled lines that cross; at least two in each direction."""
     slack = max(3.0, measures.MEETING_EMS * text_height)
     crossing = _crossing(rulings, slack)
     for rows, columns in _groups(crossing):
@@ -56,7 +56,7 @@ def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
 
 
 def _crossing(rulings: Rulings, slack: float) -> Bools:
-    """Return which horizontal lines (rows) meet which vertical lines (columns)."""
+    """Return which horizontal and vertical lines cross, shape (horizontal, vertical)."""
     flat = np.array([(r.position, r.start, r.end) for r in rulings.horizontal]).reshape(-1, 3)
     tall = np.array([(r.position, r.start, r.end) for r in rulings.vertical]).reshape(-1, 3)
     y, left, right = (flat[:, [k]] for k in range(3))
@@ -68,7 +68,7 @@ def _crossing(rulings: Rulings, slack: float) -> Bools:
 
 
 def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the connected rows and columns of a relation."""
+    """Yield the indexes of rows and columns that are connected by True values."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
         rows = np.zeros(crossing.shape[0], np.bool_)
@@ -87,8 +87,8 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
     """Return the cells of a lattice; None if it is only a frame or a decoration.
 
     Args:
-        lattice: connected ruled lines.
-        lines: text lines, which separate cells where there is no ruled line.
+        lattice: ruled lines that cross.
+        lines: text lines, which show where cells end if a ruled line is missing.
     """
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
@@ -106,7 +106,7 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
 
 
 def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
-    """Return the positions of lines; near lines are joined to their mean, weighted by length."""
+    """Return the positions of lines; lines close together become one, at their mean."""
     groups: list[list[Ruling]] = []
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
@@ -124,7 +124,10 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
 
 
 def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) -> list[float]:
-    """Add an outer boundary where most crossing lines end, for tables without side borders."""
+    """Add an outer boundary where most lines in the other direction end.
+
+    Some tables have no borders at their sides.
+    """
     first = float(np.median([ruling.start for ruling in across]))
     last = float(np.median([ruling.end for ruling in across]))
     if edges[0] - first > text_height:
@@ -137,16 +140,13 @@ def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) ->
 def _borders(
     rulings: Iterable[Ruling], edges: Sequence[float], sides: Sequence[float], text_height: float
 ) -> Bools:
-    """Return which inner boundaries are drawn.
+    """Return a mask of the drawn borders, shape (inner boundaries, cells along a boundary).
 
     Args:
         rulings: lines along the boundaries.
-        edges: positions of the boundaries.
-        sides: positions of the crossing boundaries.
+        edges: positions of the boundaries, including the outer ones.
+        sides: positions of the boundaries in the other direction.
         text_height: usual text height, in pixels.
-
-    Returns:
-        A mask of shape (inner boundaries, slots between the sides).
     """
     inner = np.asarray(edges[1:-1])
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
@@ -162,13 +162,20 @@ def _borders(
 def _parted(
     lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
 ) -> Bools:
-    """Return where text separates cells although no border is drawn.
+    """Return where text shows a boundary between columns although no line is drawn.
 
-    Many tables have lines only in their header. If text respects a boundary in more rows than the
-    boundary is drawn in, it counts in every row where no text crosses it.
+    Many tables have vertical lines only in their header. A boundary counts if texts on both sides
+    respect it in at least two rows, and in no fewer rows than have the line. It then counts in
+    every row without vertical lines where no text crosses it.
+
+    Args:
+        lines: text of the table.
+        edges_x: boundaries of columns.
+        edges_y: boundaries of rows.
+        drawn: whether each inner boundary is drawn, shape (rows, inner boundaries).
 
     Returns:
-        A mask of shape (rows, inner boundaries across).
+        A mask of the same shape.
     """
     rows, inner = drawn.shape
     seen_left, seen_right = np.zeros((rows, inner), np.bool_), np.zeros((rows, inner), np.bool_)
@@ -191,7 +198,7 @@ def _parted(
 
 
 def _join_places(under: Bools, at_right: Bools) -> Ints:
-    """Join cells without a border between them to rectangles.
+    """Join cells without a border between them, so that joined cells are rectangles.
 
     Args:
         under: whether a border is drawn below, shape (rows - 1, columns).
@@ -218,7 +225,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give cells without a border between them the same number: the smallest of their numbers."""
+    """Give cells without a border between them the same number, in place: their smallest."""
     while True:
         before = owner.copy()
         for own, other, open_ in (
@@ -233,7 +240,7 @@ def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
 
 
 def _slots(owner: Ints, edges_x: Sequence[float], edges_y: Sequence[float]) -> Iterator[Slot]:
-    """Yield the joined cells."""
+    """Yield the joined cells as slots."""
     rows, columns = np.indices(owner.shape)
     numbers, inverse = np.unique(owner.ravel(), return_inverse=True)
     first = np.full((2, len(numbers)), owner.size)

@@ -1,7 +1,7 @@
-"""Links tables that continue over pages.
+"""Joins tables that continue on the next page.
 
-A table continues if only page headers, page footers and a short note are between its parts, and if
-the next part repeats the header or has the same columns without a header.
+A table continues if nothing but page headers, page footers and a short note is between its parts.
+In addition, the next part must repeat the header, or have the same columns and no header.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Span = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class PagePart:
-    """A table on its page, which may be a part of a longer table."""
+    """A table on one page, which may be a part of a longer table."""
 
     view: ReadPage
     """The page, without pixels and lines."""
@@ -35,15 +35,18 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class WholeTable:
-    """The joined parts of one table."""
+    """One table with the parts that were joined to it."""
 
     table: Table
-    """Rows of all parts, numbered through, without repeated headers; box of the first part."""
+    """All rows, numbered from first to last part, without repeated headers.
+
+    Its box is that of the first part.
+    """
     parts: tuple[Table, ...]
-    """Part of the table on each page; their cells, in order, are those of the whole."""
+    """The part on each page. Their cells, in order, are the cells of the joined table."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Split a named whole table into its parts, each with the names of its cells."""
+        """Return the parts of a table whose cells were named, each with the names of its cells."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -54,18 +57,18 @@ class WholeTable:
 
 
 def alone(part: PagePart) -> WholeTable:
-    """Return a table of one page as a whole table."""
+    """Make a whole table of a single part."""
     return WholeTable(part.table, (part.table,))
 
 
 def link(parts: Sequence[PagePart]) -> list[WholeTable]:
-    """Combine tables that continue from page to page.
+    """Join tables that continue from page to page.
 
     Args:
         parts: all tables of a document, page by page, from the top.
 
     Returns:
-        The whole tables in the order of their first parts, which contain all given parts in order.
+        The tables in the order of their first parts. Every given part is in one of them.
     """
     wholes: list[WholeTable] = []
     for before, part in pairwise([None, *parts]):
@@ -85,7 +88,7 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
 
 
 def _is_above(other: PagePart, part: PagePart) -> bool:
-    """Return whether another table of the page begins above a part."""
+    """Return whether another table begins above a part on the same page."""
     return (
         other.view.page.number == part.view.page.number
         and other.table.box.min_y < part.table.box.min_y
@@ -93,7 +96,7 @@ def _is_above(other: PagePart, part: PagePart) -> bool:
 
 
 def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
-    """Return whether the first table of a page continues the last table of the previous page."""
+    """Return whether a page's first table continues the last table of the previous page."""
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False
     if _repeated_rows(known.table, part.table):
@@ -102,7 +105,7 @@ def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
 
 
 def _columns(table: Table) -> int:
-    """Return how many columns a table has."""
+    """Return the number of columns of a table."""
     return max((cell.column + cell.column_span - 1 for cell in table.cells), default=0)
 
 
@@ -119,7 +122,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that do not occur on another page, ignoring numbers."""
+    """Return the rows of text that are not also on the other page; numbers are ignored."""
     known = [_plain(row) for row in running]
     return [
         row
@@ -131,12 +134,12 @@ def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Return a text without case, white space and numbers, to compare page headers."""
+    """Return a text in lower case without white space and numbers, to compare page headers."""
     return _BLANKS.sub("", _DIGITS.sub("#", text.casefold()))
 
 
 def _repeated_rows(known: Table, table: Table) -> int:
-    """Count the first rows of a part that repeat the header."""
+    """Return how many rows at the beginning of a part repeat the header of the table."""
     head = 1 + max((cell.row for cell in known.cells if cell.kind == COLUMN_HEADER), default=1)
     for count in range(head - 1, 0, -1):
         above, below = _texts(known, count), _texts(table, count)
@@ -150,7 +153,7 @@ def _repeated_rows(known: Table, table: Table) -> int:
 
 
 def _texts(table: Table, rows: int) -> list[str]:
-    """Return the texts of the first rows."""
+    """Return the cell texts of the first rows."""
     return [
         _BLANKS.sub("", cell.text.casefold())
         for cell in table.cells
@@ -164,7 +167,7 @@ def _last_row(table: Table) -> int:
 
 
 def _stand_alike(before: PagePart, part: PagePart) -> bool:
-    """Return whether the columns of two parts are at the same positions on their pages."""
+    """Return whether the columns of two parts are at the same horizontal positions."""
     first, second = _extents(before), _extents(part)
     return all(
         min(first[column][1], second[column][1]) > max(first[column][0], second[column][0])
@@ -184,7 +187,10 @@ def _extents(part: PagePart) -> dict[int, _Span]:
 
 
 def _has_own_header(known: Table, table: Table) -> bool:
-    """Return whether a part begins with words where the known columns contain numbers."""
+    """Return whether a part begins with words in columns that contain numbers so far.
+
+    If no column contains numbers, return whether the part has a column header.
+    """
     body: dict[int, list[bool]] = {}
     for cell in known.cells:
         if cell.kind != COLUMN_HEADER and cell.text:
@@ -198,7 +204,7 @@ def _has_own_header(known: Table, table: Table) -> bool:
 
 
 def _joined(known: WholeTable, table: Table) -> WholeTable:
-    """Append the rows of a part, without a repeated header."""
+    """Append the rows of a part, except those that repeat the header."""
     left_out = _repeated_rows(known.table, table)
     shift = _last_row(known.table) - left_out
     cells = tuple(_moved(cell, shift) for cell in table.cells if cell.row > left_out)
@@ -207,6 +213,6 @@ def _joined(known: WholeTable, table: Table) -> WholeTable:
 
 
 def _moved(cell: Cell, shift: int) -> Cell:
-    """Return a cell with its row in the whole table; below the first part it is not a header."""
+    """Return a cell of a later part as a cell of the whole table, never as a column header."""
     kind = NORMAL if cell.kind == COLUMN_HEADER else cell.kind
     return replace(cell, row=cell.row + shift, kind=kind)

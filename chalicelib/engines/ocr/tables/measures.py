@@ -1,9 +1,8 @@
-"""Thresholds of the table search: lengths, fractions and counts, relative to the text size.
+"""Thresholds for finding tables: lengths, fractions and counts.
 
-Units: `_EMS` are multiples of the usual line height of the page, `_HEIGHTS` multiples of the height
-of the compared text, `_PIXELS` pixels of the raster as read; fractions are 0 to 1 and counts are
-whole numbers. `make bench-ocr ARGS="--only table"` and `--only documents` measure the effect of a
-change.
+Units by the end of the name: `_EMS` are multiples of the usual line height of the page, `_HEIGHTS`
+multiples of the height of the compared text, `_PIXELS` pixels of the raster as read. Fractions are
+0 to 1. `make bench-ocr ARGS="--only table"` and `--only documents` measure the effect of a change.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Splits lines of text into pieces that may be the text of cells.
+"""Splits lines of text into pieces, each of which is the text of one cell.
 
-The text detector joins neighbouring cells to one line. Lines are split where a ruled line crosses
-them and where their ink has a wide gap, and their boxes are tightened to the ink.
+Text detectors join neighbouring cells to one line. Lines are split where a ruled line crosses
+them, and where there is a wide gap in their ink. Boxes are then tightened to the ink.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def cut_page(
 def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
     """Return the smallest gap between cells on this page, relative to the line height.
 
-    In some typefaces, above all monospaced ones, words are far apart. So a gap must be clearly
-    wider than most gaps at spaces of the text.
+    In some typefaces, above all monospaced ones, words are far apart. The result is therefore
+    larger than most gaps between words on the page.
     """
     spaces: list[float] = []
     for line, ink in zip(lines, inks, strict=True):
@@ -84,7 +84,7 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
 
 
 def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineSplit:
-    """Split a line at gaps that are wide for its text and for the page."""
+    """Split a line at gaps that are wide for its own text and for the page."""
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width
@@ -93,14 +93,9 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
 
 
 def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
-    """Split a line where vertical ruled lines cross its whole height, away from its ends.
+    """Split an upright line where vertical ruled lines cross its whole height.
 
-    Args:
-        line: an upright line.
-        rulings: vertical ruled lines.
-
-    Returns:
-        The pieces with text, from left to right.
+    Return the pieces with text, from left to right.
     """
     box = line.box
     margin = measures.RULE_NEXT_TO_TEXT_HEIGHTS * box.height
@@ -115,15 +110,7 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
 
 
 def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
-    """Split a line at positions.
-
-    Args:
-        line: an upright line.
-        marks: x of each cut, in pixels, from left to right.
-
-    Returns:
-        The pieces with visible text, from left to right.
-    """
+    """Split an upright line at the x positions `marks`; return the pieces with visible text."""
     places = _places(line)
     # From left to right, which is not the order of Hebrew or Arabic text.
     order = sorted(range(len(line.text)), key=places.__getitem__)
@@ -143,7 +130,10 @@ def cut(line: TextLine, marks: Sequence[float]) -> list[TextLine]:
 
 
 def _places(line: TextLine) -> tuple[float, ...]:
-    """Return the position of each character along a line, estimated if unknown."""
+    """Return the position of each character as a fraction of the line's length.
+
+    Positions are estimated if the engine returned none.
+    """
     if len(line.places) == len(line.text):
         return line.places
     widths = [0.5 if character in _NARROW else 1.0 for character in line.text]
@@ -155,7 +145,7 @@ def _places(line: TextLine) -> tuple[float, ...]:
 
 
 def _break(text: str, places: Sequence[float], middle: float) -> int:
-    """Return the character before which a line is split, at a nearby space if possible."""
+    """Return the index of the character before which to split, at a nearby space if possible."""
     slack = 1.5 / max(1, len(text))
     near = [
         number
@@ -173,7 +163,7 @@ def _piece(
     characters: list[int],
     sides: tuple[float, float],
 ) -> TextLine | None:
-    """Return a part of a line as a separate line; None if it has no visible character."""
+    """Return some characters of a line as a separate line; None if none is visible."""
     while characters and line.text[characters[0]] in f" {_STROKES}":
         characters.pop(0)
     while characters and line.text[characters[-1]] in f" {_STROKES}":

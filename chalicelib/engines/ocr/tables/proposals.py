@@ -1,6 +1,6 @@
-"""Proposes structures for the text of a region: by ruled lines, alignment, header and network.
+"""Proposes table structures for a region of text; scoring.py chooses one of them.
 
-The proposals are scored, and one of them is chosen, in scoring.py.
+Structures come from ruled lines, from column headers, and from the alignment of text.
 """
 
 from __future__ import annotations
@@ -31,13 +31,7 @@ from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 def lattice_structures(
     lattice: Lattice, pieces: Sequence[TextLine], rulings: Rulings
 ) -> Iterator[Structure]:
-    """Yield structures for the text in a lattice.
-
-    Args:
-        lattice: ruled lines that cross.
-        pieces: text of the page outside other tables.
-        rulings: ruled lines of the page.
-    """
+    """Propose structures for the text inside crossing ruled lines."""
     inside = pieces_inside(pieces, lattice.box)
     grid = lattice_grid(lattice, inside) if len(inside) >= measures.FEWEST_PIECES else None
     if grid is None:
@@ -59,7 +53,7 @@ def lattice_structures(
 
 
 def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
-    """Yield structures for the text of a region by its alignment."""
+    """Propose structures for the text of a region, from its alignment."""
     separators = row_separators(rulings.horizontal, region.box)
     aligned = fill(aligned_grid(region.pieces, separators), region.pieces)
     if not is_table(aligned, is_ruled=region.is_ruled):
@@ -73,7 +67,7 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
 def header_structures(
     pieces: Sequence[TextLine], rules: Sequence[Ruling], rulings: Rulings, text_height: float
 ) -> Iterator[Structure]:
-    """Yield structures for the text below rows of column headers."""
+    """Propose structures for text below rows of column headers."""
     for filled in find_headed(pieces, rules, text_height):
         split = split_rows(filled, 1, joins=False)
         for each in _distinct(filled, split, join_to_values(split)):
@@ -81,7 +75,7 @@ def header_structures(
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield structures that differ, each also with the rows of its header joined."""
+    """Yield each structure once, then the same with its header rows joined."""
     seen: list[FilledGrid] = []
     for each in filled:
         for one in (each, join_head(each)):
@@ -91,12 +85,9 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
 
 
 def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
-    """Put each row of text below the header into a separate table row.
+    """Split table rows that contain several rows of text in at least `least` slots.
 
-    Args:
-        filled: slots and text.
-        least: minimum number of slots with several rows of text in a table row that is split.
-        joins: whether lines that only continue cells of the line above stay with them.
+    With `joins`, a row of text that only continues cells of the row above stays with it.
     """
     slots, texts = filled.grid.slots, filled.texts
     numbers: dict[int, int] = {}
@@ -124,7 +115,7 @@ def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
 
 
 def join_to_values(filled: FilledGrid) -> FilledGrid:
-    """Join each row that fills few columns to the nearer of the full rows above and below."""
+    """Join each row with few filled columns to the nearest row with many."""
     rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
     counts = [0] * len(rows)
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -140,14 +131,14 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
-    """Return the white space above a row in pixels; 0 if this row or the row above is empty."""
+    """Return the white space between a row and the one above, in pixels; 0 if one is empty."""
     if not rows[row] or not rows[row - 1]:
         return 0.0
     return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
 def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split each row into several rows, and assign each line of text to its new row."""
+    """Split each row into `depths` rows; `numbers` has the new row of each line, by its id."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -165,7 +156,7 @@ def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]
 
 
 def join_head(filled: FilledGrid) -> FilledGrid:
-    """Join the first rows if they are lines of one row of names, at most three."""
+    """Join up to three rows at the top if their distance is that of lines of one header."""
     rows: list[list[TextLine]] = [[] for _ in range(min(4, filled.grid.row_count))]
     spanning = {0: False}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -186,7 +177,7 @@ def join_head(filled: FilledGrid) -> FilledGrid:
 
 
 def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
-    """Return whether two header rows are as close to each other as lines of one text."""
+    """Return whether two header rows are as close as lines of the same text."""
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
     white = row_box(below).min_y - row_box(above).max_y

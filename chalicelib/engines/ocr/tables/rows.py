@@ -1,4 +1,4 @@
-"""Groups pieces of text into rows, and finds the white gutters between columns.
+"""Groups pieces of text into rows, and finds gutters: white gaps between columns.
 
 Coordinates are pixels of the raster.
 """
@@ -15,9 +15,9 @@ Span = tuple[float, float]
 
 
 def group_rows(pieces: Iterable[TextLine]) -> list[list[TextLine]]:
-    """Group pieces into rows from top to bottom, each from left to right.
+    """Group pieces into rows from top to bottom; each row is sorted from left to right.
 
-    A piece belongs to a row if its middle is between the row's mean top and bottom.
+    A piece belongs to a row if its middle is between the row's mean top and mean bottom.
     """
     rows: list[list[TextLine]] = []
     top = bottom = 0.0
@@ -54,7 +54,7 @@ def covered(pieces: Iterable[TextLine]) -> list[Span]:
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """Join intervals that overlap, in order."""
+    """Merge intervals that overlap; the result is sorted."""
     result: list[Span] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1]:
@@ -65,18 +65,12 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def gaps(spans: Sequence[Span]) -> list[Span]:
-    """Return the intervals between sorted intervals."""
+    """Return the gaps between sorted intervals."""
     return [(left[1], right[0]) for left, right in pairwise(spans)]
 
 
 def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> list[Span]:
-    """Return the parts of gutters that a row leaves free.
-
-    Args:
-        gutters: white intervals so far.
-        row: pieces of the row.
-        least: minimum width of a returned part, in pixels.
-    """
+    """Return the parts of gutters that a row's text leaves free, at least `least` pixels wide."""
     spans = [(piece.box.min_x, piece.box.max_x) for piece in row]
     result: list[Span] = []
     for gutter in gutters:
@@ -88,7 +82,7 @@ def narrowed(gutters: Iterable[Span], row: Iterable[TextLine], least: float) -> 
 
 
 def _without(span: Span, start: float, end: float) -> list[Span]:
-    """Return the parts of one interval that are outside another interval."""
+    """Return the parts of an interval outside the interval from `start` to `end`."""
     if end <= span[0] or start >= span[1]:
         return [span]
     return [rest for rest in ((span[0], start), (end, span[1])) if rest[1] > rest[0]]

@@ -1,8 +1,8 @@
-"""Finds straight lines of a page: drawn lines, hairlines, and the edges of shaded rows.
+"""Finds the straight lines of a page: drawn lines, hairlines, and edges of shaded areas.
 
-A line is found by its two edges, the border of a shaded area by one edge. So dark lines, light
-lines and mere changes of colour are found in the same way. Coordinates are pixels of the raster,
-origin at the top left.
+The detector looks for edges: a line has two, the border of a shaded area has one. So it finds dark
+lines, light lines and mere changes of colour alike. Coordinates are pixels of the raster, origin
+at the top left.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Ruling:
     end: float
     """Right or lower end."""
     thickness: float
-    """Distance between the outermost edges; about 1 for the edge of a shaded area."""
+    """Distance between the outermost edges in pixels; about 1 for the edge of a shaded area."""
 
     @property
     def length(self) -> float:
@@ -46,20 +46,13 @@ class Rulings:
     """The straight lines of a page."""
 
     horizontal: tuple[Ruling, ...]
-    """From top to bottom."""
+    """Horizontal lines, from top to bottom."""
     vertical: tuple[Ruling, ...]
-    """From left to right."""
+    """Vertical lines, from left to right."""
 
 
 def darkest_channel(pixels: Pixels) -> Pixels:
-    """Return the smallest channel of each pixel, in which coloured hairlines are dark.
-
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
-
-    Returns:
-        Values as uint8, shape (height, width).
-    """
+    """Return the smallest channel of RGB pixels, shape (height, width): hairlines are dark."""
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
@@ -85,14 +78,7 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 def _find_direction(
     gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
-    """Find the lines along the rows of a raster.
-
-    Args:
-        gray: uint8, shape (height, width).
-        text: boxes of lines of text, shape (lines, 4): left, top, right, bottom.
-        text_height: in pixels.
-        share: least length, in text heights.
-    """
+    """Find horizontal lines of at least `share` text heights; `text` are boxes, (lines, 4)."""
     least = max(8, round(share * text_height))
     if gray.shape[0] < 3 or gray.shape[1] < least:
         return ()
@@ -112,7 +98,7 @@ def _find_direction(
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
-    """Return whether an edge is completely inside a line of text, as strokes of letters are."""
+    """Return whether an edge is completely inside a line of text, as the strokes of letters are."""
     margin = measures.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(
@@ -125,16 +111,16 @@ def _is_stroke(edge: Ruling, text: Doubles) -> bool:
 
 
 def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
-    """Return the runs of set pixels along rows; gaps where lines cross are closed.
+    """Return the horizontal runs of pixels that are set, with small gaps closed.
 
     Args:
-        mask: shape (height - 2, width): row r of it is row r + 1 of the raster.
-        least: shortest run, in pixels.
-        text_height: parts longer than the strokes of letters are joined over gaps
-            of at most a quarter of it.
+        mask: shape (height - 2, width). Its row r is row r + 1 of the raster.
+        least: minimum length of a run, in pixels.
+        text_height: usual text height. Parts longer than the strokes of letters are joined over
+            gaps of at most a quarter of it.
 
     Returns:
-        int64, shape (runs, 3): row of the raster, start, end (behind the last pixel), by row.
+        int64, shape (runs, 3), sorted by row: row of the raster, start, and end (exclusive).
     """
     rows, width = mask.shape
     padded = np.zeros((rows, width + 2), np.bool_)
@@ -165,12 +151,9 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge parts that are next to each other.
+    """Merge sorted edges to lines. `reach` is the largest distance to a line's last edge.
 
-    Args:
-        pieces: parts sorted by position.
-        reach: largest distance of a part from the last position of a line. A part is only added to
-            a line whose positions span at most one and a half times this distance.
+    A line spans at most one and a half times this distance.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []
@@ -190,12 +173,12 @@ def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
 
 
 def _touch(first: Ruling, second: Ruling) -> bool:
-    """Return whether two pieces overlap."""
+    """Return whether two lines overlap in their direction."""
     return min(first.end, second.end) >= max(first.start, second.start)
 
 
 def _union(first: Ruling, second: Ruling) -> Ruling:
-    """Return the line that covers both; its middle is between the outermost edges."""
+    """Return the line that covers two lines; its middle is between their outermost edges."""
     top = min(first.position - first.thickness / 2, second.position - second.thickness / 2)
     bottom = max(first.position + first.thickness / 2, second.position + second.thickness / 2)
     return Ruling(
@@ -207,7 +190,7 @@ def _union(first: Ruling, second: Ruling) -> Ruling:
 
 
 def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
-    """Return a copy in which drawn lines have the colour of the surrounding background.
+    """Return a copy of a page without drawn lines: they get the colour of the background.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
@@ -225,10 +208,10 @@ def erase(pixels: Pixels, rulings: Rulings, max_thickness: float) -> Pixels:
 
 
 def _paint(pixels: Pixels, ruling: Ruling) -> None:
-    """Erase a line along rows, in place.
+    """Erase a horizontal line, in place.
 
-    The upper half gets the colours of the row above, the lower half those of the row below, so that
-    edges of shaded areas do not move.
+    The upper half gets the colours of the row above, and the lower half those of the row below. So
+    the edges of shaded areas stay where they are.
     """
     top = max(0, int(ruling.position - ruling.thickness / 2 + 0.5))
     bottom = min(pixels.shape[0], int(ruling.position + ruling.thickness / 2 + 0.5))

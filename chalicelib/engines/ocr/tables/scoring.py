@@ -1,7 +1,7 @@
-"""Scores proposed structures of a table: how likely rows, columns and cells are right.
+"""Computes the probability that a proposed table structure is right, by logistic regression.
 
-The score is a logistic regression over measures of the structure, its text and the ruled lines. The
-weights are fitted by `python -m bench.fit_tables` on generated tables alone.
+The inputs describe the structure, its text and the ruled lines. The weights are fitted by `python
+-m bench.fit_tables` on generated tables only.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ INPUTS = (
 
 @dataclass(frozen=True)
 class Structure:
-    """A proposed structure of a table, with what is needed to compute its score."""
+    """A proposed structure of a table, and what its probability depends on."""
 
     filled: FilledGrid
     source: str
-    """LATTICE, ALIGNMENT, HEADER or NETWORK."""
+    """How it was proposed: LATTICE, ALIGNMENT, HEADER or NETWORK."""
     rulings: Rulings
     """Ruled lines of the page."""
     rivals: tuple[FilledGrid, ...] = ()
     """Structures that were proposed for the same text."""
     left_out: float = 0.0
-    """Fraction of the text of all rivals that is not in this structure."""
+    """Fraction of the text that this structure omits, of all text in it or in its rivals."""
 
     @property
     def is_cut(self) -> bool:
-        """Whether a ruled line passes between the texts of a cell."""
+        """Whether a ruled line passes between two texts of the same cell."""
         return self.inputs[INPUTS.index("cutByRules")] > 0
 
     @cached_property
     def inputs(self) -> tuple[float, ...]:
-        """The regression's inputs, in the order of `INPUTS`."""
+        """Values of the regression's inputs, in the order of `INPUTS`."""
         filled = self.filled
         pieces = max(1, sum(map(len, filled.texts)))
         inside = _rules_inside(self.rulings, filled.grid.box)
@@ -110,7 +110,10 @@ def fitted_weights() -> TableWeights:
 
 
 def likelihood(structure: Structure) -> float:
-    """Return the probability that at least 95 % of neighbouring cells are right, 0 to 1."""
+    """Return the probability, 0 to 1, that a structure is right.
+
+    A structure is right if at least 95 % of the pairs of neighbouring cells are correct.
+    """
     fitted = fitted_weights()
     weighed = zip(INPUTS, structure.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
@@ -121,11 +124,11 @@ class _Gap(NamedTuple):
     """The space between two rows of text."""
 
     white: float
-    """In pixels."""
+    """Height of the gap, in pixels."""
     is_same_row: bool
-    """Whether both are in one row of the table."""
+    """Whether both rows of text are in one row of the table."""
     is_ruled: bool
-    """Whether a ruled line is between them."""
+    """Whether a ruled line is in the gap."""
 
 
 def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
@@ -149,20 +152,20 @@ def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
 
 
 def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
-    """Return the positions of ruled lines over most of the width."""
+    """Return the y coordinates of ruled lines that are nearly as wide as the table."""
     least = measures.RULED_OFF_SHARE * filled.grid.box.width
     return [rule.position for rule in rules if rule.length >= least]
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return how often two lines within a row are as far apart as lines of two rows."""
+    """Return the fraction of pairs in which a gap within a row is as wide as one between rows."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / measures.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
 
 
 def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return how much smaller, and how much larger, distances of rows are than usual."""
+    """Return how much narrower, and how much wider, gaps are than usual: two relative means."""
     relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
     return (
         fmean(max(0.0, 1 - white) for white in relative),
@@ -171,7 +174,7 @@ def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
 
 
 def _wrapped_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows that fill only some of the columns that the row above fills."""
+    """Return the fraction of rows whose filled columns are only some of those filled above."""
     columns: dict[int, set[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         for row in slot.rows if lines else ():
@@ -181,7 +184,7 @@ def _wrapped_share(filled: FilledGrid) -> float:
 
 
 def _named_share(filled: FilledGrid) -> float:
-    """Return the fraction of columns with words above the first row of numbers."""
+    """Return the fraction of columns that have words above the first row of numbers."""
     places = [
         (slot, text_of(lines))
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
@@ -199,7 +202,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return the mean fraction of the rarer kind, number or word, in a column."""
+    """Return the fraction of the less frequent kind, numbers or words, as a mean of columns."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:
@@ -209,7 +212,7 @@ def _mixed_share(filled: FilledGrid) -> float:
 
 
 def _rules_inside(rulings: Rulings, box: Rect) -> Rulings:
-    """Return the parts of ruled lines that are in a box."""
+    """Return the ruled lines inside a box, cut at its sides."""
     return Rulings(
         tuple(_clipped(rulings.horizontal, (box.min_y, box.max_y), (box.min_x, box.max_x))),
         tuple(_clipped(rulings.vertical, (box.min_x, box.max_x), (box.min_y, box.max_y))),
@@ -226,7 +229,7 @@ def _clipped(
 
 
 def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
-    """Return the square root of the fraction of ruled lines that cut through a cell's texts."""
+    """Return the square root of the fraction of ruled lines that pass through a cell."""
     cells = [[line.box for line in lines] for lines in filled.texts if len(lines) > 1]
     flat = [[(b.min_x, b.max_x, b.min_y, b.max_y) for b in boxes] for boxes in cells]
     tall = [[(b.min_y, b.max_y, b.min_x, b.max_x) for b in boxes] for boxes in cells]
@@ -237,11 +240,11 @@ def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
 
 
 def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, float]]]) -> bool:
-    """Return whether a ruled line passes between boxes of a cell.
+    """Return whether a ruled line passes between the texts of any cell.
 
     Args:
         rule: a line.
-        cells: start and end of each box along the line, then across it.
+        cells: for each cell, the boxes of its texts: start and end along the line, then across it.
     """
     return any(
         min(box[2] for box in boxes) < rule.position < max(box[3] for box in boxes)
@@ -259,7 +262,7 @@ def _ruled_share(rows: Sequence[_Gap]) -> float:
 
 
 def text_left_out(filled: FilledGrid, all_pieces: Iterable[TextLine]) -> float:
-    """Return the fraction of some text that is not in a structure."""
+    """Return the fraction of pieces that are not in a structure."""
     own = {id(line) for line in filled.lines()}
     known = [id(piece) for piece in all_pieces]
     return sum(each not in own for each in known) / max(1, len(known))

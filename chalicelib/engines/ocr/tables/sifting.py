@@ -1,4 +1,4 @@
-"""Separates tables from similar text: prose, letters, charts, lists of keys and values."""
+"""Distinguishes tables from similar text: prose, letters, charts, lists of keys and values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
-    """Return whether a lattice is a table with reliable cells."""
+    """Return whether a table of ruled lines has enough cells, and not too much text in any."""
     grid = filled.grid
     return (
         grid.row_count > 1
@@ -27,12 +27,7 @@ def is_ruled_table(filled: FilledGrid) -> bool:
 
 
 def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
-    """Return whether aligned text is a table.
-
-    Args:
-        filled: slots and text.
-        is_ruled: whether there are ruled lines above and below, a sign of a table.
-    """
+    """Return whether text that is aligned in columns is a table."""
     rows, columns = filled.grid.row_count, filled.grid.column_count
     evidence = _row_evidence(filled)
     if evidence < max(measures.FEWEST_EVIDENCE, measures.EVIDENCE_SHARE * rows):
@@ -49,10 +44,10 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Return whether most columns after the first contain numbers, or one column with a header.
+    """Return whether the text has columns of values, as tables do.
 
-    Addresses next to each other have no numbers, and a number or date next to an address has no
-    header row.
+    Most columns after the first contain numbers, or the text has a header and one such column.
+    This excludes addresses next to each other, and a number or date next to an address.
     """
     columns = [_column_texts(filled, column) for column in range(1, filled.grid.column_count)]
     numeric = [
@@ -63,9 +58,9 @@ def _has_values(filled: FilledGrid) -> bool:
 
 
 def _has_header(filled: FilledGrid) -> bool:
-    """Return whether every column after the first has text in the header.
+    """Return whether every column after the first has a text in the header.
 
-    The header is the first row, or the few rows before the first number of a long table.
+    The header is the first row, or the rows before the first number if these are few.
     """
     places = [(slot, lines) for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)]
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
@@ -79,7 +74,7 @@ def _has_header(filled: FilledGrid) -> bool:
 
 
 def _is_dense(filled: FilledGrid) -> bool:
-    """Return whether rows of text are close together; labels of charts are far apart."""
+    """Return whether rows of text are close together; the labels of a chart are not."""
     lines = list(filled.lines())
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]
@@ -90,10 +85,9 @@ def _is_dense(filled: FilledGrid) -> bool:
 
 
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
-    """Return whether two columns are a table, not a list of keys and values or two addresses.
+    """Return whether a text with two columns is a table, and not a list or two addresses.
 
-    Without ruled lines, the table must have a header that is not a number, unlike totals of a
-    receipt.
+    Without ruled lines, its header must not be a number, unlike the totals of a receipt.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)
@@ -103,7 +97,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _label_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows with a cell that is a label of another cell."""
+    """Return the fraction of rows that contain a label of other text."""
     rows, labels = set(), set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -114,7 +108,7 @@ def _label_share(filled: FilledGrid) -> float:
 
 
 def _pair_share(filled: FilledGrid) -> float:
-    """Return the fraction of filled cells that contain a key, a colon and a value."""
+    """Return the fraction of texts that contain a key, a colon and its value."""
     pairs = sum(": " in text_of(lines) for lines in filled.texts if lines)
     return pairs / max(1, filled.filled)
 
@@ -129,7 +123,7 @@ def _column_texts(filled: FilledGrid, column: int) -> list[str]:
 
 
 def _row_evidence(filled: FilledGrid) -> int:
-    """Count the rows with text in two or more columns."""
+    """Return the number of rows with text in two or more columns."""
     counts: dict[int, int] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -138,7 +132,7 @@ def _row_evidence(filled: FilledGrid) -> int:
 
 
 def _filled_share(filled: FilledGrid) -> float:
-    """Return the fraction of slots with text, among rows and columns that have any."""
+    """Return the fraction of slots with text; empty rows and columns are ignored."""
     rows: set[int] = set()
     columns: set[int] = set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -156,7 +150,7 @@ def _filled_share(filled: FilledGrid) -> float:
 
 
 def crowded_share(filled: FilledGrid) -> float:
-    """Return the fraction of filled slots with too many rows of text."""
+    """Return the fraction of filled slots that contain too many rows of text."""
     crowded = sum(
         1
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
@@ -166,9 +160,9 @@ def crowded_share(filled: FilledGrid) -> float:
 
 
 def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
-    """Return whether a slot contains many rows that are not wrapped text.
+    """Return whether a slot contains many rows of text that are not one wrapped text.
 
-    A line is wrapped if the first word of the next line would not have fitted.
+    Text is wrapped if the next row's first word would not have fitted into the row.
     """
     rows = group_rows(lines)
     if len(rows) < measures.CROWDED_ROWS:
@@ -183,13 +177,13 @@ def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
 
 
 def _wordy_share(filled: FilledGrid) -> float:
-    """Return the fraction of pieces that are as long as lines of prose."""
+    """Return the fraction of pieces that are as long as a line of prose."""
     texts = [line.text for line in filled.lines()]
     return sum(map(is_wordy, texts)) / max(1, len(texts))
 
 
 def is_absurd(filled: FilledGrid) -> bool:
-    """Return whether a predicted structure cannot match its text: it has no rows, or is empty."""
+    """Return whether a predicted structure has no rows, or hardly any text in its slots."""
     grid = filled.grid
     return grid.row_count < 1 or filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
@@ -197,9 +191,9 @@ def is_absurd(filled: FilledGrid) -> bool:
 def conflicts(filled: FilledGrid) -> float:
     """Return the fraction of pieces that a structure certainly assigns wrongly.
 
-    Separate pieces at one height in a slot belong to two columns. Whole lines of text below each
-    other in one table row belong to two rows. A piece below the text of another column belongs to
-    that column.
+    Three cases count. Pieces next to each other in one slot belong to two columns. Whole rows of
+    text below each other in one table row belong to two rows. A piece below the text of another
+    column belongs to that column.
     """
     pieces = sum(len(lines) for lines in filled.texts)
     wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
@@ -207,17 +201,16 @@ def conflicts(filled: FilledGrid) -> float:
 
 
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
-    """Return how much two structures of the same pieces agree on rows and columns.
+    """Return how much two structures of the same pieces agree on rows and columns, 0 to 1.
 
-    Returns:
-        The agreement, 0 to 1: for each piece, the fraction of its neighbours in row and column that
-        are the same in both structures; then the mean.
+    For each piece, the pieces in the same row are compared between the two structures, as
+    intersection over union; likewise for the column. The result is the mean.
     """
     return (_shared_lanes(first, second, True) + _shared_lanes(first, second, False)) / 2
 
 
 def _shared_lanes(first: FilledGrid, second: FilledGrid, is_row: bool) -> float:
-    """Return the agreement of two structures in their rows, or in their columns."""
+    """Return the mean agreement of two structures in their rows, or in their columns."""
     ones, others = _lanes(first, is_row), _lanes(second, is_row)
     both = Counter((one, others[piece]) for piece, one in ones.items() if piece in others)
     sizes, other_sizes = Counter(ones.values()), Counter(others.values())
@@ -229,7 +222,7 @@ def _shared_lanes(first: FilledGrid, second: FilledGrid, is_row: bool) -> float:
 
 
 def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
-    """Return the rows, or the columns, of each piece."""
+    """Return the range of rows, or of columns, of each piece, by its id."""
     return {
         id(line): slot.rows if is_row else slot.columns
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
@@ -238,7 +231,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Count the text pieces in table rows that contain more than one whole line of text."""
+    """Return the number of pieces in table rows that contain several whole rows of text."""
     by_row: dict[int, list[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if slot.row_span == 1 and lines:
@@ -251,9 +244,10 @@ def crammed(filled: FilledGrid) -> int:
 
 
 def strayed(filled: FilledGrid) -> int:
-    """Count the pieces that are where another column's text usually is.
+    """Return the number of pieces that are where another column's text usually is.
 
-    If the text of two columns is at the same position, the pieces of the smaller column count.
+    If the texts of two columns are usually at the same position, all pieces of the smaller column
+    count.
     """
     columns: dict[int, list[Rect]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -279,11 +273,11 @@ def strayed(filled: FilledGrid) -> int:
 
 
 def _are_one(first: Span, second: Span) -> bool:
-    """Return whether the usual texts of two columns are at the same position."""
+    """Return whether the texts of two columns are usually at the same position."""
     shared = min(first[1], second[1]) - max(first[0], second[0])
     return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
 
 
 def _shared(box: Rect, span: Span) -> float:
-    """Return how much of an interval along x a box covers, in pixels."""
+    """Return how many pixels of a horizontal interval a box covers."""
     return max(0.0, min(box.max_x, span[1]) - max(box.min_x, span[0]))

@@ -1,8 +1,9 @@
-"""The network SLANet, which recognises rows, columns and spans of a table from its image.
+"""Runs SLANet, a network that finds the rows, columns and cells of a table in its image.
 
-Installed by infra/models.py: a folder with `model.onnx` and `tokens.json`. The input is x [1, 3,
-488, 488], blue, green, red. The outputs are, for each of T tokens, the box of its cell as fractions
-of the image's sides [1, T, 4], and the probabilities of tokens [1, T, tokens].
+infra/models.py installs it: a folder with `model.onnx` and `tokens.json`. The input is x [1, 3,
+488, 488] with channels blue, green, red. The network writes a table as T tokens of HTML. Outputs:
+for each token the box of its cell, as fractions of the image's sides [1, T, 4], and the
+probabilities of all tokens [1, T, tokens].
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _MAX_SPAN = 20
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A cell that tokens of the network describe."""
+    """A cell that the network's tokens describe."""
 
     row: int
     is_head: bool
@@ -76,7 +77,7 @@ class StructureModel:
         return TableGrid(box, in_order(_place(opened)), min(1.0, max(0.0, sure)))
 
     def _read(self, places: Singles, numbers: Ints, box: Rect) -> Iterator[_Opened]:
-        """Yield the cells that a sequence of tokens opens."""
+        """Yield the cells that a sequence of tokens describes, until the end token."""
         row, is_head = -1, False
         tokens = [self._tokens[number] for number in numbers]
         for step, tag in enumerate(tokens):
@@ -108,14 +109,7 @@ def load_structure(folder: Path) -> StructureModel:
 
 
 def _picture(pixels: Pixels) -> Singles:
-    """Scale an image into the top left corner of the network's square, and normalise it.
-
-    Args:
-        pixels: RGB, uint8, shape (height, width, 3).
-
-    Returns:
-        float32, shape (1, 3, SIDE, SIDE).
-    """
+    """Scale RGB pixels to the upper left of the network's input, shape (1, 3, SIDE, SIDE)."""
     from PIL import Image
 
     height, width = pixels.shape[:2]
@@ -129,7 +123,7 @@ def _picture(pixels: Pixels) -> Singles:
 
 
 def _spans(tokens: Sequence[str]) -> tuple[int, int]:
-    """Return the rows and columns that a cell covers, from the tokens after its first one."""
+    """Return how many rows and columns a cell spans, from the tokens that follow its tag."""
     rows = columns = 1
     for token in tokens[:3]:
         name, _, value = token.strip().partition("=")
@@ -141,7 +135,7 @@ def _spans(tokens: Sequence[str]) -> tuple[int, int]:
 
 
 def _on_page(place: Singles, box: Rect) -> Rect:
-    """Return a cell's box on the page."""
+    """Convert a cell's box from fractions of the image to coordinates of the page."""
     left, top, right, bottom = (float(share) for share in place)
     return Rect(
         box.min_x + left * box.width,
@@ -152,7 +146,7 @@ def _on_page(place: Singles, box: Rect) -> Rect:
 
 
 def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
-    """Yield slots: cells fill their rows from the left, around cells that span from above."""
+    """Yield the slot of each cell; like in HTML, columns covered from above are skipped."""
     taken: set[tuple[int, int]] = set()
     rows = 1 + max((cell.row for cell in opened), default=-1)
     column, row = 0, -1

@@ -1,4 +1,4 @@
-"""Finds every position on a page that may be a key of the template."""
+"""Finds every text on a page that may be a key of the template."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Return unit indexes grouped by number of segments, each with its segments' indexes."""
+    """Group unit indexes by number of segments, each with the indexes of its segments."""
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):
@@ -77,18 +77,10 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Add the fractions of segments that are read as one text.
+    """Return the fraction of each key's letter pairs in each unit, shape (keys, units).
 
-    Each segment must contribute words, because a key that is complete in one segment is found
-    there.
-
-    Args:
-        shares: shape (keys, segments).
-        chains: see `_by_length`.
-        count: number of units.
-
-    Returns:
-        The shares of units, 0 to 1, shape (keys, units).
+    The fractions of a unit's segments, shape (keys, segments), are added. A unit of several
+    segments gets 0 if one of them contributes nothing, or contains the whole key by itself.
     """
     joined = np.zeros((len(shares), count), dtype=np.float32)
     for places, columns in chains:
@@ -103,7 +95,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions with their keys and units."""
+    """Return the largest fractions, with the indexes of their keys (from `begin` on) and units."""
     rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
@@ -135,7 +127,7 @@ def _pairs(text: str) -> npt.NDArray[np.intp]:
 
 
 def _make_codes() -> npt.NDArray[np.intp]:
-    """Return the numbers of the ASCII characters: letters, digits, and one for all others."""
+    """Return a number for each ASCII character: 0 to 25 for letters, 26 to 35 for digits."""
     codes = np.full(128, _RARE, dtype=np.intp)
     codes[ord("a") : ord("z") + 1] = np.arange(26)
     codes[ord("0") : ord("9") + 1] = np.arange(26, 36)
@@ -153,11 +145,11 @@ class KeyMatch:
     """A text on the page that may be a key."""
 
     key: int
-    """Number of the key."""
+    """Index of the key."""
     variation: str
     """Text of the key that was searched."""
     parts: tuple[tuple[int, int, int], ...]
-    """Segment, first character and end for each line of the match."""
+    """For each line of the match: index of its segment, first character, and end."""
     similarity: float
     """Similarity, 0 to 1; 1 if the texts are equal."""
 
@@ -201,7 +193,7 @@ def _matches(
     wanted: Mapping[str, Wanted],
     segments: Sequence[LineSegment],
 ) -> list[KeyMatch]:
-    """Return the keys at some positions, limited per text and in total."""
+    """Return the best matches of each key text, limited in number."""
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
@@ -228,7 +220,7 @@ def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterat
 
 
 def _is_in_number(segments: Sequence[LineSegment], parts: Parts) -> bool:
-    """Return whether a caption that is a number is part of a longer one: 5 in 5-08."""
+    """Return whether a caption that is a number is only part of a number, as 5 in 5-08."""
     number, start, end = parts[0]
     text = segments[number].text
     return text[start:end].isdecimal() and bool(

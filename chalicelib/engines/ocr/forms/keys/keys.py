@@ -1,4 +1,4 @@
-"""Decides which text on the page is which key."""
+"""Chooses the text on the page that is the caption of each key."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class FoundKey:
     """A key of the template and its position on the page."""
 
     number: int
-    """Number of the key in the template."""
+    """Index of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
-    """Segment, first character and end for each line of the key."""
+    """For each line of the key: index of its segment, first character, and end."""
     segments: tuple[LineSegment, ...]
-    """The same parts as segments."""
+    """The text of each part, as a segment."""
     similarity: float
     """Similarity of the text to the key, 0 to 1."""
     score: float
-    """How much the text is positioned like a key, 0 to 1."""
+    """How likely this text is a caption, by its surroundings and similarity, 0 to 1."""
     has_colon: bool
-    """Whether a colon follows."""
+    """Whether a colon ends the key."""
 
     @property
     def rect(self) -> Rect:
@@ -54,7 +54,7 @@ class FoundKey:
 
     @property
     def text(self) -> str:
-        """The key as it was read."""
+        """Text of the key as it was read."""
         return " ".join(segment.text for segment in self.segments)
 
     @property
@@ -66,16 +66,14 @@ class FoundKey:
 def find_keys(
     keys: Sequence[TemplateKey], segments: Sequence[LineSegment], check: CancelCheck = never_cancel
 ) -> list[FoundKey]:
-    """Assign texts of a page to keys, so that the total similarity is highest and no texts overlap.
+    """Find the texts of a page that are captions of the keys.
 
-    Args:
-        keys: keys of a template; virtual keys are skipped.
-        segments: segments of one page.
-        check: see chalicelib/engines/ocr/interface.py.
+    No two captions overlap. The best matches are chosen first.
 
     Returns:
-        The keys that are on the page. Keys with equal texts all get the number of the first such
-        key. There may be more positions than keys; the values decide which positions are correct.
+        The found keys. A key may be found at more places than needed; the caller chooses by the
+        values. Keys of the template with equal texts are all returned with the index of the first
+        of them.
     """
     alike = keys_alike(keys)
     every = search_keys(list(alike), segments, check)
@@ -101,7 +99,7 @@ def find_keys(
 
 
 def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
-    """Group the numbers of printed keys that have the same texts."""
+    """Group the indexes of printed keys that have the same texts."""
     alike: dict[tuple[str, ...], list[int]] = {}
     for number, key in enumerate(keys):
         if is_printed(key):
@@ -110,7 +108,7 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
 
 
 def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
-    """Yield the best unused matches of each key, as many as can be needed."""
+    """Yield a limited number of the most similar matches of each key that overlap no chosen key."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(
@@ -119,10 +117,9 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
 
 
 def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
-    """Return whether a match is almost as similar to a key as an already chosen match.
+    """Return whether a match scores almost as high as a match already chosen for its key.
 
-    It has the same text, or it is another text of the key at the beginning of a line or sentence,
-    where captions are.
+    The match must also have a similar text, or begin a line or a sentence, as captions do.
     """
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
     is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
@@ -139,10 +136,9 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose up to a number of matches per key, the best first; of equals, the first on the page.
+    """Choose the matches with the highest scores, at most `counts` per key; return how many.
 
-    Returns:
-        The number of chosen places.
+    Of equal scores, the first on the page is chosen. `found` and `taken` are extended in place.
     """
     order = sorted(
         (each for each in candidates if each.score >= measures.KEY_SCORE),
@@ -169,7 +165,7 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Return the similarity of a match to a key, without regard to other keys in the line."""
+    """Make a found key of a match, with a score from its similarity and surroundings."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)
@@ -200,10 +196,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Rate the text to the left of a key: nothing or a number is best.
-
-    The value of another key, or a number, may also precede a key.
-    """
+    """Return a factor for the text left of a key: highest if none, a number or another value."""
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
         return 1.0
@@ -218,7 +211,7 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
-    """Return whether a key is a word within a name or a sentence."""
+    """Return whether a key is a word in the middle of a name or a sentence."""
     first = after.split()[:1]
     return (
         not has_colon
@@ -230,10 +223,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Rate the text to the right of a key: nothing, a colon or a hint is best.
-
-    A sentence with instructions after the key's full stop also counts as a hint.
-    """
+    """Return a factor for the text right of a key: highest if none, a colon or a hint."""
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):
@@ -249,7 +239,7 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
 
 
 def _fits_case(wanted: str, read: str) -> float:
-    """Return a factor; it is below 1 if the letter case of the text speaks against the key."""
+    """Return a factor that is below 1 if the key and the page differ in upper and lower case."""
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)

@@ -1,4 +1,4 @@
-"""Text units that may be a key: a line, or several lines below one another."""
+"""Combines lines below one another into text units, in which keys are searched."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from chalicelib.engines.ocr.forms.spelling import Token, tokens
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Segments of text that are read as one text."""
+    """One or several segments of a page whose texts are searched as one text."""
 
     segments: tuple[int, ...]
     """Numbers of the segments."""
     words: tuple[tuple[int, Token], ...]
-    """Each word with the number of its segment in the unit."""
+    """For each word: number of its segment, counted within the unit, and the word."""
     folded: str
     """All words, joined without separators."""
     begins: tuple[int, ...]
     """Beginning of each word in the folded text."""
 
     def word_at(self, place: int) -> int:
-        """Return the word that contains a character of the folded text."""
+        """Return the number of the word that contains a character of the folded text."""
         return bisect_right(self.begins, place) - 1
 
     def text_between(self, first: int, last: int) -> str:
@@ -35,14 +35,7 @@ class Unit:
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return every single segment, then combinations that may be the lines of one key.
-
-    Args:
-        segments: segments of one page.
-
-    Returns:
-        The units; segments without a letter or digit are in none of them.
-    """
+    """Return a unit for each segment with a letter or digit, then for several lines together."""
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]
     below = _neighbours_below(segments, inked)
@@ -66,7 +59,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return for each segment the segment that may continue it on the next line."""
+    """Return the segment directly below each segment, as an index by index."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):
@@ -83,7 +76,7 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
 
 
 def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
-    """Return the distance between two lines of one text in heights; None for other lines."""
+    """Return the distance between two lines in text heights; None if they cannot be one text."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = height > measures.SAME_SIZE * max(upper.height, lower.height)

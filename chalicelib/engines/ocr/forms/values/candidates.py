@@ -1,4 +1,4 @@
-"""Finds the texts that may be the value of a key, with a score for each."""
+"""Finds the texts near each key that may be its value, with a score for each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,13 @@ def as_array(rects: Sequence[Rect]) -> Rects:
 
 
 def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return distances in multiples of `height` for rectangles right of a key; else infinity."""
+    """Return the distance of each rectangle that is to the right of a key; infinity for others.
+
+    Args:
+        rects: left, top, right, bottom; shape (rectangles, 4).
+        rect: rectangle of the key.
+        height: height of the key in pixels; distances are multiples of it.
+    """
     low = np.maximum(rects[:, 1], rect.min_y)
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
@@ -51,21 +57,21 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return distances in multiples of `height` for rectangles below a key; else infinity."""
+    """Return distances as `right_gaps` does, for rectangles below a key."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
-    """Return distances in multiples of `height` for rectangles above a key; else infinity."""
+    """Return distances as `right_gaps` does, for rectangles above a key."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
     is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
-    """Return which rectangles are directly above or below a key, or have the same left edge."""
+    """Return for each rectangle whether it overlaps the key's columns or begins below the key."""
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
@@ -75,13 +81,9 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 
 
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
-    """Return the index of the nearest rectangle; among several side by side, the best aligned one.
+    """Return the index of the nearest rectangle by `gaps`; among equal ones, the best aligned.
 
-    Args:
-        gaps: result of `below_gaps` or `above_gaps`; at least one distance must be finite.
-        rects: left, top, right, bottom; shape (rectangles, 4).
-        rect: rectangle of the key.
-        height: height of the key in pixels.
+    At least one distance must be finite.
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
@@ -91,17 +93,17 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
 
 
 def nearness_right(gap: float) -> float:
-    """Return how near a text right of a key is, 0 to 1; `gap` is in key heights."""
+    """Return a factor that is higher the smaller the gap is, in key heights; 0 to 1."""
     return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
 
 
 def nearness_stacked(
     gap: float, other: Doubles, rect: Rect, height: float, is_below: bool
 ) -> float:
-    """Return how near and how well aligned a text below or above a key is, 0 to 1.
+    """Return a factor, 0 to 1: higher for texts that are near a key and aligned with it.
 
     Args:
-        gap: distance in multiples of `height`.
+        gap: distance in heights of the key.
         other: rectangle of the text: left, top, right, bottom.
         rect: rectangle of the key.
         height: height of the key in pixels.
@@ -149,13 +151,16 @@ class Candidate:
     piece: int
     """Index in the list of pieces."""
     relation: str
-    """INLINE, RIGHT, BELOW, ABOVE, BOXED, ADJACENT, NUMBERED or CROSSED."""
+    """Direction from the key, or rule by which the text was found.
+
+    INLINE, RIGHT, BELOW, ABOVE, BOXED, ADJACENT, NUMBERED or CROSSED.
+    """
     score: float
     """Score without regard to competing candidates, 0 to about 1."""
 
 
 class Neighbourhood:
-    """The texts and labels of a page by position."""
+    """The texts and labels of a page, for searches by position."""
 
     def __init__(
         self,
@@ -165,15 +170,7 @@ class Neighbourhood:
         numbered: NumberedLines,
         columns: StatementColumns,
     ) -> None:
-        """Index the texts of a page by position.
-
-        Args:
-            keys: keys that were found.
-            remains: the page without the keys.
-            rulings: ruled lines of the page.
-            numbered: numbered lines of the page.
-            columns: columns of a pay statement on the page.
-        """
+        """Index the texts of a page by position."""
         self.keys = keys
         self._columns = columns
         self._numbered = numbered
@@ -192,11 +189,7 @@ class Neighbourhood:
         self._labels = as_array(labels)
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
-        """Return the nearest text in each direction for each key.
-
-        Args:
-            templates: the template key of each found key, at the same index as in `keys`.
-        """
+        """Return the nearest text in each direction, for each key in `keys`."""
         owned = {piece.owner: number for number, piece in enumerate(self.pieces)}
         found = []
         for number, key in enumerate(self.keys):
@@ -228,9 +221,11 @@ class Neighbourhood:
         return self._kept_inside(found)
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
-        """Return a factor that is higher the better a piece matches a key's types.
+        """Return a factor that is higher the better a text matches a key's types.
 
-        An address may begin with a name, and a number may have been read as two words.
+        The text is also tried together with the next word, because a number may have been read as
+        two words. For an address, it is tried together with the line below, because the first line
+        may be a name.
         """
         segment = self.pieces[number].segment
         fits = fitness(types, segment.text)
@@ -255,9 +250,9 @@ class Neighbourhood:
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Lower the scores of pieces outside the key's box, if values are in their keys' boxes.
+        """Lower the scores of texts outside their key's box.
 
-        On such forms, a box with only a caption has no value.
+        This applies to forms where several values are in their key's box.
         """
         if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_BOXED:
             return list(candidates)
@@ -269,10 +264,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a piece is outside the closed box of a key.
-
-        Boxes of single digits are ignored.
-        """
+        """Return whether a candidate is outside its key's closed box; digit boxes do not count."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT and is_boxed_row(self.pieces[candidate.piece].segment.text)
         ):
@@ -283,10 +275,7 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece after the second copy of a line's number.
-
-        If several rows are near, the copy on the baseline of the key is used.
-        """
+        """Yield the text right of a line number's second copy: of several, that on its baseline."""
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
         if gaps.min(initial=np.inf) < labels.min(initial=np.inf):
@@ -298,9 +287,9 @@ class Neighbourhood:
                 yield NUMBERED, piece, 1.0
 
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
-        """Yield the nearest piece right of, below and above a key, with its nearness.
+        """Yield the nearest text right of, below and above a key: direction, index and nearness.
 
-        A value does not leave the box that its key labels.
+        If the key labels a box, only texts in this box are returned.
         """
         box = None if key.has_colon else self._own_box(key)
         if box is None and not key.has_colon and (lines := self._above_caption(key)):
@@ -322,9 +311,9 @@ class Neighbourhood:
             yield from self._stacked(key, ABOVE, above_gaps)
 
     def _own_box(self, key: FoundKey) -> Rect | None:
-        """Return the box that a key labels: the key is at its top, with space below.
+        """Return the box that a key labels; None if there is none.
 
-        If no line closes the box on the left, it begins at the key.
+        The key must be the first text in its box, with space below.
         """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
@@ -346,10 +335,9 @@ class Neighbourhood:
         return box if is_first and not has_row else None
 
     def _above_caption(self, key: FoundKey) -> list[int]:
-        """Return the lines above a caption that is at the bottom of its box.
+        """Return the indexes of the lines above a caption that is at the bottom of its box.
 
-        In a box with two captions, a wide gap separates the values; the first one belongs to the
-        upper caption.
+        Text above a wide gap belongs to another caption.
         """
         rect, height = key.rect, key.height
         box = self._rulings.box(rect)
@@ -374,12 +362,12 @@ class Neighbourhood:
         return block
 
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
-        """Return the piece in a box that is nearest to its key."""
+        """Return the index of the text in a box that is nearest to its key."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
         return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
-        """Yield the piece to the right of a key; its direction is INLINE directly after a colon."""
+        """Yield the text to the right of a key; the direction is INLINE if a colon ends the key."""
         rect, height = key.rect, key.height
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
@@ -400,7 +388,7 @@ class Neighbourhood:
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, piece: int) -> bool:
-        """Return whether a text next to a key is also a caption, with values below."""
+        """Return whether the text next to a key is also a caption: numbers are below both."""
         return not self._has_digit[piece] and all(
             (below_gaps(self._rects, rect, rect.height) < measures.RIGHT_BELOW_HEIGHTS)[
                 self._has_digit
@@ -435,7 +423,7 @@ class Neighbourhood:
 
 
 def _with_number(key: FoundKey) -> Rect:
-    """Return the rectangle of a key with the number before it, below which the value may begin."""
+    """Return the rectangle of a key, including the line number printed before it."""
     first = key.segments[0]
     number = first.line.text[: first.start]
     if not is_enumeration(number.strip()):
@@ -445,7 +433,7 @@ def _with_number(key: FoundKey) -> Rect:
 
 
 def _is_inside(rects: Rects, box: Rect | None) -> Bools:
-    """Return which rectangles have their middle in a box; none without a box."""
+    """Return for each rectangle whether its middle is in a box; all False without a box."""
     if box is None:
         return np.zeros(len(rects), dtype=bool)
     x, y = (rects[:, 0] + rects[:, 2]) / 2, (rects[:, 1] + rects[:, 3]) / 2
@@ -453,7 +441,7 @@ def _is_inside(rects: Rects, box: Rect | None) -> Bools:
 
 
 def _weigh(relation: str, is_ruled: bool | None) -> float:
-    """Return a factor for a ruled line between key and value."""
+    """Return a factor for a candidate: lower if a ruled line separates it from its key."""
     if is_ruled is None:
         return _UNKNOWN[relation]
     return _RULED[relation] if is_ruled else _UNRULED[relation]

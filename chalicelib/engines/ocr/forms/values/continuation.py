@@ -1,4 +1,4 @@
-"""Extends values to several pieces: words further right, and lines below."""
+"""Extends values by further texts: words in the same line, and lines below."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NOTHING = (0.0, False)
 
 
 def is_closed(text: str) -> bool:
-    """Return whether a text is complete: one number, date, amount, phone number or address."""
+    """Return whether a text is exactly one number, date, amount, phone number or mail address."""
     if len(text) > measures.ADDRESS_CHARACTERS:
         return False
     length = len(text.strip(" .;"))
@@ -53,13 +53,7 @@ def is_amount(text: str) -> bool:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether the next line continues a value: an unfinished text, or an address.
-
-    Args:
-        line: last line of the value so far.
-        below: line below the value.
-        types: entity types of the key.
-    """
+    """Return whether the line below belongs to the value: it is unfinished, or an address."""
     text = line.rstrip()
     if text.endswith(_OPEN_MARKS) or text.count("(") > text.count(")"):
         return True
@@ -78,7 +72,7 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
 
 
 class Continuation:
-    """Extends values by adjacent pieces that are not assigned to a key."""
+    """Extends values by adjacent texts that belong to no other key."""
 
     def __init__(
         self,
@@ -87,14 +81,7 @@ class Continuation:
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
-        """Store the pieces, and which ones are assigned.
-
-        Args:
-            keys: keys that were found.
-            remains: the page without the keys.
-            rulings: ruled lines of the page.
-            used: pieces that are values already.
-        """
+        """Index the texts, and mark those with the indexes `used` as values."""
         self._pieces = remains.pieces
         self._rulings = rulings
         self._used = set(used)
@@ -111,13 +98,9 @@ class Continuation:
     def extend(
         self, key: FoundKey, chosen: Candidate, types: Sequence[str], *, has_address: bool
     ) -> list[int]:
-        """Return the pieces of a value in reading order.
+        """Return the indexes of all texts of a value, in reading order.
 
-        Args:
-            key: the key.
-            chosen: first piece of the value.
-            types: entity types of the key.
-            has_address: whether an address below is the value of another key.
+        With `has_address`, another key's address may be below the value, and ends it.
         """
         if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
             return [chosen.piece]
@@ -148,7 +131,7 @@ class Continuation:
         return [piece for line in lines for piece in line]
 
     def text_around(self, number: int) -> dict[str, bool]:
-        """Return the members of `Surroundings` for the text after and below a value."""
+        """Return which unassigned texts are near a value's text, as fields of `Surroundings`."""
         behind, below = self._unused_around(number)
         return {
             "has_text_behind": behind,
@@ -157,10 +140,7 @@ class Continuation:
         }
 
     def _unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether unassigned text follows a piece in its line or directly below it.
-
-        This is a sign that a value was cut short.
-        """
+        """Return whether unassigned text follows in the line, and whether it follows below."""
         rect, height = self._rect(number), self._segment(number).height
         end = rect.max_x - measures.BEFORE_END_HEIGHTS * height
         row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
@@ -184,7 +164,7 @@ class Continuation:
         return min(behind, default=_NOTHING)[1], min(below, default=_NOTHING)[1]
 
     def _is_before_number(self, number: int) -> bool:
-        """Return whether the next text in the line of a piece is an unassigned number."""
+        """Return whether the next text in the same line is an unassigned number."""
         rect = self._rect(number)
         end = rect.max_x - measures.BEFORE_END_HEIGHTS * rect.height
         low = rect.min_y - measures.HIGHER_UP_HEIGHTS * rect.height
@@ -204,7 +184,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield unassigned texts and labels at a given height; a flag distinguishes the two."""
+        """Yield texts (True) and labels (False) between two heights that belong to no key."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
@@ -212,7 +192,7 @@ class Continuation:
             yield label, False
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
-        """Return the right end of a value's box, if the box has only one caption."""
+        """Return the pixels from a value to its box's right side; 0 if it has more captions."""
         box = self._rulings.box(key)
         inside = sum(_is_inside(label, box) for label in self._labels)
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
@@ -222,7 +202,7 @@ class Continuation:
         return not is_closed(" ".join(self._segment(piece).text for piece in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
-        """Add the following pieces of the line, also those within a distance in pixels."""
+        """Return the indexes of the next words of a line, and of texts within `reach` pixels."""
         found: list[int] = []
         while (
             len(found) < measures.VALUE_PIECES
@@ -234,7 +214,7 @@ class Continuation:
         return found
 
     def _next_word(self, number: int, reach: float) -> int | None:
-        """Return the piece right after another one; None if something is between them."""
+        """Return the index of the next text in the line; None if something is between them."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
         word_gap = measures.WORD_GAP_HEIGHTS * height
@@ -261,7 +241,7 @@ class Continuation:
     def _next_line(
         self, key: FoundKey, chosen: Candidate, line: Sequence[int], types: Sequence[str]
     ) -> int | None:
-        """Return the piece that begins the next line of a value; None at its end."""
+        """Return the index of the text that begins a value's next line; None at the end."""
         last = self._segment(line[0])
         begins = [(self._rect(chosen.piece).min_x, False)]
         if chosen.relation in {INLINE, RIGHT}:
@@ -294,24 +274,21 @@ class Continuation:
         return None if is_end else other
 
     def _is_alone(self, key: FoundKey, line: Rect, number: int) -> bool:
-        """Return whether a line and the next one are in a closed box with no other caption."""
+        """Return whether a line and the next one are in the same closed box as the only value."""
         box = self._rulings.box(line)
         labels = sum(_is_inside(label, box) for label in self._labels)
         own = sum(_is_inside(segment.rect, box) for segment in key.segments)
         return isfinite(box.area) and labels == own and _is_inside(self._rect(number), box)
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
-        """Return whether a ruled line below a line of text ends a value.
-
-        Lines for handwriting do not end a value whose text ends with a comma.
-        """
+        """Return whether a ruled line ends the value; after a comma, it may be for handwriting."""
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)
         goes_on = is_open and upper.text.rstrip().endswith(_OPEN_MARKS)
         return not goes_on and bool(self._rulings.between_lines(upper.rect, self._rect(number)))
 
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
-        """Return whether a line belongs to the text to its left."""
+        """Return whether a line below a value belongs to a label on its left, not to the value."""
         rect = self._rect(number)
         left = [label for label in self._level_labels(rect) if is_level(rect, label)]
         if chosen.relation != BELOW:
@@ -331,9 +308,9 @@ class Continuation:
         )
 
     def _is_full(self, line: Sequence[int], begin: float) -> bool:
-        """Return whether a line reaches nearly to the right edge of the text.
+        """Return whether a line reaches nearly to the right edge of the page's text.
 
-        A shorter line is the end of its text, unless the text is incomplete.
+        A shorter line ends its paragraph.
         """
         last = self._segment(line[-1])
         is_long = last.rect.max_x - begin > measures.FULL_LINE_HEIGHTS * last.height
@@ -343,7 +320,7 @@ class Continuation:
         ) and last.rect.max_x > measures.FULL_LINE_SHARE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
-        """Return whether a line and the next one are in a block of three closely spaced lines."""
+        """Return whether a line and the next one are part of three closely spaced lines."""
         begin = self._rect(line[0]).min_x
         upper, lower = self._segment(line[0]), self._segment(other)
         height = upper.height
@@ -354,11 +331,11 @@ class Continuation:
         ) or any(piece != other and _follows(lower, self._segment(piece), begin) for piece in below)
 
     def _between(self, low: float, high: float) -> list[int]:
-        """Return the pieces whose upper edges are between two heights of the page."""
+        """Return the indexes of the texts whose upper edges are between two heights of the page."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
 
     def _level_labels(self, rect: Rect) -> list[Rect]:
-        """Return the labels that may be in one line with a rectangle."""
+        """Return the labels that may be on the same line as a rectangle."""
         low = bisect_left(self._tops_of_labels, rect.min_y - self._tallest_label)
         return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
 
@@ -382,18 +359,18 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether a text has words of captions, and is at the distance of a caption."""
+    """Return whether the text on the right looks like a caption and is at a caption's distance."""
     blank = right.rect.min_x - left.rect.max_x
     return blank > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
-    """Return whether a text is one uncertain character, which may be a tick or a stain."""
+    """Return whether a text is a single uncertain character, which may be a tick or a stain."""
     return len(segment.text) == 1 and segment.line.probability < measures.CLEAR_CHARACTER
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
-    """Return whether two lines below a key are centred on it, not aligned at the left."""
+    """Return whether two lines below a key are centred on the key, not left-aligned."""
     height = upper.height
     off = max(abs(each.rect.center[0] - key.center[0]) for each in (upper, lower))
     gap = (lower.rect.min_y - upper.rect.max_y) / height
@@ -412,7 +389,7 @@ def _is_comb(first: LineSegment, second: LineSegment) -> bool:
 
 
 def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
-    """Return whether a segment is the next word of a line: level, and at a word's distance.
+    """Return whether one text continues another in the same line, at most a word gap apart.
 
     Args:
         left: the text so far.
@@ -437,7 +414,7 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
 
 
 def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:
-    """Return whether a segment is the next line of a text with a given left edge."""
+    """Return whether a segment is the next line of a text whose left edge is `begin`."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)

@@ -1,8 +1,8 @@
-"""Finds names and addresses that cards and pay statements show without a caption.
+"""Finds the names and addresses of holders, which cards and pay statements print uncaptioned.
 
 As on an envelope, the name is above the street, and the town with its postcode is last. If a card
-has two lines of names, the family name is first. A pay statement names the firm first, and the
-person in another block.
+has two lines of names, the family name is first. A pay statement has two such blocks: first the
+firm, then the person.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _SUFFIXES = word_set("jr sr ii iii iv")
 
 @dataclass(frozen=True, slots=True)
 class HolderBlock:
-    """A name above an address."""
+    """The lines of an address, with the name above them."""
 
     names: tuple[LineSegment, ...]
-    """Lines of the name, from the top; empty if captions name the holder."""
+    """Lines of the name, from the top; may be empty."""
     address: tuple[LineSegment, ...]
-    """Lines below the name."""
+    """Lines of the address, from the top."""
 
     @property
     def name(self) -> str:
@@ -48,15 +48,15 @@ class HolderBlock:
 def find_holders(
     entities: Collection[str], values: Mapping[str, str], pieces: Sequence[FormPiece]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Find name and address of the holder of a card, or of person and firm of a pay statement.
+    """Find the holder of a card, or the firm and the person of a pay statement.
 
     Args:
-        entities: entities of the template; templates of other documents have no holder.
+        entities: entities of the template, which show its document; nothing is found for others.
         values: values that were found by captions, by entity.
         pieces: text of the page without its keys.
 
     Returns:
-        Parts of lines by entity, for entities that have no value yet.
+        Segments by entity, for entities without a value.
     """
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):
@@ -67,7 +67,7 @@ def find_holders(
 
 
 def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
-    """Return the address blocks of a page, from top to bottom."""
+    """Return the blocks of name and address on a page, from top to bottom."""
     segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > measures.MOST_TOWNS:
@@ -76,7 +76,7 @@ def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
 
 
 def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
-    """Return the lines of text that end with a given town."""
+    """Return the block whose last line is a given town."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
         if _is_next(segment, lines[0]):
@@ -101,7 +101,7 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
 
 
 def _street(lines: Sequence[LineSegment]) -> int:
-    """Return the first line of an address, given the lines above a town."""
+    """Return the index of an address's first line, given the lines above the town."""
     first = len(lines) - 1
     while first and _is_of_address(lines[first - 1].text):
         first -= 1
@@ -125,7 +125,7 @@ def _is_name(text: str) -> bool:
 def _card(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Split the first block of a card into family name, given names and address."""
+    """Split a card's first block into family name, given names and address."""
     if not blocks:
         return {}
     block = blocks[0]
@@ -144,7 +144,7 @@ def _card(
 
 
 def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[LineSegment, ...]]:
-    """Split one line into given names and family name; a comma ends a first family name."""
+    """Split a line into given names and family name, which is first if a comma follows it."""
     text = line.text
     if "," in text:
         at = text.index(",")
@@ -160,7 +160,7 @@ def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[Li
 def _pay(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Return the block of the firm and the block of the person."""
+    """Return the firm's and the person's name and address, from the first two blocks."""
     distinct: dict[str, HolderBlock] = {}
     for block in blocks:
         if block.names:

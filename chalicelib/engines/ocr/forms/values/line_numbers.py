@@ -1,6 +1,6 @@
-"""Finds numbers of lines that tax forms print twice: before the text and before the amount.
+"""Finds line numbers of tax forms, which are printed before the text and before the amount.
 
-The second number is not a value; the text after it is.
+The second copy is not a value, but shows where the value is: after it.
 """
 
 from __future__ import annotations
@@ -32,36 +32,31 @@ _LEADERS = " ._·…"
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """A line's number at one of the two places where it is printed."""
+    """One copy of a line's number."""
 
     text: str
     """Digits and a letter, or only the letter."""
     place: int
-    """Index of the text that begins with the number, among segments or pieces."""
+    """Index of the text that begins with the number, among segments or pieces of the page."""
     end: int
     """Index after the number in that text."""
     is_alone: bool
-    """Whether nothing follows the number."""
+    """Whether the text is only the number."""
     rect: Rect
     """Rectangle on the levelled page."""
 
     @property
     def rank(self) -> tuple[int, str]:
-        """Position of the number in the order of a form's numbers."""
+        """Key for sorting numbers: the digits as a number, then the letter."""
         digits = self.text.rstrip(ascii_letters)
         return int(digits or 0), self.text[len(digits) :]
 
 
 class NumberedLines:
-    """The lines of a form that have numbers."""
+    """The line numbers of a form."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find numbers that are printed at two places of the same row of text.
-
-        Args:
-            segments: segments of one page.
-            pieces: text of the page without keys.
-        """
+        """Find numbers that are printed twice in the same line."""
         firsts = _printings(segments, _FIRST)
         seconds = _printings([piece.segment for piece in pieces], _NUMBER)
         if max(len(firsts), len(seconds)) > measures.MOST_LINE_NUMBERS:
@@ -84,7 +79,7 @@ class NumberedLines:
         }
 
     def _is_repeated(self, second: LineNumber) -> bool:
-        """Return whether a number, or only its letter, also occurs further left in its row."""
+        """Return whether a number, or only its letter, is also further left in its line."""
         same = [
             each.rect.min_x
             for each in self._firsts.level(second.rect)
@@ -103,7 +98,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether no other number of a column is closer to the baseline of a text."""
+        """Return whether a number is the one of its column that is nearest to a text's baseline."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off
@@ -112,12 +107,7 @@ class NumberedLines:
         )
 
     def before_value(self, key: FoundKey, others: Sequence[Rect]) -> LineNumber | None:
-        """Return the number before a key's value; None for a key without a number.
-
-        Args:
-            key: the key.
-            others: positions of other keys.
-        """
+        """Return the second copy of a key's line number, after which its value is; or None."""
         rect = key.segments[-1].rect
         level = [each for each in self._seconds.level(rect) if each.rect.min_x >= rect.max_x]
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
@@ -142,18 +132,14 @@ class NumberedLines:
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
     def without_numbers(self, remains: Remains) -> Remains:
-        """Remove both copies of all numbers from the possible values.
-
-        Args:
-            remains: page without keys, with the pieces that were passed to the constructor.
-        """
+        """Remove all copies of line numbers from the possible values."""
         ends = {each.place: each.end for each in self._seconds.every}
         ends |= {place: len(remains.pieces[place].segment.text) for place in self._alone}
         return replace(remains, pieces=tuple(_without(remains.pieces, ends)))
 
 
 class _Rows:
-    """Numbers by their heights on the page."""
+    """Line numbers, for searches by height on the page."""
 
     def __init__(self, printings: Iterable[LineNumber]) -> None:
         self.every = sorted(printings, key=lambda each: each.rect.min_y)
@@ -161,14 +147,14 @@ class _Rows:
         self._tallest = max((each.rect.height for each in self.every), default=0.0)
 
     def level(self, rect: Rect) -> list[LineNumber]:
-        """Return the numbers at the height of a rectangle."""
+        """Return the numbers on the same line as a rectangle."""
         first = bisect_left(self._tops, rect.min_y - self._tallest)
         last = bisect_right(self._tops, rect.max_y)
         return [each for each in self.every[first:last] if is_level(rect, each.rect)]
 
 
 def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> list[LineNumber]:
-    """Return the numbers with which texts begin."""
+    """Return the line numbers with which texts begin, according to a pattern."""
     found = []
     for place, segment in enumerate(segments):
         text = segment.text
@@ -182,7 +168,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether a digit has an adjacent digit, so that both are part of a longer number."""
+    """Return whether a digit is next to another one: both are part of a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
@@ -192,7 +178,7 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
 
 
 def _codes(numbers: Iterable[LineNumber], texts: Sequence[Rect]) -> frozenset[LineNumber]:
-    """Return numbers of columns between captions and values, each printed only once."""
+    """Return numbers printed once, in columns before the values; they increase downwards."""
     found: list[LineNumber] = []
     rows = [(rect.min_x, rect.min_y, rect.max_y) for rect in texts]
     rects = np.array(rows, dtype=np.float64).reshape(len(rows), 3)
@@ -207,7 +193,7 @@ def _codes(numbers: Iterable[LineNumber], texts: Sequence[Rect]) -> frozenset[Li
 
 
 def _has_text_behind(number: Rect, rects: Doubles) -> bool:
-    """Return whether a text is in the row of a number, further right."""
+    """Return whether a text is further right in the line of a number."""
     starts, tops, bottoms = rects.T
     shared = np.minimum(bottoms, number.max_y) - np.maximum(tops, number.min_y)
     is_level = shared >= measures.SAME_LINE_SHARE * np.minimum(bottoms - tops, number.height)
@@ -215,17 +201,17 @@ def _has_text_behind(number: Rect, rects: Doubles) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Return whether two numbers are copies of the same one; one copy may have only its letter."""
+    """Return whether the second text is the first one; the first may be only its letter."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 
 def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return the numbers of columns in which they increase from row to row."""
+    """Return the numbers that are in columns with increasing numbers."""
     return frozenset(each for column in _columns(numbers) if _grows(column) for each in column)
 
 
 def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
-    """Return numbers grouped into columns; in a column, centres are below each other."""
+    """Group numbers into columns; the middles of a column are below each other."""
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
@@ -236,26 +222,26 @@ def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
 
 
 def _grows(column: Iterable[LineNumber]) -> bool:
-    """Return whether nearly all numbers of a column are larger than those above."""
+    """Return whether nearly all numbers of a column are larger than the number above."""
     rows = sorted(column, key=lambda each: each.rect.min_y)
     steps = [lower.rank > upper.rank for upper, lower in pairwise(rows)]
     return sum(steps) >= measures.GROWING_SHARE * len(steps)
 
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
-    """Return whether a number is the only one at its height in a column of repeated numbers."""
+    """Return whether a text is only a number, and is in a column of repeated numbers."""
     reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
     return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_LINE_NUMBERS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
-    """Return whether a position is in the same row between two others."""
+    """Return whether a rectangle is in the same line as two others and between them."""
     return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
 
 
 def _without(pieces: Sequence[FormPiece], ends: dict[int, int]) -> Iterator[FormPiece]:
-    """Yield the remaining pieces, and the text after a number in a piece."""
+    """Yield the texts without their line numbers; texts that are only a number are left out."""
     for place, piece in enumerate(pieces):
         end, text = ends.get(place), piece.segment.text
         if end is None:

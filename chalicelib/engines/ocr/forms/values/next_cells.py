@@ -1,10 +1,10 @@
 """Finds values in the ruled cells next to their keys: tables with caption cells and value cells.
 
-On most forms, a box with only a caption is empty, and the box next to it is another field. Captions
-are taken to have separate cells if three things hold: several captions are in one row or column,
-each cell has only its caption, and the cells below or to the right have only free text and no key
-in the same row or column. Most texts below must not be plain words, unless the cells below are
-taller than those of the captions.
+On most forms, a box with only a caption is empty, and the box next to it is another field. A
+caption's value is therefore expected in the next cell only under three conditions. Several
+captions are in one row or column. Each of their cells has only the caption. The cells below or to
+the right have only texts, without a key in the same row or column. At least half of the texts must
+have digits, unless the cells below are taller than the cells of the captions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A cell with only a caption, and the adjacent cell with its value."""
+    """A cell with only a caption, and the next cell, where its value is."""
 
     key: int
     """Index of the key."""
@@ -45,15 +45,10 @@ class _Pair:
 def values_in_next_cells(
     keys: Sequence[FoundKey], remains: Remains, rulings: PageRules
 ) -> dict[int, int]:
-    """Return the values of keys that are alone in a ruled cell.
-
-    Args:
-        keys: keys that were found.
-        remains: the page without the keys.
-        rulings: ruled lines of the page.
+    """Find the values of keys that are alone in a ruled cell.
 
     Returns:
-        The index of a piece by the index of its key.
+        For each such key, by its index: the index of the value's first text.
     """
     page = _Cells(keys, remains, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}
@@ -61,7 +56,7 @@ def values_in_next_cells(
 
 
 class _Cells:
-    """Ruled cells of a page."""
+    """The ruled cells of a page, with their texts."""
 
     def __init__(self, keys: Sequence[FoundKey], remains: Remains, rulings: PageRules) -> None:
         self._keys = keys
@@ -91,7 +86,7 @@ class _Cells:
         )
 
     def below(self) -> Iterator[_Pair]:
-        """Yield headers with the cell below each."""
+        """Yield each column header with the value cell below."""
         pairs: list[_Pair] = []
         for number, box in self._alone:
             column = Rect(box.min_x, box.max_y, box.max_x, inf)
@@ -116,7 +111,7 @@ class _Cells:
                 yield from row
 
     def adjacent(self) -> Iterator[_Pair]:
-        """Yield captions with the cell to the right of each."""
+        """Yield each caption with the value cell to its right."""
         pairs: list[_Pair] = []
         for number, box in self._alone:
             pairs += self._pairs(number, box, Rect(box.max_x, box.min_y, inf, box.max_y), 0)
@@ -134,7 +129,7 @@ class _Cells:
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
-        """Yield the pair of a caption with the next cell in a strip of the page."""
+        """Yield a caption's cell and the next one in a strip, if it has only possible values."""
         ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
         if not len(ahead):
             return
@@ -150,13 +145,13 @@ class _Cells:
             yield _Pair(number, box, int(top[self._middles[top, 1].argmin()]), cell)
 
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
-        """Return whether the texts below a row of captions are values and not captions."""
+        """Return whether the texts below a row of captions are values, not further captions."""
         texts = [self._pieces[pair.value].segment.text for pair in row]
         are_likely = len(row) >= measures.FEWEST_HEADERS and self._are_numbers(row)
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
-        """Return whether at least half of the texts have digits, which captions rarely have."""
+        """Return whether at least half of the value texts have digits. Captions rarely have any."""
         texts = [self._pieces[pair.value].segment.text for pair in pairs]
         return 2 * sum(any(map(str.isdecimal, text)) for text in texts) >= len(texts)
 
@@ -173,7 +168,7 @@ class _Cells:
 
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
-    """Return whether a cell is adjacent to another one, with equal sides."""
+    """Return whether two cells are adjacent and have the same sides along the axis."""
     slack = measures.IN_RULE_HEIGHTS * height
     sides = (
         ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))
@@ -189,6 +184,6 @@ def _middles(rects: Sequence[Rect]) -> Doubles:
 
 
 def _inside(middles: Doubles, box: Rect) -> Bools:
-    """Return which centres are inside a box."""
+    """Return for each point whether it is inside a box."""
     x, y = middles.T
     return np.asarray((x > box.min_x) & (x < box.max_x) & (y > box.min_y) & (y < box.max_y))

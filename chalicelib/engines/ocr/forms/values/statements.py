@@ -1,8 +1,8 @@
-"""Assigns the numbers of a pay statement to its rows and columns.
+"""Assigns the numbers of a pay statement to its row labels and column headers.
 
-Pay statements show rate, hours, the amount of the period and the sum of the year next to each
-other. The value of a row's label is the amount of the period, even if another number is nearer. A
-row's label and a column's header together name one number: "Overtime" and "Hours".
+Pay statements have columns for the rate, the hours, the amount of the period and the sum of the
+year. A row label's value is the amount of the period, even if another number is nearer. A row
+label and a column header together can also be a key: "Overtime Hours".
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NUMERIC = frozenset(("NUMBER", "CURRENCY"))
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """The header of a column, and the kind of its values."""
+    """A column header and the kind of numbers in its column."""
 
     kind: str
     rect: Rect
@@ -47,7 +47,7 @@ class _Header:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A number of a table, named by its row and its column."""
+    """A number in a table, found by its row label and its column header."""
 
     label: LineSegment
     """Label of the row."""
@@ -59,12 +59,7 @@ class StatementColumns:
     """The columns of a pay statement on a page; empty on other pages."""
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
-        """Find the headers: at least two of different columns in one row.
-
-        Args:
-            segments: segments of one page.
-            pieces: text of the page without keys.
-        """
+        """Find the column headers: at least two of different kinds in one row."""
         self._segments, self._pieces = segments, pieces
         known = [
             _Header(kind, segment.rect)
@@ -78,16 +73,10 @@ class StatementColumns:
             self._labels.setdefault(fold(segment.text), []).append(segment)
 
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
-        """Return the number in a row that is the value of the row's label.
+        """Return whether a row has numbers, and the index of the one that the label names.
 
-        Args:
-            label: label of the row.
-            text: text of the label; if it names the year, its value is the sum of the year.
-            types: entity types of the key.
-
-        Returns:
-            Whether the row has numbers in known columns, and the piece with the amount of the
-            period, or with the hours. The piece is None if there is none.
+        The label names the sum of the year if it has such a word; otherwise the amount of the
+        period, or for other types than currencies the hours. None if there is no such number.
         """
         if not self._headers or not set(types) & _NUMERIC:
             return False, None
@@ -98,7 +87,7 @@ class StatementColumns:
         return bool(kinds), kinds.get(wanted)
 
     def below_header(self, header: Rect) -> int | None:
-        """Return the first number below a column header; None if the text heads no column."""
+        """Return the index of the first number below a column header; None if there is none."""
         own = next((each for each in self._headers if each.rect.center == header.center), None)
         if own is None:
             return None
@@ -113,11 +102,7 @@ class StatementColumns:
         return min(below)[1] if below else None
 
     def crossings(self, key: TemplateKey) -> Iterator[Crossing]:
-        """Yield the numbers whose row label and column header together match a key.
-
-        Args:
-            key: a key of the template.
-        """
+        """Yield the numbers whose row label and column header together are a key's text."""
         if not self._headers or not set(key.types) & _NUMERIC:
             return
         for variation in key.variations:
@@ -134,7 +119,7 @@ class StatementColumns:
                             yield Crossing(label, piece)
 
     def _row(self, label: Rect) -> dict[str, int]:
-        """Return the numbers right of a label, by the kind of their columns."""
+        """Return the numbers to the right of a label: for each kind of column, an index."""
         found: dict[str, int] = {}
         for number, piece in enumerate(self._pieces):
             rect = piece.segment.rect
@@ -146,7 +131,7 @@ class StatementColumns:
         return found
 
     def _kind(self, rect: Rect) -> str | None:
-        """Return the kind of a number's column, by the nearest header above it."""
+        """Return the kind of a number's column, from the nearest header above it."""
         above = [
             each
             for each in self._headers
@@ -159,7 +144,7 @@ class StatementColumns:
 
 
 def _has_companion(header: _Header, every: Iterable[_Header]) -> bool:
-    """Return whether the same row has a header of another column."""
+    """Return whether a header of another kind is in the same row."""
     return any(other.kind != header.kind and is_level(header.rect, other.rect) for other in every)
 
 

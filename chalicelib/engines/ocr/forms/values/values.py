@@ -1,4 +1,4 @@
-"""Assigns values to keys: one piece or several, each used only once."""
+"""Assigns values to keys. A value is one text or several; each text is used only once."""
 
 from __future__ import annotations
 
@@ -46,16 +46,9 @@ _SAME = {INLINE: RIGHT}
 
 
 def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Adjust scores of candidates by the direction in which the form usually puts values.
+    """Adjust the candidates' scores by the direction in which most values of the form are.
 
-    A key with candidates in only one direction is a vote for this direction.
-
-    Args:
-        keys: keys that were found.
-        candidates: candidates for the values of these keys.
-
-    Returns:
-        The same candidates with new scores, in the same order.
+    A key whose candidates differ clearly in score votes for the direction of the best one.
     """
     if not keys:
         return []
@@ -74,7 +67,10 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
 
 
 def _kinship(keys: Sequence[FoundKey]) -> Doubles:
-    """Return how much each key's vote counts for each other key, float64, shape (keys, keys)."""
+    """Return how much a key's vote counts for another key, float64, shape (keys, keys).
+
+    Votes count more within a line, and between keys with a colon or between keys without.
+    """
     has_colon = np.array([key.has_colon for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])
     heights = np.array([key.height for key in keys])
@@ -103,7 +99,7 @@ def _votes(count: int, candidates: Sequence[Candidate]) -> Doubles:
 
 
 def _vote(scores: dict[str, float]) -> tuple[str, float]:
-    """Return the direction for which one key votes, and its weight."""
+    """Return the direction of a key's best candidate, and its lead over the second, 0 to 1."""
     if INLINE in scores:
         return RIGHT, 1.0
     if scores.keys() & _PLACED:
@@ -119,19 +115,19 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The text of a key's value, with its probability."""
+    """The text of a key's value, with a score."""
 
     segments: tuple[LineSegment, ...]
     """Parts of the value in reading order; empty without a value."""
     certainty: float
-    """Probability that the value, or its absence, is right, 0 to 1."""
+    """Score of the value, or of its absence, 0 to 1."""
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Text printed around the value."""
     emptiness: Emptiness = Emptiness.NOTHING_NEAR
     """What is near the key, if there is no value."""
 
     def capped(self, bound: float) -> Value:
-        """Return the value with its probability limited, if an engine recognised its text."""
+        """Return the value with an upper limit for its probability, if its text was recognised."""
         around = self.surroundings
         return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
 
@@ -144,19 +140,7 @@ def find_values(
     numbered: NumberedLines,
     columns: StatementColumns,
 ) -> dict[int, Value]:
-    """Find the values of all keys of a page.
-
-    Args:
-        keys: keys that were found.
-        templates: keys of the template, by the numbers of the keys found.
-        remains: the page without the keys.
-        rulings: ruled lines of the page.
-        numbered: numbered lines of the page.
-        columns: columns of a pay statement on the page.
-
-    Returns:
-        The values by the index of their key, including empty ones.
-    """
+    """Find the values of all keys of a page, by index in `keys`; empty if none was found."""
     neighbourhood = Neighbourhood(keys, remains, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
@@ -183,7 +167,7 @@ def _extend(
     chosen: Mapping[int, Candidate],
     continuation: Continuation,
 ) -> dict[int, list[int]]:
-    """Return all pieces of each value."""
+    """Return the indexes of all texts of each value, by index of the key."""
     entities = {each.entity for each in templates}
     extended: dict[int, list[int]] = {}
     # The surest first: its continuation is not free for the others.
@@ -199,7 +183,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return how many of the nearest values have the same direction from their keys."""
+    """Return the fraction of nearby values with the same direction from key to value."""
     numbers = list(chosen)
     count = min(measures.CONSENSUS_KEYS, len(numbers) - 1)
     if count < 1:
@@ -219,7 +203,7 @@ def _value(
     template: TemplateKey,
     around: Surroundings,
 ) -> Value:
-    """Return the value of some texts, the first of which was chosen."""
+    """Make a value of its segments; lower the score of one with a missing character."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
@@ -228,7 +212,7 @@ def _value(
 
 
 class _Rivals:
-    """The candidates that compete for each key and each piece."""
+    """The competing candidates of each key and of each text."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         """Sort candidates of a page by key and by piece."""
@@ -239,10 +223,7 @@ class _Rivals:
             self._of_piece.setdefault(each.piece, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
-        """Return the best competing score: another piece for the key, or another key for the piece.
-
-        The score is relative to that of the candidate.
-        """
+        """Return the score of the best competing text or key, divided by the candidate's score."""
         pieces = (each for each in self._of_key[chosen.key] if each.piece != chosen.piece)
         keys = (each for each in self._of_piece[chosen.piece] if each.key != chosen.key)
         best = [next((each.score for each in some), 0.0) for some in (pieces, keys)]
@@ -250,7 +231,7 @@ class _Rivals:
 
 
 def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> dict[int, Value]:
-    """Return an empty value for each key, with the probability that it is empty."""
+    """Return an empty value for each key, with the probability that the key has none."""
     has_text = {each.key for each in candidates}
 
     def emptiness(number: int) -> Emptiness:
@@ -271,11 +252,7 @@ def _is_comb(segments: Sequence[LineSegment]) -> bool:
 
 
 def _has_gap(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a character is missing between characters in single boxes.
-
-    Args:
-        segments: segments of characters in single boxes.
-    """
+    """Return whether there is a gap as wide as a character between characters in boxes."""
     middles = [
         (1 - share) * each.rect.min_x + share * each.rect.max_x
         for each in segments
@@ -287,7 +264,7 @@ def _has_gap(segments: Sequence[LineSegment]) -> bool:
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
-    """Assign each key its most likely piece, and each piece to at most one key."""
+    """Assign each key its best candidate, highest score first; each text is used once."""
     chosen: dict[int, Candidate] = {}
     used: set[int] = set()
     order = sorted(candidates, key=lambda each: (-each.score, each.key, each.piece))
@@ -299,7 +276,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 
 
 def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequence[LineSegment]:
-    """Remove a key from a value that was read as one word with it: SEXM."""
+    """Remove the key from the beginning of a value, if both were read as one word: SEXM."""
     text = segments[0].text
     for key in template.variations:
         rest = text.removeprefix(key)
@@ -314,7 +291,7 @@ def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequ
 
 
 def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
-    """Return only the part of a value with the key's type, if the rest is noise."""
+    """Reduce a value of one segment to the part that matches the key's types."""
     if len(segments) == 1 and (span := span_of(types, segments[0].text)):
         return (segments[0].part(*span),)
     return tuple(segments)

@@ -1,1 +1,1 @@
-"""Tables without ruled cells: their regions and their slots."""
+"""Finds tables without ruled cells."""

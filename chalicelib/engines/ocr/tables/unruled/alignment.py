@@ -1,7 +1,7 @@
-"""Finds the slots of a table without ruled cells from the alignment of its text.
+"""Finds the rows and columns of a table without ruled cells, from the alignment of its text.
 
-Columns are between the white gutters that most rows leave free. Rows are rows of text; lines that
-continue the cell above are joined to that cell.
+Columns are separated by gutters, white gaps that most rows leave free. Each row of text is a table
+row, unless it only continues cells of the row above.
 """
 
 from __future__ import annotations
@@ -29,12 +29,7 @@ def aligned_grid(
     pieces: Sequence[TextLine],
     separators: Sequence[float] = (),
 ) -> TableGrid:
-    """Return slots for pieces of text by their alignment.
-
-    Args:
-        pieces: pieces of the table's text, at least one.
-        separators: y of ruled lines that separate rows, from the top.
-    """
+    """Return the slots of a table from the alignment of its text."""
     rows = group_rows(pieces)
     columns = _columns(rows)
     owners = [[_covered_columns(piece, columns) for piece in row] for row in rows]
@@ -47,13 +42,13 @@ def placed_grid(
     numbers: Sequence[int],
     columns: Sequence[Span],
 ) -> TableGrid:
-    """Return slots for rows of text whose rows and columns are known.
+    """Return the slots of text whose table rows and columns are known.
 
     Args:
         rows: rows of text, from the top.
         owners: first and last column of each piece of each row.
         numbers: row of the table for each row of text.
-        columns: intervals of the columns along x.
+        columns: horizontal interval of each column.
     """
     by_row: dict[int, dict[int, Slot]] = {}
     for row, number, spans in zip(rows, numbers, owners, strict=True):
@@ -65,7 +60,7 @@ def placed_grid(
 
 
 def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
-    """Return the horizontal intervals of the columns, which meet in the middle of gutters."""
+    """Return the horizontal interval of each column; neighbours meet in the middle of a gutter."""
     box = around(piece.box for row in rows for piece in row)
     left, width = box.min_x, int(box.width) + 2
     wide = [row for row in rows if len(row) > 1] or list(rows)
@@ -109,7 +104,7 @@ def row_numbers(
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
 ) -> list[int]:
-    """Return the table row of each row of text; lines of one cell have the same row."""
+    """Return the number of the table row of each row of text; `owners` are columns of pieces."""
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
@@ -126,7 +121,7 @@ def row_numbers(
 
 
 def _row_distance(between: Sequence[float]) -> float:
-    """Return the usual white space between rows: the median of the upper half."""
+    """Return the usual gap between table rows: the median of the larger half of all gaps."""
     ordered = sorted(between)
     return float(median(ordered[len(ordered) // 2 :])) if ordered else 0.0
 
@@ -137,7 +132,10 @@ def _continues(
     white: float,
     usual: float,
 ) -> bool:
-    """Return whether a row of text only continues cells of the row above."""
+    """Return whether a row of text only continues cells of the row above.
+
+    `white` is the gap between them, `usual` the usual gap between table rows.
+    """
     filled_above = {column for first, last in above for column in range(first, last + 1)}
     filled_below = {column for first, last in below for column in range(first, last + 1)}
     near = white < measures.WRAPPED_TO_ROW_SPACE * usual
@@ -145,15 +143,7 @@ def _continues(
 
 
 def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) -> None:
-    """Create a slot, or extend one, so that it covers columns.
-
-    Args:
-        slots: slots of the row by first column; changed in place.
-        row: number of the row.
-        first: first column to cover.
-        last: last column to cover.
-        box: box of the text.
-    """
+    """Add a slot for columns `first` to `last` in place, merged with the slots it overlaps."""
     touching = [
         slot for slot in slots.values() if slot.column <= last and slot.columns.stop > first
     ]
@@ -165,7 +155,7 @@ def _grow(slots: dict[int, Slot], row: int, first: int, last: int, box: Rect) ->
 
 
 def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[Span]:
-    """Return top and bottom of each of the table's rows."""
+    """Return top and bottom of each table row."""
     bands: dict[int, Span] = {}
     for row, number in zip(rows, numbers, strict=True):
         box = row_box(row)
@@ -175,7 +165,7 @@ def _bands(rows: Sequence[Sequence[TextLine]], numbers: Sequence[int]) -> list[S
 
 
 def _empty(slots: Sequence[Slot], bands: Sequence[Span], columns: Sequence[Span]) -> list[Slot]:
-    """Return slots for areas without text."""
+    """Return a slot for each cell without text."""
     taken = {(slot.row, column) for slot in slots for column in slot.columns}
     return [
         Slot(row, column, Rect(left, top, right, bottom))

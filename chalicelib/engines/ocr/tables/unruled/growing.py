@@ -1,4 +1,7 @@
-"""Extends regions that may be tables, row by row, as long as rows leave the same gutters free."""
+"""Collects rows of text to a region that may be a table, while they leave gutters free.
+
+A gutter is a white gap between columns.
+"""
 
 from __future__ import annotations
 
@@ -22,33 +25,33 @@ from chalicelib.engines.ocr.tables.rulings import Ruling
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Pieces of text that may be a table."""
+    """Text that may be a table."""
 
     pieces: tuple[TextLine, ...]
     """Text of the region."""
     box: Rect
-    """Box around the text, and around its ruled lines if it has any."""
+    """Box around the text, and around the region's ruled lines if it has any."""
     is_ruled: bool = False
-    """Whether there are ruled lines of one width above and below."""
+    """Whether ruled lines as wide as the text are above and below it."""
 
 
 @dataclass(slots=True)
 class Growing:
-    """Rows that may become the region of a table, added from top to bottom."""
+    """Rows of text that may become a region, added from top to bottom."""
 
     text_height: float
     """Usual text height, in pixels."""
     rows: list[list[TextLine]] = field(default_factory=list)
     """Rows of the region."""
     pending: list[list[TextLine]] = field(default_factory=list)
-    """Rows that belong to the region only if a row with columns follows."""
+    """Rows that belong to the region only if a row with several columns follows."""
     gutters: list[Span] = field(default_factory=list)
-    """White intervals that all rows leave free."""
+    """Gutters: horizontal intervals that all rows leave free."""
     whites: list[float] = field(default_factory=list)
-    """White spaces between the rows."""
+    """Heights of the gaps between the rows, in pixels."""
 
     def force(self, row: list[TextLine]) -> None:
-        """Add a row that certainly belongs to the region, if it has columns."""
+        """Add a row that belongs to the region, unless it has only one piece."""
         if len(row) < 2:
             return
         if self.rows:
@@ -57,7 +60,7 @@ class Growing:
         self.rows.append(row)
 
     def takes(self, row: list[TextLine]) -> bool:
-        """Add the next row; return False if the region ends before it."""
+        """Add the next row if it fits; return False if the region ends before it."""
         if not self.rows:
             self.gutters = gaps(covered(row))
             if self.gutters:
@@ -75,7 +78,7 @@ class Growing:
         return self._put_off(row, rest)
 
     def regions(self, rulings: Iterable[Ruling]) -> Iterator[Region]:
-        """Yield the regions that the rows form."""
+        """Yield the regions that the collected rows form."""
         if len(self.rows) > 1:
             self.keep_wrapped()
             for pieces in _side_by_side(self.rows, self.text_height):
@@ -84,7 +87,7 @@ class Growing:
                 yield Region(tuple(pieces), box, is_ruled)
 
     def keep_wrapped(self) -> None:
-        """Add the deferred rows that only continue cells of the last row."""
+        """Add the pending rows that only continue cells of the last row."""
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
@@ -94,7 +97,7 @@ class Growing:
             self.rows.append(row)
 
     def _is_below(self, piece: TextLine, row: Sequence[TextLine]) -> bool:
-        """Return whether a piece begins, ends or is centred like a cell of a row."""
+        """Return whether a piece is aligned with a cell of a row: at the left, right or middle."""
         box, slack = piece.box, 0.5 * self.text_height
         return any(
             min(
@@ -107,7 +110,7 @@ class Growing:
         )
 
     def _most_white(self) -> float:
-        """Return the white space that ends the region."""
+        """Return the height of the largest gap that does not end the region."""
         if not self.whites:
             return measures.FIRST_ROW_EMS * self.text_height
         return max(
@@ -116,18 +119,18 @@ class Growing:
         )
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
-        """Return the gutters that remain free after adding a row."""
+        """Return the parts of the gutters that a further row would leave free."""
         return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
-        """Add a row with columns, and the deferred rows before it."""
+        """Add the pending rows, then a row with several columns."""
         self.rows += [*self.pending, row]
         self.pending = []
         self.whites.append(max(0.0, white))
         self.gutters = rest
 
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Defer a row without columns until the next row; return False if it ends the region."""
+        """Make a row without columns pending; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
@@ -143,7 +146,7 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
-    """Return whether a line belongs to some text: as wide, and within or next to it."""
+    """Return whether a horizontal line is as wide as a text, and inside or next to it."""
     slack = measures.RULE_BEYOND_EMS * text_height
     near = measures.RULE_TO_TEXT_EMS * text_height
     return (
@@ -154,7 +157,7 @@ def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
 
 
 def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
-    """Return the white space between two rows in any order."""
+    """Return the height of the gap between two rows, in either order."""
     one, other = row_box(first), row_box(second)
     return max(other.min_y - one.max_y, one.min_y - other.max_y)
 
@@ -162,7 +165,7 @@ def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
 def _side_by_side(
     rows: Sequence[Sequence[TextLine]], text_height: float
 ) -> Iterator[list[TextLine]]:
-    """Separate tables that are next to each other, at a gutter much wider than all others."""
+    """Split rows into two tables at a gutter that is much wider than all others."""
     pieces = [piece for row in rows for piece in row]
     columns = joined(
         (piece.box.min_x, piece.box.max_x) for row in rows if len(row) > 1 for piece in row
@@ -177,9 +180,9 @@ def _side_by_side(
 
 
 def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
-    """Return the column after a gutter that is much wider than all others; None if there is none.
+    """Return the number of the column after a gutter that is much wider than all others.
 
-    There are at least two columns on both sides of the gutter.
+    None without such a gutter; at least two columns are on each side.
     """
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)

@@ -1,8 +1,8 @@
-"""Finds tables under a row of column headers: items, hours, bank statements.
+"""Finds tables below a row of column headers: items, hours, bank statements.
 
-The header defines the columns and the beginning of the table, which ends before the first row that
-does not fit. Every piece below belongs to one header; a piece under several headers is other text
-of the page. A row without a value continues the cells of a neighbouring row.
+Each header begins a column. The table ends before the first row that does not fit: one with a
+piece that spans several headers, or after a large gap. A row without a value continues the cells
+of a neighbouring row.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ Row = list[TextLine]
 
 @dataclass(slots=True)
 class _Line:
-    """A row of text under the header."""
+    """A row of text below the header."""
 
     pieces: Row
     lanes: list[int]
-    """Number of the column of each piece."""
+    """Column of each piece."""
     has_value: bool
-    """Whether the line is a table row: it has a number, and most columns are filled."""
+    """Whether the text is a table row of its own, by its number and its filled columns."""
     white: float
     """White space above the line, in pixels."""
 
 
 class HeadedTable:
-    """A header, and the rows below it that fit."""
+    """A table header and the rows below that fit."""
 
     def __init__(self, header: Row, rules: Sequence[Ruling], text_height: float) -> None:
         self.height = text_height
@@ -56,7 +56,10 @@ class HeadedTable:
         ]
 
     def begins_below(self, above: Row) -> bool:
-        """Use the upper line of a two-line header; return False if headers span columns."""
+        """Add the row above to the header if it is part of a header of two rows.
+
+        Return False if a piece of the row above spans several columns: the header is then not one.
+        """
         white = row_box(self.head[0]).min_y - row_box(above).max_y
         if white > measures.HEADER_LINE_EMS * self.height or self._is_ruled_between(
             above, self.head[0]
@@ -70,7 +73,7 @@ class HeadedTable:
         return True
 
     def take(self, row: Row) -> bool:
-        """Add the next row; return False if the table ends before it."""
+        """Add the next row if it fits; return False if the table ends before it."""
         above = self.lines[-1].pieces if self.lines else self.head[-1]
         row = [part for piece in row for part in self._parted(piece)]
         white = row_box(row).min_y - max(piece.box.max_y for piece in above)
@@ -91,7 +94,7 @@ class HeadedTable:
         return True
 
     def _reached(self, box: Rect) -> list[int]:
-        """Return the columns that a box overlaps."""
+        """Return the numbers of the columns that a box overlaps."""
         slack = min(
             measures.UNDER_NEXT_HEADER_EMS * self.height,
             measures.UNDER_NEXT_HEADER_SHARE * box.width,
@@ -106,7 +109,7 @@ class HeadedTable:
         ]
 
     def _parted(self, piece: TextLine) -> list[TextLine]:
-        """Split a piece below two headers where a word begins at the side of a column."""
+        """Split a piece that is below several headers, at words that begin at a column's side."""
         reached = self._reached(piece.box)
         if len(reached) < 2 or not piece.places:
             return [piece]
@@ -122,7 +125,7 @@ class HeadedTable:
         return cut(piece, marks) if marks else [piece]
 
     def _assigned(self, row: Row) -> list[int] | None:
-        """Return the column of each piece of a row; None if a piece has none or several."""
+        """Return the column of each piece; None if one spans several, or is left of the table."""
         lanes: list[int] = []
         for piece in row:
             reached = self._reached(piece.box)
@@ -132,7 +135,7 @@ class HeadedTable:
         return lanes
 
     def _aligned(self, box: Rect) -> int:
-        """Return the column with which a box is aligned."""
+        """Return the column whose header is best aligned with a box: at left, right or middle."""
 
         def distance(lane: int) -> float:
             start, end = self._headers[lane]
@@ -145,9 +148,9 @@ class HeadedTable:
         return min((nearest, min(nearest + 1, len(self._headers) - 1)), key=distance)
 
     def _is_row(self, lanes: Sequence[int], has_number: bool) -> bool:
-        """Return whether text is a separate row, and not a sum below the rows.
+        """Return whether text is a table row, and not a sum below the rows or a continued text.
 
-        A row begins on the left and fills half of the columns, or more than half without a number.
+        It must begin in the left half, and fill at least half of the columns.
         """
         filled, count = {*lanes}, len(self._lanes)
         if 2 * min(filled) >= count:
@@ -155,7 +158,7 @@ class HeadedTable:
         return 2 * len(filled) >= count + (0 if has_number else 1)
 
     def _most_white(self) -> float:
-        """Return the white space that ends the table."""
+        """Return the height of the largest gap that does not end the table."""
         whites = [line.white for line in self.lines if line.has_value]
         if not whites:
             return measures.BELOW_HEADER_EMS * self.height
@@ -164,7 +167,7 @@ class HeadedTable:
     def _may_follow(self, line: _Line, above: Row) -> bool:
         """Return whether a row without a value may belong to the table.
 
-        Its text is in columns of words, and no line ends the table before it.
+        It has text in a column of words, and no ruled line ends the table above it.
         """
         valued = any(each.has_value for each in self.lines)
         if valued and not self._wordy_lanes().intersection(line.lanes):
@@ -175,7 +178,7 @@ class HeadedTable:
         return not is_closed
 
     def _wordy_lanes(self) -> set[int]:
-        """Return the columns in which rows of the table have words."""
+        """Return the columns that have words in some table row."""
         return {
             lane
             for line in self.lines
@@ -185,12 +188,12 @@ class HeadedTable:
         }
 
     def _are_two(self) -> bool:
-        """Return whether two tables are side by side, with header names that repeat."""
+        """Return whether these are two tables side by side, each with its own column of words."""
         part = widest_gutter(self._lanes, self.height)
         return part is not None and part in self._wordy_lanes()
 
     def _is_ruled_between(self, above: Row, below: Row) -> bool:
-        """Return whether a rule as wide as the table is between two rows."""
+        """Return whether a ruled line as wide as the table is between two rows."""
         top, bottom = row_box(above).center[1], row_box(below).center[1]
         return any(top < position < bottom for position in self._rules)
 
@@ -208,7 +211,7 @@ class HeadedTable:
         return self._grid(self._numbers(usual))
 
     def _has_numbers(self) -> bool:
-        """Return whether some column contains mostly numbers."""
+        """Return whether any column contains mostly numbers."""
         counts = [[0, 0] for _ in self._lanes]
         for line in self.lines:
             for piece, lane in zip(line.pieces, line.lanes, strict=True):
@@ -216,7 +219,7 @@ class HeadedTable:
         return any(numbers >= max(1, words) for words, numbers in counts)
 
     def _has_more_columns(self) -> bool:
-        """Return whether several separate pieces are under one header."""
+        """Return whether two separate pieces of a row are below one header."""
         return any(
             lanes[0] == lanes[1]
             and (
@@ -231,13 +234,13 @@ class HeadedTable:
         )
 
     def _usual_white(self) -> float:
-        """Return the usual white space between rows of the table."""
+        """Return the usual height of the gaps between table rows."""
         return median([line.white for line in self.lines if line.has_value] or [0.0])
 
     def _numbers(self, usual: float) -> list[int]:
-        """Return the table row of each line, from 0 below the header.
+        """Return the number of the table row of each row of text; 0 is the first below the header.
 
-        A line without values belongs to the nearest row.
+        A row of text without values belongs to the nearer of its neighbours.
         """
         numbers, leads = [0], False
         for at, (above, line) in enumerate(pairwise(self.lines), 2):
@@ -252,14 +255,14 @@ class HeadedTable:
         return numbers
 
     def _goes_on(self, above: _Line, line: _Line, usual: float) -> bool:
-        """Return whether a line only continues the cells of the line above."""
+        """Return whether a row of text only continues cells of the row above."""
         if line.has_value:
             return False
         is_near = line.white < measures.WRAPPED_BELOW_HEADER_SHARE * usual
         return is_near or (line.white <= usual + 1 and self._is_wrapped(above, line))
 
     def _is_wrapped(self, above: _Line, line: _Line) -> bool:
-        """Return whether the first word of a line did not fit into the line above."""
+        """Return whether a row's first word would not have fitted into the row above."""
         first = line.pieces[0]
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         same = [
@@ -271,7 +274,7 @@ class HeadedTable:
         return bool(same) and same[-1].box.max_x + word > room
 
     def _grid(self, numbers: Sequence[int]) -> FilledGrid:
-        """Assign header and rows to slots."""
+        """Return the table: the header and the rows, assigned to slots."""
         rows = [*self.head, *(line.pieces for line in self.lines)]
         heads = [[self._header_lane(piece.box) for piece in row] for row in self.head]
         owners = [*heads, *(line.lanes for line in self.lines)]
@@ -292,7 +295,7 @@ class HeadedTable:
         return FilledGrid(replace(grid, slots=slots), tuple(texts))
 
     def _header_lane(self, box: Rect) -> int:
-        """Return the column of a piece of the header."""
+        """Return the number of the column whose header is nearest to a box."""
         lanes = range(len(self._headers))
         return min(lanes, key=lambda lane: abs(sum(self._headers[lane]) / 2 - box.center[0]))
 
@@ -300,11 +303,11 @@ class HeadedTable:
 def find_headed(
     pieces: Sequence[TextLine], rules: Sequence[Ruling], text_height: float
 ) -> Iterator[FilledGrid]:
-    """Yield the tables below a row of column headers that have at least one row of values.
+    """Yield the tables that begin with a row of column headers and have a row of values.
 
     Args:
         pieces: text outside other tables.
-        rules: horizontal ruled lines; a line as wide as the table may end it.
+        rules: horizontal ruled lines, which may end a table.
         text_height: the usual height of a line, in pixels.
     """
     rows = group_rows(pieces)
@@ -329,7 +332,7 @@ def find_headed(
 
 
 def _word_starts(piece: TextLine) -> list[float]:
-    """Return where the words of a piece begin, except the first one."""
+    """Return the x position of each word of a piece, except the first."""
     step = piece.box.width / max(1, len(piece.text))
     return [
         piece.box.min_x + place * piece.box.width - step / 2
@@ -339,7 +342,7 @@ def _word_starts(piece: TextLine) -> list[float]:
 
 
 def _is_header(row: Sequence[TextLine], least: int) -> bool:
-    """Return whether a row may name columns: short words next to each other, few with digits."""
+    """Return whether a row may be column headers: several short words, few with digits."""
     with_digits = sum(any(map(str.isdigit, piece.text)) for piece in row)
     return max(least, 2 * with_digits + 1) <= len(row) <= measures.MOST_HEADERS and not any(
         (is_numeric(piece.text) and piece.text != "#")

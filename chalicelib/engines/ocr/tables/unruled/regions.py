@@ -1,6 +1,7 @@
-"""Finds regions of tables without ruled cells: between lines of one width, or aligned columns.
+"""Finds regions that may be tables without ruled cells.
 
-A region is a set of pieces of text; sifting.py decides later whether it is a table.
+They are between horizontal lines of the same width, or their text is aligned in columns.
+sifting.py decides later which regions are tables.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region, is_pa
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield the text between the first and the last of horizontal lines of the same width.
+    """Yield the text between horizontal lines of the same width, as a region.
 
     Args:
         pieces: text outside other tables.
@@ -40,7 +41,7 @@ def ruled_regions(
 
 
 def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
-    """Remove captions and notes: first and last rows of one long piece."""
+    """Remove captions and notes: rows of a single long piece at the top and the bottom."""
     rows = group_rows(pieces)
     for end in (0, -1):
         while rows and len(rows[end]) == 1 and is_wordy(rows[end][0].text):
@@ -51,14 +52,9 @@ def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
 def _extended(
     region: Region, pieces: Sequence[TextLine], text_height: float, *, is_closed: bool
 ) -> Region:
-    """Add the rows directly above and below that fit: headers and last rows outside the lines.
+    """Add rows directly above and below a region that fit its columns.
 
-    Args:
-        region: the text between the lines.
-        pieces: text that may be added.
-        text_height: the usual height of a line, in pixels.
-        is_closed: whether there are enough lines to end the table; then only rows with columns are
-            added.
+    With `is_closed`, its lines mark its end: only rows with several columns are added.
     """
     own = {id(piece) for piece in region.pieces}
     slack = 2 * text_height
@@ -90,7 +86,7 @@ def _fitting(
     *,
     is_closed: bool,
 ) -> list[TextLine]:
-    """Return the pieces of rows outside that continue the columns of the rows inside."""
+    """Return the text of outer rows, nearest first, that fit the columns of the inner rows."""
     growing = Growing(text_height)
     for row in inner:
         growing.force(row)
@@ -108,7 +104,7 @@ def _fitting(
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:
-    """Group lines that begin and end at the same positions, at least two each, from the top."""
+    """Group at least two lines that begin and end at the same x, from top to bottom."""
     groups: list[list[Ruling]] = []
     for rule in rulings:
         for group in groups:
@@ -126,7 +122,7 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
 def _parted_by_prose(
     group: Sequence[Ruling], pieces: Sequence[TextLine], text_height: float
 ) -> Iterator[list[Ruling]]:
-    """Split a group of lines where prose or nothing is between two of them."""
+    """Split a group of lines where prose, or a large empty area, is between two of them."""
     part = [group[0]]
     for rule in group[1:]:
         band = Rect(rule.start, part[-1].position, rule.end, rule.position)
@@ -142,14 +138,14 @@ def _parted_by_prose(
 
 
 def _is_prose(pieces: Sequence[TextLine]) -> bool:
-    """Return whether text is in rows of one long piece each, not in columns."""
+    """Return whether each row of text is a single long piece, as in prose."""
     rows = group_rows(pieces)
     lone = sum(1 for row in rows if len(row) == 1 and is_wordy(row[0].text))
     return len(rows) > 0 and lone > 0.5 * len(rows)
 
 
 def _is_inside(box: Rect, outer: Rect) -> bool:
-    """Return whether the centre of a box is in another."""
+    """Return whether the centre of a box is inside another one."""
     x, y = box.center
     return outer.min_x <= x <= outer.max_x and outer.min_y <= y <= outer.max_y
 
@@ -157,11 +153,11 @@ def _is_inside(box: Rect, outer: Rect) -> bool:
 def aligned_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield consecutive rows of text that leave the same white gutters free.
+    """Yield regions of consecutive rows that leave the same gutters free.
 
     Args:
         pieces: text outside other tables.
-        rulings: horizontal ruled lines outside other tables; wide lines may separate tables.
+        rulings: horizontal ruled lines outside other tables.
         text_height: the usual height of a line, in pixels.
     """
     growing = Growing(text_height)
@@ -175,7 +171,7 @@ def aligned_regions(
 
 
 def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextLine]:
-    """Remove paragraphs: three or more long lines with nothing next to them."""
+    """Remove paragraphs: three or more long lines with nothing to their left or right."""
     stacks = _stacks(pieces, text_height)
     prose = {
         id(piece)
@@ -188,7 +184,7 @@ def _without_prose(pieces: Sequence[TextLine], text_height: float) -> list[TextL
 
 
 def _stacks(pieces: Iterable[TextLine], text_height: float) -> list[list[TextLine]]:
-    """Return lines below each other that begin at the same x, tightly spaced."""
+    """Group closely spaced lines that begin at the same x, one below the other."""
     stacks: list[list[TextLine]] = []
     open_stacks: list[list[TextLine]] = []
     for piece in sorted(pieces, key=lambda piece: piece.box.min_y):
