@@ -42,7 +42,7 @@ from chalicelib.stores.fetching.page_images import PageImageStore
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError, CommandTarget, add_options, chosen_target, explained_causes
 
-# An audience that every deployment accepts, whatever its own host is called.
+# Host in the audience of assertions; every deployment accepts it, whatever its own host is.
 PUBLIC_AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 GRANT_TYPE = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 # Where tokens are given.
@@ -303,7 +303,7 @@ def _say(line: str) -> None:
 
 
 def _shown(public_pem: str) -> str:
-    """Return the fingerprint of a key, which two people can compare."""
+    """Return the fingerprint of a public key, by which two people can compare keys."""
     return f"the SHA-256 of its key is {fingerprint(public_pem)}"
 
 

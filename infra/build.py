@@ -48,7 +48,7 @@ _FAILED = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """Input and output of a build; tests build small projects with small packages."""
+    """Input and output of a build; tests replace some of them to build small packages."""
 
     target: LambdaTarget
     """Target, whose runtime is that of the building Python."""
@@ -63,7 +63,7 @@ class Plan:
     required: dict[str, str] = field(default_factory=lambda: dict(natives.REQUIRED))
     functions: Sequence[str] = staging.LOGICAL_NAMES
     described: Callable[[], dict[str, Any]] = merge_template
-    """Returns everything else that is merged into the template."""
+    """Returns the template to merge into the one that Chalice writes."""
     install: Callable[[LambdaTarget, Path], None] = lock.install
     """Installs the packages into a folder."""
 
@@ -88,7 +88,7 @@ def build(plan: Plan, progress: Progress) -> dict[str, Any]:
         PackageError: the package cannot be built, would not run, or is too large.
     """
     requirements = (plan.project / "requirements.txt").read_text("utf-8")
-    # Taken first: a file that changes during the build makes its package an old one.
+    # Computed first: if a file changes during the build, the package counts as outdated.
     fingerprint = plan.fingerprint()
     if plan.install is lock.install:
         lock.check(requirements, plan.target.runtime.lock.read_text("utf-8"))
@@ -160,7 +160,7 @@ def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) 
 
 
 def _is_current(plan: Plan) -> bool:
-    """Return whether the finished package was built from the current tree, and report it."""
+    """Return whether the finished package was built from the current tree; print the answer."""
     is_current = sources.is_current(plan.folder, plan.fingerprint(), plan.folder / ZIP)
     if is_current:
         _say(f"package: {plan.folder} is of this tree")

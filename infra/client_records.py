@@ -39,7 +39,7 @@ def name_of(record: type[msgspec.Struct]) -> str:
 
 
 def _class(record: type[msgspec.Struct]) -> str:
-    """Write one class."""
+    """Return the source text of one record's class."""
     members, hints = msgspec.structs.fields(record), typing.get_type_hints(record)
     is_snake = any("_" in item.encode_name for item in members)
     base = "Record, kw_only=True" + (", rename=None" if is_snake else "")
@@ -61,7 +61,7 @@ def _default(item: msgspec.structs.FieldInfo, hints: dict[str, Any]) -> str:
 
 
 def _type(kind: Any) -> str:
-    """Return a type as source text; optional members may be None, constants are texts."""
+    """Return a type as source text; optional members accept None, and constants become `str`."""
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in (types.UnionType, typing.Union):
         return _union(parts)

@@ -80,20 +80,20 @@ PRICES = {
     "waf_rule_month": 1.00,
     "waf_request": 0.60 / 1e6,
 }
-# Processors, as `ARCH` names them.
+# Types of processors, by the values of `ARCH`.
 X86, ARM = ARCHITECTURES = ("x86_64", "arm64")
 _GB_SECOND = {X86: "lambda_gb_second", ARM: "lambda_arm_gb_second"}
 MONTH_SECONDS = 30 * 24 * 3600
 FREE_DISK_GB = 0.5
 # Number of long polls that Lambda keeps open for an empty queue, and their length.
 POLLERS, POLL_SECONDS = 5, 20
-# Of function and access log, for one call: our lines, Lambda's own, the gateway's.
+# Bytes of log lines of one call: those of the function, of Lambda and of the gateway.
 LOG_BYTES = 2_500
-# Of Lambda's own lines, for one run of a function.
+# Bytes of the log lines that Lambda itself writes for one run of a function.
 RUN_LOG_BYTES = 500
-# How long lines are kept, as the template does by default.
+# Months for which log lines are stored by default.
 LOG_MONTHS = 1
-# Values that each dimension of the metrics has when everything is used; models are folders.
+# Number of values of each dimension of the metrics, if all features are used.
 DIMENSION_VALUES = {
     "Route": sum(len(list(operation.routes())) for operation in OPERATIONS),
     "Type": sum(len(types) for types in FAMILY_TYPES.values()),
@@ -102,7 +102,7 @@ DIMENSION_VALUES = {
     "Function": len(FUNCTIONS),
     "Model": 13,
 }
-# Model files in the bucket.
+# Size of the model files in the bucket.
 MODEL_GB = 0.2
 _BY_NAME = {function.name: function for function in FUNCTIONS}
 
@@ -126,18 +126,18 @@ class Use:
     puts: float = 0
     """S3 calls that write or list."""
     messages: float = 0
-    """Jobs sent; each is received and deleted too."""
+    """Jobs that are sent; each is also received and deleted."""
     by_gateway: bool = True
-    """Whether the work is a call of the API, not a job."""
+    """Whether the call comes through the API's gateway; otherwise it is a job."""
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""
     """Kind of call whose AWS calls a test counts, if several kinds have the same."""
 
 
-# Assumed time in which a function loads what it serves, which Lambda charges for as for a call.
+# Assumed seconds in which a function loads its engines at the start, which Lambda charges for.
 START_SECONDS = {RECORDS: 1.5, TEXTS: 2.5, PICTURES: 1.5, API: 1.5}
-# Kind of call whose AWS calls are those of every text.
+# Kind of call that a test counts for all predictions of texts.
 TEXT = "intent or sentiment"
 # Assumed time by profile and length: three times the engine's on a desktop's two threads, as `make
 # bench-text` prints it, and 0.03 for the rest.
@@ -147,7 +147,7 @@ TEXT_SECONDS = {
     "accurate, 10 words": 0.07,
     "accurate, 60 words": 0.154,
 }
-# Per warm call. A test compares the AWS calls with recorded ones.
+# The uses per warm call. A test compares their AWS calls with recorded ones.
 USES = (
     *(
         Use(f"text, {kind}", TEXTS, seconds, reads=2, writes=1, counted_as=TEXT)
@@ -197,7 +197,7 @@ def idle(size_name: str = STANDARD) -> dict[str, float]:
     """Return the monthly cost of a stage without calls by item, in dollars."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
-    # The sweep asks a few indexes by a few keys.
+    # A sweep reads a few indexes, each with a few keys.
     sweep_reads = 12 * PRICES["dynamodb_read"]
     return {
         f"polls of {len(BY_QUEUE)} empty queues": polls * PRICES["sqs_request"],
@@ -211,7 +211,7 @@ def idle(size_name: str = STANDARD) -> dict[str, float]:
 
 
 def watching() -> float:
-    """Return the monthly cost of alarms and dashboard, which the idle cost includes, in dollars."""
+    """Return the monthly cost of alarms and dashboard in dollars; the idle cost includes it."""
     alarms = len(all_alarms()) * PRICES["cloudwatch_alarm_month"]
     return alarms + PRICES["cloudwatch_dashboard_month"]
 

@@ -50,12 +50,12 @@ def deploy(options: argparse.Namespace, target: Target, ask: Ask = input) -> str
     wait_for_names((data, service), target, _say)
     artifacts.ensure_bucket(target, _say)
     _update(data, artifacts.upload_data_template(target, options.package), given, options, ask)
-    # The service refers to the data by names; its key alone has a name that AWS makes.
+    # The service refers to the data's resources by name, except for the key, whose name AWS makes.
     given[SECRET_ARN] = data.outputs().get(SECRET_ARN, "")
     defaults = artifacts.default_parameters(options.package)
     parameters = {**defaults, **service.parameters(), **given}
     template = artifacts.upload_package(target, options.package, parameters, _say)
-    # Before the functions that name the new catalogue, so that none reads a missing one.
+    # Uploaded before the functions that read the new catalogue, so that none misses it.
     artifacts.upload_models(target, catalogue, paths, _say)
     _update(service, template, given, options, ask, options.watch)
     return _finish(service, target, options)
@@ -76,7 +76,8 @@ def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> No
     is_wanted = data.status() and not options.delete_data and not data.is_stillborn()
     for stack in (service,) if is_wanted else (service, data):
         if options.delete_data and stack is data:
-            # An emulator that does not know the tables' policy removes the bucket with its stack.
+            # An emulator without support for the tables' deletion policy removes the bucket with
+            # its stack.
             empty_bucket(target)
         if stack.status():
             stack.delete()
@@ -143,7 +144,7 @@ def _named(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _given(options: argparse.Namespace, target: Target, catalogue: str) -> dict[str, str]:
-    """Return the parameters that the command sets.
+    """Return the template parameters that follow from the command's options.
 
     Raises:
         DeployError: the parameters contradict each other.

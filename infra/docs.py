@@ -61,7 +61,7 @@ def _calls() -> Iterator[str]:
     for path, found in methods.items():
         either = path.replace("/language/", "/F/").replace("/vision/", "/F/")
         families = [either.replace("/F/", f"/{family}/") for family in ("language", "vision")]
-        # A path is shown once for both families only if they accept the same methods.
+        # A path is listed once for both families only if both accept the same methods.
         same = all(methods.get(one) == found for one in families)
         call = f"{' '.join(found):<16}{either if same else path}"
         if call not in shown:
@@ -96,7 +96,7 @@ def _policy() -> Iterator[str]:
     """Yield the deployer's policy as JSON."""
     yield "```json"
     text = json.dumps(policy(), indent=1)
-    # Lists of one action or resource on one line: readers compare statements, not brackets.
+    # Lists with one action or resource are put on one line, so that the policy is easier to read.
     yield from re.sub(r'\[\s+("[^"]*")\s+\]', r"[\1]", text).splitlines()
     yield "```"
 

@@ -31,7 +31,7 @@ __all__ = [
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FAILED = 1
-# Sets of models by the word that chooses them, and how the command speaks of them.
+# Sets of models by the word that selects them, and their names in the command's output.
 _SAID = {"fast": "all fast", "accurate": "all accurate", "all": "all"}
 
 
@@ -72,7 +72,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    """Read every file again; mark broken models as missing, so that install replaces them.
+    """Read every file again; mark damaged models as missing, so that `install` replaces them.
 
     If no names are given, optional models, such as the accurate set, may be missing.
     """

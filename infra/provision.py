@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
 
 GLOBAL_FOLDER = Path(__file__).parent.parent / "chalicelib" / "assets" / "global"
-# Names of the global datasets by type; their files are called by the type.
+# Names of the global datasets by type; each file is named by its type.
 GLOBAL_DATASETS = {
     "text-intent": "general intents",
     "text-sentiment": "general sentiments",

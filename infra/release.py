@@ -71,10 +71,10 @@ def find_obstacles(candidate: ReleaseCandidate) -> Iterator[str]:
         yield f"The tag {tag_of(version)} exists already."
     if candidate.changed_files:
         yield f"The tree has uncommitted changes: {', '.join(candidate.changed_files)}."
-    # A tag on any other commit would name a change that a rebase or squash may replace.
+    # If the tag were on another commit, a rebase or squash could replace the change that it names.
     if not candidate.is_on_main:
         yield f"The commit is not on {_BRANCH}: merge it first, then release from {_BRANCH}."
-    # git would refuse the tag only after all tests have run.
+    # Checked before, because git would refuse the tag only after all tests have run.
     if not candidate.has_identity:
         yield "git has no name for the tag: set user.name and user.email with git config."
     yield from _find_changelog_obstacles(candidate.changelog, version)
@@ -93,7 +93,7 @@ def _find_changelog_obstacles(changelog: str, version: str) -> Iterator[str]:
         yield f"CHANGELOG.md has no section {version}."
         return
     day, content = sections[version]
-    # Any date will do: the section is written days before the version is tagged.
+    # Any date is accepted, because the section is written days before the tag.
     if not _is_date(day):
         yield f"CHANGELOG.md has no date for {version}: write ## [{version}] - YYYY-MM-DD."
     if not content:
@@ -130,7 +130,7 @@ def read_candidate(version: str) -> ReleaseCandidate:
 
 
 def _is_on_main() -> bool:
-    """Return whether the commit is on the published main branch, or the local one without it."""
+    """Return whether the commit is on the published main branch; without one, on the local one."""
     branches = _git("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes")
     containing = _git("for-each-ref", "--format=%(refname)", "--contains", "HEAD")
     published = [name for name in branches if re.fullmatch(f"refs/remotes/[^/]+/{_BRANCH}", name)]

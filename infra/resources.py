@@ -28,8 +28,8 @@ from chalicelib.stores.jobs.queues import (
     queue_name,
 )
 
-# Deliveries of a message before it goes to the dead-letter queue. More than a job has attempts: a
-# function that is refused for want of concurrency counts too.
+# Deliveries of a message before it goes to the dead-letter queue. There are more than attempts of a
+# job, because deliveries that Lambda refuses for lack of concurrency count too.
 MAX_RECEIVES = 5
 # How long a queue keeps a message.
 RETENTION_SECONDS = 14 * 24 * 3600
@@ -189,7 +189,7 @@ def _create_bucket(s3: Any, settings: Settings) -> None:
 
 
 def _allow_origins(s3: Any, settings: Settings, pages: Sequence[str]) -> None:
-    """Allow the console and pages of the allowed origins to send forms and show images."""
+    """Allow pages of the console and of the allowed origins to send forms and show images."""
     origins = [*pages, *settings.allow_origins]
     # S3 accepts no rule without an origin.
     if origins:
@@ -221,7 +221,7 @@ def _notify(clients: Clients, settings: Settings) -> None:
 
 
 def incoming_policy(queue_arn: Any, bucket_arn: Any) -> dict[str, Any]:
-    """Return the policy that lets only the bucket send to its queue; ARNs as in policies."""
+    """Return the policy that lets only the bucket send to its queue."""
     return {
         "Version": "2012-10-17",
         "Statement": [

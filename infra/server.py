@@ -1,6 +1,6 @@
-"""The command `presage-server` of the distribution of that name.
+"""The command `presage-server` of the distribution with this name.
 
-It runs the same commands as a clone of the project does; only the default folders differ.
+It runs the commands of a clone of the project; only the default folders differ.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from infra.local.state import State
 
 # Default address of the local stack.
 DEFAULT_URL = "http://127.0.0.1:8000"
-# What an emulated AWS is content with.
+# Credentials for an emulated AWS, which accepts any.
 DUMMY_CREDENTIALS = {"AWS_ACCESS_KEY_ID": "presage", "AWS_SECRET_ACCESS_KEY": "presage"}
 
 

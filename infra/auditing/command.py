@@ -14,7 +14,7 @@ from infra.auditing import log_lines, report
 from infra.auditing.log_lines import LogGroup, Tally
 from infra.auditing.report import Month
 
-# By how much the clocks of functions and log may differ.
+# Largest difference between the clocks of functions and of the log.
 _SKEW = timedelta(minutes=5)
 
 
@@ -27,7 +27,7 @@ class Audit:
     log: Path | LogGroup
     """Source of the lines: a file, a folder, or a log group."""
     tolerance: int
-    """Differences of an account that are not errors."""
+    """Largest difference between counter and log lines of one account that is not an error."""
 
 
 def compare(
@@ -69,7 +69,7 @@ def compare(
 
 
 def _read(audit: Audit, tally: Tally) -> datetime | None:
-    """Count the lines; return the time of the first line."""
+    """Add the lines of the log to the tally; return the time of the first line."""
     if isinstance(audit.log, Path):
         with log_lines.opened(audit.log) as files:
             tally.add(log_lines.lines_of(files))

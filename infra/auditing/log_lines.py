@@ -28,7 +28,7 @@ from infra.local.logs import log_files
 from infra.target import CommandError
 
 EVENT, SETTLEMENT = "prediction", "settlement"
-# How a line of interest looks before it is parsed; all others are passed over quickly.
+# One of these texts is in every relevant line; other lines are skipped without parsing them.
 _MARKS = f'"event": "{EVENT}"', f'"event": "{SETTLEMENT}"'
 
 
@@ -43,7 +43,7 @@ class Tally:
     damaged: int = 0
     """Relevant lines that cannot be parsed."""
     _settled: set[tuple[str, str]] = field(default_factory=set)
-    """Lines that were taken in of calls and batches that have a token; there may be others."""
+    """Event and token of each counted line that has a token, to skip repeats."""
 
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; lines of other events and months are ignored."""
@@ -83,7 +83,7 @@ class Tally:
             self.by_account.setdefault(account, Counter()).update({was: -count, GIVEN_BACK: count})
 
     def _is_repeated(self, event: str, found: dict[str, Any]) -> bool:
-        """Return whether a line was counted already, because its job ran twice."""
+        """Return whether a line repeats an earlier one, because its job ran twice."""
         token = str(found.get("token", ""))
         if not token:
             return False
@@ -92,9 +92,9 @@ class Tally:
         return is_repeated
 
 
-# Characters of a line that are looked at together; ours are far shorter.
+# Most characters of a line that are read at once; lines of the service are far shorter.
 _MAX_LINE = 64 * 1024
-# How often a folder is read again when its files were rotated meanwhile.
+# Attempts to read a folder whose files are rotated at the same time.
 _TRIES = 5
 
 
@@ -164,7 +164,7 @@ def _inodes(folder: Path) -> dict[Path, int]:
 
 
 _OTHERS = ("texts", "pictures", "delete-object", "embed-texts")
-# Pages that are asked for at most; each looks through about a megabyte of the log.
+# Largest number of pages of results; CloudWatch searches about a megabyte of the log for each.
 MAX_PAGES = 20_000
 
 
@@ -172,10 +172,11 @@ class LogGroup:
     """The log groups of the functions of one stack that count and settle calls."""
 
     def __init__(self, settings: Settings) -> None:
-        # This one is the oldest: it answered all routes before there were others.
+        # The oldest of the groups: this function once answered all routes.
         self.name = f"/presage/{settings.name}/api"
         self._others = tuple(f"/presage/{settings.name}/{short}" for short in _OTHERS)
-        # The service answers a few such calls a second: throttled ones are repeated, slower.
+        # CloudWatch allows a few such calls a second, so throttled calls are repeated at a lower
+        # rate.
         config = Config(retries={"mode": "adaptive", "total_max_attempts": 10})
         session = boto3.session.Session(region_name=settings.region)
         self._client = session.client("logs", endpoint_url=settings.endpoint_url, config=config)

@@ -20,9 +20,9 @@ from chalicelib.domain.accounts.usage import (
 from infra.auditing.log_lines import Tally
 from infra.target import CommandError
 
-# Predictions of one account whose process was killed before it could write their line.
+# Default tolerance: predictions whose process was killed before it could write their line.
 TOLERANCE = 3
-# The last line of a month is written at most this long after it: a function's longest run.
+# The last line of a month may be written this long after its end: the longest run of a function.
 LATE = timedelta(minutes=15)
 
 
@@ -58,7 +58,7 @@ class ReportRow:
     given_back: int
     """Lines of predictions that were refunded."""
     unknown: int
-    """Lines of predictions that may be counted or not."""
+    """Lines of predictions of which it is unknown whether they were counted."""
 
     @property
     def difference(self) -> int:
@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the counter is at or slightly above the lines, as the tolerance allows."""
+        """Return whether the counter equals the lines, or exceeds them by at most the tolerance."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 

@@ -15,11 +15,11 @@ from infra.backups.folder import BackupFolder, Manifest, StoredObject
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
-# Tables that say what happened to rows of others; they are read last, so that they are newer.
+# Tables that describe changes to rows of other tables. They are read last, so that they are newer.
 _LAST = ("deletions", "counters")
 # Exports and batches can be requested again, so their rows and files are left out.
 _LEFT_OUT = ("exports",)
-# API keys are in no backup, so that a restore revives no revoked one.
+# API keys are in no backup, so that a restore brings back no revoked key.
 KEYS = "api-keys"
 # Returns a context in which only the given clients can change data.
 PauseWrites = Callable[[Clients], AbstractContextManager[Any]]
@@ -46,7 +46,7 @@ class Access:
     pause_writes: PauseWrites = _no_pause
     """Pauses other writes while the tables and the last objects are read."""
     has_changed: HasChanged = lambda _: True
-    """What has not changed since the previous dump is not even read; asked again in the pause."""
+    """Returns False for a table or bucket to skip; called before and during the pause."""
     read_pieces: ReadPieces = _scan_pieces
     """Reads the rows of a table."""
 
@@ -125,7 +125,7 @@ def _add_table(
     before: Manifest,
     pieces: Iterable[tuple[bytes, int]] | None,
 ) -> None:
-    """Add a table's pieces to a manifest; `pieces` None means the pieces of the previous dump."""
+    """Add a table's pieces to a manifest; if `pieces` is None, those of the previous dump."""
     if pieces is None:
         manifest.tables[short], manifest.rows[short] = before.tables[short], before.rows[short]
         return

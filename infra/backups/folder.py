@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from infra.atomic_files import drafted, remove_drafts, sync, sync_folder, write_atomically
 
-# Version of the folder's format.
+# Version of the format of backups.
 FORMAT = 1
 MANIFEST = "manifest.json"
 # The manifest of the previous dump, if that is stored, too.
@@ -91,7 +91,7 @@ class BackupFolder:
         # Pieces of the known manifest, and of the previous one.
         self._kept: set[str] = set()
         self._damaged: set[str] = set()
-        # Files of added pieces that do not have their final name yet, by that name.
+        # Temporary files of added pieces, by the name that each piece gets in the end.
         self._drafts: dict[str, Path] = {}
         # Pieces that no manifest names yet.
         self._new: list[str] = []
@@ -142,7 +142,7 @@ class BackupFolder:
         return self._known
 
     def start_over(self) -> None:
-        """Ignore the manifests on the disk; the next one is complete and replaces them."""
+        """Ignore the manifests on the disk, so that the next dump is complete and replaces them."""
         self._prepare()
         self._remember(None, None)
 

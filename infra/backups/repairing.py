@@ -27,7 +27,7 @@ from infra.backups.tables import Item
 from infra.resources import table_resources
 
 ACCOUNTS, LABELS, EXAMPLES = "accounts", "labels", "examples"
-# Number of `#` in the key of a chunk, between dataset, source and label.
+# Number of `#` in the key of a chunk, which has dataset, source and label.
 _CHUNK_MARKS = 2
 # Prefix of the keys of rows that point from an e-mail address to an account.
 _EMAIL = "EMAIL#"
@@ -129,7 +129,7 @@ class _Repair:
         made.rows[short] = sum(count for _, count in packed)
 
     def _take_table(self, made: Manifest, short: str) -> None:
-        """Return the undamaged rows, with older rows in place of lost ones."""
+        """Add a table's undamaged rows to the manifest, and older versions of lost rows."""
         names, number = self._base.tables[short], self._base.rows[short]
         made.tables[short] = [name for name in names if name not in self.damaged]
         made.rows[short] = number
@@ -189,7 +189,7 @@ class _Repair:
     def _torn_datasets(
         self, made: Manifest, datasets: dict[str, Item], gone: list[str]
     ) -> set[str]:
-        """Return the datasets with fewer examples or labels than they count, or without files."""
+        """Return the datasets that lack files, or examples or labels that their row counts."""
         labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
         missing = set(gone)
         sizes = {
@@ -273,7 +273,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Return whether all examples exist that the row of the dataset counts."""
+    """Return whether all examples exist that the dataset's row counts."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False

@@ -56,7 +56,7 @@ class Deleted:
         self.records = [_reset_job(row) for row in by_key.values()]
 
     def as_restored(self, table: str, row: Item) -> Item:
-        """Return a row as it is restored: hidden if its object was deleted."""
+        """Return a row as it is restored; the row of a deleted object is hidden."""
         # The new stack has no message for an open job, so the next sweep has to send one.
         if "open" in row:
             row = {**row, "nudged_at": {"N": "0"}}
@@ -70,7 +70,7 @@ class Deleted:
 
 
 def _without_batches(row: Item) -> Item:
-    """Release the reservations of batches, because batches are not backed up."""
+    """Remove the reserved predictions of batches from a row, because batches are not backed up."""
     reserved = sum(int(entry.rpartition("#")[2]) for entry in row["batches"]["SS"])
     left = {name: value for name, value in row.items() if name != "batches"}
     return {**left, "used": {"N": str(int(row["used"]["N"]) - reserved)}}
@@ -78,7 +78,7 @@ def _without_batches(row: Item) -> Item:
 
 def highest_counters(rows: Iterable[Item]) -> list[Item]:
     """Return the row with the highest value of each counter, so that no id is reused."""
-    # The deletion of an id's first owner, or a caller's stored id, would apply to the second one.
+    # A reused id would be wrong: the deletion of its first owner would apply to the second one.
     # Other attributes, such as the beginnings of pages, are only valid in the saved stack.
     found: dict[str, Item] = {}
     for saved in rows:

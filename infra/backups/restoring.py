@@ -18,12 +18,12 @@ from infra.backups.tables import Item
 from infra.resources import TableResource, table_resources
 
 Progress = Callable[[str], None]
-# Tables whose rows make the others' visible.
+# Tables whose rows make rows of other tables visible.
 _LAST = ("models", "datasets", "deletions", "accounts")
 
 
 class Restored:
-    """The rows and objects that a restore writes; a few differ from the saved ones."""
+    """The rows and objects that a restore writes; a few differ from those in the backup."""
 
     def __init__(
         self,
@@ -98,12 +98,12 @@ def restore(
 
 
 def _verified_manifest(folder: BackupFolder) -> Manifest:
-    """Return what a backup holds, after reading all of it."""
+    """Read the whole backup to verify it, and return its manifest."""
     manifest = folder.manifest()
     if manifest is None:
         raise BackupError(f"{folder.path} holds no backup.")
     folder.verify(manifest)
-    # The folder may be the saved data of a stack, which has keys.
+    # The saved data of a local stack has API keys too, which are not restored.
     manifest.tables.pop(KEYS, None)
     return manifest
 
@@ -151,7 +151,7 @@ def _check_empty(clients: Clients, settings: Settings, found: Iterable[TableReso
 
 
 def _clear(clients: Clients, settings: Settings, found: Iterable[TableResource]) -> None:
-    """Delete rows and objects; rows that make others visible first."""
+    """Delete all rows and objects, beginning with the rows that make others visible."""
     # Deletions and counters stay, so that a restore that was interrupted can be repeated.
     order = {name: place for place, name in enumerate(reversed(_LAST))}
     cleared = [table for table in found if _short(table, settings) not in replay.KEPT]

@@ -54,7 +54,7 @@ def pieces(items: Iterable[Item], keys: Sequence[str]) -> Iterator[tuple[bytes, 
 
 
 def pack(pieces: Iterable[tuple[bytes, int]]) -> bytes:
-    """Join pieces to one byte string; before each is its number of rows and its size in bytes."""
+    """Join pieces to one byte string, each preceded by its number of rows and its size in bytes."""
     return b"".join(b"%d %d\n%b" % (count, len(piece), piece) for piece, count in pieces)
 
 
@@ -133,14 +133,14 @@ def _send(call: Callable[..., Any], table: str, batch: list[Item]) -> None:
 
 
 def _line(item: Item) -> bytes:
-    """Return the line of an item, which is the same for equal items."""
+    """Return an item as a line of JSON; equal items give equal lines."""
     plain = {name: _to_json(value) for name, value in item.items()}
     text = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
 def piece_of(item: Item, keys: Sequence[str]) -> int:
-    """Return the number of the piece for an item, which depends only on the item's key."""
+    """Return the number of the piece that contains an item; it depends only on the item's key."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES
 

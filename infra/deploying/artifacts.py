@@ -23,9 +23,9 @@ from infra.packaging.target import RUNTIMES, no_wheels
 from infra.template.functions import FUNCTION_TYPE
 from infra.template.gateway import API
 
-# What Lambda takes, unpacked.
+# Largest package that Lambda accepts, unpacked.
 MAX_UNPACKED_BYTES = 250 * 1024 * 1024
-# What CloudFormation takes from a bucket.
+# Largest template that CloudFormation reads from a bucket.
 MAX_TEMPLATE_BYTES = 1_000_000
 ZIP, TEMPLATE, DATA_TEMPLATE = "deployment.zip", "sam.json", "data.json"
 
@@ -61,7 +61,7 @@ def check_runtimes(folder: Path, target: Target) -> None:
     """
     found = runtimes_of(_read(folder, TEMPLATE))
     for runtime in RUNTIMES.values():
-        # An emulated AWS runs functions on the C library of the machine that built them.
+        # An emulated AWS uses the C library of the machine that built the package.
         if runtime.name in found.values() and not runtime.loads_wheels and not target.endpoint_url:
             raise DeployError(no_wheels(runtime))
 
@@ -131,8 +131,8 @@ def upload_package(
         if resource["Type"] == FUNCTION_TYPE:
             resource["Properties"]["CodeUri"] = f"s3://{target.artifact_bucket}/{key}"
     if API in template["Resources"]:
-        # The stage gets an API's document again when its text changes, not when a parameter in it
-        # does, as in the gateway's own answers.
+        # API Gateway gets the document again only if its own text changes. A parameter in it, as in
+        # the gateway's own answers, does not count, so the text lists the allowed origins.
         document = template["Resources"][API]["Properties"]["DefinitionBody"]
         origins = parameters.get("AllowedOrigins") or "none"
         document["info"]["description"] = f"Pages that may call: {origins}"

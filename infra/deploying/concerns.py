@@ -11,7 +11,7 @@ from functools import partial
 
 from infra.deploying.account import Target, is_there
 
-# Parameter: whether the stack sets the role by which API Gateway logs.
+# Parameter: whether the stack sets API Gateway's role for logs.
 LOG_ROLE = "SetGatewayLogRole"
 _RECEIVERS = ("AlarmEmail", "AlarmTopicArn")
 

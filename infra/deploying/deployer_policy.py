@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 _ALL = "arn:aws:{}:*:*:{}"
-# Of these services everything may be done with what is ours.
+# Services in which every action is allowed on resources of this project.
 _OWN: dict[str, tuple[str, ...]] = {
     "cloudformation": (
         _ALL.format("cloudformation", "stack/presage-*"),
@@ -20,7 +20,7 @@ _OWN: dict[str, tuple[str, ...]] = {
     "sqs": (_ALL.format("sqs", "presage-*"),),
     "secretsmanager": (_ALL.format("secretsmanager", "secret:SigningKey-*"),),
     "lambda": (_ALL.format("lambda", "function:presage-*"),),
-    # Moves calls to a new version of a function.
+    # CodeDeploy shifts calls to a new version of a function.
     "codedeploy": (
         _ALL.format("codedeploy", "application:presage-*"),
         _ALL.format("codedeploy", "deploymentgroup:presage-*"),
@@ -33,7 +33,7 @@ _OWN: dict[str, tuple[str, ...]] = {
     ),
     "events": (_ALL.format("events", "rule/presage-*"),),
     "budgets": ("arn:aws:budgets::*:budget/presage-*",),
-    # An API has no name of ours in its ARN.
+    # The ARN of an API does not contain the project's name.
     "apigateway": tuple(
         f"arn:aws:apigateway:*::/{path}"
         for path in ("account", "domainnames*", "restapis*", "tags/*")
@@ -86,7 +86,7 @@ _ANYWHERE = (
 )
 _ROLES = "arn:aws:iam::*:role/presage-*"
 _DOMAINS = "ops.apigateway.amazonaws.com"
-# What is asked before a deployment, one right of each kind, and on what.
+# Rights that are checked before a deployment, one of each kind, each with a resource.
 CHECKED = {
     "cloudformation:CreateChangeSet": "arn:aws:cloudformation:{here}:stack/{stack}/*",
     "s3:CreateBucket": "arn:aws:s3:::{stack}-data",
@@ -126,7 +126,8 @@ def policy() -> dict[str, Any]:
                 {"StringEquals": {"iam:PassedToService": passed}},
             ),
             _allow("TableKeys", keys, ["*"], through),
-            # AWS makes this role for the account's first domain, as the user who maps it.
+            # AWS makes this role for the account's first custom domain, with the rights of the
+            # user.
             _allow(
                 "DomainRole",
                 ["iam:CreateServiceLinkedRole"],

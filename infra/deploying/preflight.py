@@ -25,17 +25,18 @@ from infra.template.parameters import (
     reserved_id,
 )
 
-# What AWS gives an account by default; a younger one has less, of memory too.
+# Concurrent executions that AWS gives an account by default; new accounts have fewer, and less
+# memory per function.
 FULL_CONCURRENCY = 1_000
-# Part of the account's concurrency that must remain besides all workers.
+# Concurrent executions that must remain for calls when all workers run.
 ROOM_FOR_CALLS = 10
 # Concurrency that AWS does not let accounts reserve.
 ALWAYS_UNRESERVED = 100
-# How long AWS keeps the name of a queue that was removed, and a little more.
+# Seconds until the name of a deleted queue can be used again; AWS says 60.
 QUEUE_SECONDS = 65.0
 _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException")
 _RAISE = "ask AWS for more (Service Quotas, Lambda, concurrent executions)"
-# A small call of each service that a stage lives on; others are called anyway.
+# A small call to each required service; services that the deployment calls anyway are left out.
 _PROBES: Mapping[str, Callable[[Any], object]] = {
     "apigateway": lambda client: client.get_account(),
     "cloudwatch": lambda client: client.describe_alarms(MaxRecords=1),
@@ -56,7 +57,7 @@ class AccountLimits:
     concurrency: int
     """Number of functions that may run at the same time in the account."""
     unreserved: int
-    """The part of these that is not reserved."""
+    """Number of these that are not reserved for certain functions."""
 
 
 def read_limits(target: Target) -> AccountLimits:
@@ -106,7 +107,7 @@ def check_services(target: Target) -> None:
         try:
             probe(target.client(service))
         except ClientError as error:
-            # What refuses a call is there; whether it should is another check's.
+            # An error answer shows that the service exists; rights are checked separately.
             if error.response["Error"]["Code"] in _NOT_ENABLED:
                 raise DeployError(_no_service(service, target)) from error
         except BotoCoreError as error:
@@ -148,7 +149,8 @@ def denied_actions(target: Target) -> Collection[str] | None:
                 ResourceArns=[resource.format(**names)],
                 ContextEntries=[passed],
             )
-            # What a policy asks of the call itself, such as a second factor, is not known here.
+            # Conditions that the policy sets on the call itself, such as a second factor, are
+            # unknown here.
             results = [r for r in found["EvaluationResults"] if not r.get("MissingContextValues")]
             if any(r["EvalDecision"] != "allowed" for r in results):
                 denied.append(action)
@@ -192,7 +194,7 @@ def check_limits(
 
 
 def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None:
-    """Refuse more memory than young accounts have, unless a parameter requests it.
+    """Refuse more memory than new accounts may use, unless the user set the parameter.
 
     AWS has no call that returns the limit, which is raised together with the concurrency.
     """
@@ -210,7 +212,7 @@ def _check_memory(parameters: Mapping[str, str], named: Collection[str]) -> None
 
 
 def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before: int) -> None:
-    """Refuse reserved concurrency below what may run at once, or above the account's limit."""
+    """Refuse reserved concurrency that is too small for its functions, or above the limit."""
     for function in (f for f in FUNCTIONS if f.name in RESERVABLE):
         aside = int(parameters.get(reserved_id(function)) or 0)
         most = int(parameters.get(most_id(function)) or 0)

@@ -27,7 +27,7 @@ PAGES = (
     "https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html",
     "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html",
 )
-# What no template knows, as long as it can be.
+# The longest possible values of pseudo parameters, which the template does not know.
 _PSEUDO = {
     "AWS::AccountId": "123456789012",
     "AWS::Region": "ap-southeast-2",
@@ -35,7 +35,7 @@ _PSEUDO = {
     "AWS::URLSuffix": "amazonaws.com",
     "AWS::NoValue": "",
 }
-# Stands for names and ARNs that AWS gives.
+# Placeholder for names and ARNs that AWS makes.
 _UNKNOWN = "x" * 120
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 
@@ -102,7 +102,7 @@ def _substituted(given: Any, parameters: Mapping[str, str]) -> str:
 
 def _joined(given: Any, parameters: Mapping[str, str]) -> str:
     members = _filled(given[1], parameters)
-    # A list that is a parameter is filled in as one text, with its commas.
+    # If a list is a parameter, its one text is filled in, commas included.
     return members if isinstance(members, str) else given[0].join(map(str, members))
 
 
@@ -159,7 +159,7 @@ def _function_policies(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _paths(template: Template) -> Iterator[tuple[str, int]]:
-    """Count the resources of an API: every prefix of a path, and the root."""
+    """Count the resources of an API: the root, and every prefix of a path."""
     for name, facts in _of(template, "AWS::Serverless::Api"):
         parts = [path.strip("/").split("/") for path in facts["DefinitionBody"]["paths"]]
         yield name, len({tuple(p[:end]) for p in parts for end in range(len(p) + 1)} | {()})
@@ -200,7 +200,7 @@ def _log_groups(template: Template) -> Iterator[tuple[str, int]]:
 
 
 def _resources(template: Template) -> Iterator[tuple[str, int]]:
-    # SAM adds versions, aliases, mappings and deployments to each function.
+    # SAM adds versions, aliases, event source mappings and deployments to each function.
     added = 8 * sum(1 for _ in _of(template, "AWS::Serverless::Function"))
     yield "", len(template["Resources"]) + added
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from infra.template.functions import FUNCTION_TYPE
 
-# Property that SAM looks at.
+# Property whose change makes SAM publish a version.
 DIGEST = "AutoPublishCodeSha256"
 _OF_ALIAS = ("DeploymentPreference", "ProvisionedConcurrencyConfig", "ReservedConcurrentExecutions")
 _OF_EVENTS = "Events"

@@ -17,7 +17,7 @@ from infra.deploying.artifacts import has_bucket
 from infra.resources import table_resources
 
 Say = Callable[[str], None]
-# Pause between two looks whether a table is gone.
+# Seconds between two checks whether a table still exists.
 LOOK_SECONDS = 3
 MOST_LOOKS = 200
 

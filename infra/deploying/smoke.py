@@ -16,12 +16,12 @@ from infra.deploying.account import DeployError
 from infra.local.client import CallFailed, Service
 from infra.target import CommandError
 
-# Its account, with a new key each time that is stored nowhere.
+# Address of the test's account; it gets a new key for each test, which is not stored.
 EMAIL = "smoke-test@example.com"
 # A prebuilt model that every deployment has.
 MODEL = "CommunitySentiment"
 _TRIES = 8
-# Seconds after which a call is not repeated; a call that hangs takes up to a minute.
+# Seconds after which a call is not repeated; one call may take up to a minute.
 _LONGEST_SECONDS = 120.0
 _FINAL = (400, 401, 409)
 _PAUSE_SECONDS = 5.0

@@ -116,7 +116,7 @@ class Stack:
         return max(times, default=None)
 
     def is_stillborn(self) -> bool:
-        """Return whether the creation of the stack failed, so that the stack is empty."""
+        """Return whether the stack is empty because its creation failed."""
         return self.status() in _STILLBORN
 
     def outputs(self) -> dict[str, str]:
@@ -184,7 +184,7 @@ class Stack:
             "ChangeSetType": "UPDATE" if exists else "CREATE",
             "TemplateURL": template.url,
             "Capabilities": CAPABILITIES,
-            # Goes to everything in the stack that can have tags.
+            # CloudFormation gives these tags to every resource that can have tags.
             "Tags": [{"Key": COST_TAG, "Value": self._target.stack}],
             "Parameters": self._parameters(template, given, exists=exists),
         }
@@ -270,7 +270,7 @@ class Stack:
         ]
 
     def _watch(self, minutes: int) -> dict[str, Any]:
-        """Return the settings that roll back an update after which callers get errors."""
+        """Return the settings by which an alarm on errors rolls back an update."""
         alarm = (
             f"arn:aws:cloudwatch:{self._target.region_name}:{self._target.account_id}"
             f":alarm:{self._target.stack}-server-errors"
@@ -313,7 +313,7 @@ class Stack:
                     reason = self._tell(event)
                     cause = cause or reason
             status = str(self._describe(stack_id).get("StackStatus", ""))
-            # Before its first event the stack still shows the state that it had.
+            # Before its first event, the stack still has the status of its previous change.
             has_begun = len(shown) > 1 or status in ("", "DELETE_COMPLETE")
             if has_begun and not status.endswith("_IN_PROGRESS"):
                 if status not in good:

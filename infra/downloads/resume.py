@@ -23,7 +23,7 @@ Received = Callable[[int], None]  # takes the number of bytes of a file received
 _BLOCK_BYTES = 1 << 18
 _TIMEOUT_SECONDS = 60.0
 _WAIT_SECONDS = 1.0
-# Attempts in a row that bring no more than earlier ones.
+# Consecutive attempts that may end without more bytes than before.
 _ATTEMPTS = 4
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 _NETWORK_ERRORS = (urllib.error.URLError, http.client.HTTPException, ConnectionError,
@@ -53,7 +53,8 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
     """
     if not url.startswith(("https://", "http://")):
         return False
-    # A server that cannot resume starts over each time, so only more bytes than ever count.
+    # A server that cannot resume starts over each time. So an attempt counts only if it brings more
+    # bytes than any before.
     failures, most = 0, _size(target)
     while failures < _ATTEMPTS:
         try:
@@ -86,7 +87,7 @@ def _finish(part: Path, target: Path, digests: Collection[str]) -> bool:
     with part.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest not in digests:
-        # Removed, so that the next call does not continue a file that can never be right.
+        # Removed, so that the next call does not resume a wrong file.
         part.unlink()
         return False
     os.replace(part, target)

@@ -76,7 +76,7 @@ ARCHIVES: Mapping[str, Callable[[], dict[str, bytes]]] = {
     "global/image-detection.zip": detection_files,
     "global/image-multi-label.zip": multi_label_files,
 }
-# A picture that is in no archive, to ask a trained model.
+# An image outside of the archives, for a first prediction with a trained model.
 QUESTION = "samples/stop_sign.jpg"
 
 

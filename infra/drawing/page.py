@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
-# Its place below the assets.
+# Path of the page below the assets folder.
 PAGE = "samples/sample_page.png"
-# A5.
+# Size of a page of A5.
 WIDTH, HEIGHT = 874, 1240
 _LEFT, _MIDDLE, _RIGHT = 60, 470, 814
 _BODY, _TITLE, _NAME = 19, 27, 36
@@ -60,7 +60,7 @@ _PARAGRAPH = (
     "you, write to the payroll office within ten days; it will be put right with the",
     "next statement.",
 )
-# Everything that is written outside the table.
+# All texts outside the table.
 LINES: tuple[Written, ...] = (
     Written("Quillmoor Paper Mill LLC", _LEFT, 56, _NAME),
     Written("Ada Winslow", _LEFT, 124),
@@ -81,7 +81,7 @@ LINES: tuple[Written, ...] = (
     *(Written(text, _LEFT, 522 + 32 * place) for place, text in enumerate(_PARAGRAPH)),
     Written("Amounts are in U.S. dollars. No signature is needed.", _LEFT, 1096),
 )
-# Rows of the table; the first cell of a row of two covers three columns.
+# Rows of the table. In a row with two cells, the first one covers three columns.
 TABLE: tuple[tuple[str, ...], ...] = (
     ("Earnings", "Hours", "Rate", "Amount"),
     ("Regular pay", "72.00", "24.50", "1,764.00"),

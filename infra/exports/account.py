@@ -20,7 +20,7 @@ from infra.exports.pictures import export_pictures
 
 
 def export_model(container: Container, model: Model, place: Path) -> None:
-    """Write all files of a model; of a model that never succeeded, only its record."""
+    """Write all files of a model; if it never succeeded, write only its record."""
     place.mkdir(parents=True)
     write_json(place / "model.json", describe.model(model))
     if not model.version:

@@ -33,9 +33,9 @@ _DEFAULTS = {
     "PRESAGE_SYNC_SECONDS": "0",
     # One thread answers all batches, so a second waiting part would only delay other accounts.
     "PRESAGE_BATCH_CHAINS": "1",
-    # Workers embed many texts at once; the front answers one at a time and has priority.
+    # Workers embed many texts at once. The front, which has priority, predicts one text at a time.
     "PRESAGE_THREADS": str(min(4, os.cpu_count() or 1)),
-    # With one thread for each arithmetic library, the slowest answers are faster.
+    # With one thread in each arithmetic library, the slowest answers take less time.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
@@ -89,6 +89,6 @@ def _aws_keys(caller: Mapping[str, str], options: Options, state: State) -> dict
     """Return the key pair of the emulated AWS."""
     if options.backend == MOTO:
         return state.aws_keys()
-    # Another endpoint may check keys, as that of another local stack does.
+    # Another endpoint may check keys, for example that of another local stack.
     given = {name: caller.get(name, "") for name in AWS_KEY_NAMES}
     return given if all(given.values()) else dict.fromkeys(AWS_KEY_NAMES, DUMMY_KEY)

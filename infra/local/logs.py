@@ -17,7 +17,7 @@ from infra.local.state import State
 
 # Size of one file.
 MAX_BYTES = 16 * 1024 * 1024
-# Full files that are stored per process.
+# Number of full files per process.
 ROTATED_FILES = 15
 SUFFIX = ".jsonl"
 
@@ -43,7 +43,8 @@ class _File(logging.Handler):
                 self._rotate(len(line))
             self._size += os.write(self._descriptor, line)
         except OSError as error:
-            # Reported once: the stack must not stop, nor fill the terminal, for a full disk.
+            # Reported only once, because a full disk must neither stop the stack nor fill the
+            # terminal.
             if not self._has_failed:
                 self._has_failed = True
                 with suppress(OSError):  # the terminal may be a file on the same full disk
@@ -69,7 +70,7 @@ class _File(logging.Handler):
 
 
 def write_logs(state: State, process: str) -> None:
-    """Send the log lines of this process to its file, and those of a level to the terminal.
+    """Write this process's log lines to its file, and lines of a minimum level to the terminal.
 
     PRESAGE_LOG_LEVEL sets that level; by default the terminal shows warnings and errors.
     """
@@ -83,7 +84,7 @@ def write_logs(state: State, process: str) -> None:
 
 def archive_logs(state: State) -> None:
     """Move away the log lines of a previous run whose data is not restored."""
-    # The audit compares lines with counters, so both have to be of the same data.
+    # The audit compares log lines with counters, so both must belong to the same data.
     if state.logs.exists():
         former = state.logs.with_name("logs.former")
         shutil.rmtree(former, ignore_errors=True)

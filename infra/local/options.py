@@ -54,7 +54,7 @@ class Options:
     host: str
     """Address of the HTTP front; everything else listens on 127.0.0.1."""
     public: PublicAddress | None
-    """Address by which callers reach the front; None if it is that of the front."""
+    """Address by which callers reach the front; None if it is the address of the front itself."""
     port: int
     """Port of the HTTP front; 0 for any free one."""
     aws_port: int
@@ -192,7 +192,7 @@ def _backend(wanted_backend: str | None, given_url: str | None) -> tuple[str, st
     """Return the backend and its address."""
     if wanted_backend == AWS:
         return AWS, None
-    # An address in the environment means an endpoint that runs already.
+    # If the environment has an address, that endpoint already runs.
     if wanted_backend == LOCALSTACK or (given_url and wanted_backend is None):
         return LOCALSTACK, given_url or LOCALSTACK_URL
     return MOTO, None

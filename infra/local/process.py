@@ -19,8 +19,8 @@ from typing import Any
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
-# Seconds after which a computing thread yields to others. With Python's 5 ms, a few switches in
-# each call would cause most of the delay that one account's flood of calls means for others.
+# Seconds after which a computing thread lets others run. Python's default is 5 ms. With it, thread
+# switches would cause most of the delay that one account's flood of calls causes for others.
 SWITCH_SECONDS = 0.0005
 
 
@@ -56,7 +56,7 @@ def fork(name: str, work: Callable[[], None], holds_stop: bool = False) -> int:
 
 
 def handle_stop(stop: Callable[[], None]) -> None:
-    """Call a function at SIGTERM, also for a signal that came since the fork."""
+    """Call a function on SIGTERM, also if the signal arrived between the fork and this call."""
     signal.signal(signal.SIGTERM, lambda *_: stop())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
@@ -68,15 +68,15 @@ def die_with_parent() -> None:
 
 def _become(name: str, parent: int) -> None:
     signal.set_wakeup_fd(-1)
-    # The supervisor stops its children in order: a signal to its group, as `timeout` and terminals
-    # send it, would end the emulated AWS before the data is saved.
+    # The supervisor stops its children in order. `timeout` and terminals signal the whole group,
+    # which would end the emulated AWS before the data is saved.
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.setswitchinterval(SWITCH_SECONDS)
     die_with_parent()
-    if os.getppid() != parent:  # the parent ended before the kernel was asked
+    if os.getppid() != parent:  # The parent ended before this process could ask the kernel.
         os._exit(1)
     _prctl(_PR_SET_NAME, name.encode("ascii")[:15])
 

@@ -1,4 +1,4 @@
-"""The time up to which the data is saved, in memory that all processes of a stack share.
+"""Stores the time up to which data is saved, in memory that all processes of a stack share.
 
 It is not in a file, because a full disk could not store the file.
 """
@@ -35,7 +35,7 @@ class SavingState:
 
     @property
     def saved_at(self) -> datetime:
-        """Return the moment up to which all changes are saved."""
+        """Return the time up to which all changes are saved."""
         return datetime.fromtimestamp(self._read().saved_at, UTC)
 
     def note_saved(self, moment: datetime) -> None:
@@ -43,7 +43,7 @@ class SavingState:
         self._write(_Facts(moment.timestamp()))
 
     def note_failure(self, datasets: int, models: int) -> None:
-        """Record that saving fails, and how much has changed since the last save."""
+        """Record that saving fails, and the numbers of changed datasets and models."""
         self._write(_Facts(self._read().saved_at, True, datasets, models))
 
     def unsaved(self) -> Unsaved | None:

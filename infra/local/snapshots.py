@@ -44,23 +44,23 @@ from infra.local.aws.write_pause import (
 from infra.local.saving import SavingState
 from infra.resources import TableResource
 
-# Number of dumps that the interval has time for: the one that misses a change, the one that has it,
-# and one as a reserve, because the next may take longer than the last.
+# Number of dumps that must fit into the interval: one that just misses a change, one that includes
+# it, and one in reserve, because the next dump may take longer than the last.
 _DUMPS = 3
 # Largest number of dumps within the interval, however fast they are.
 _MOST_DUMPS = 4
 
 
-# Number of saved bytes that are read again after each interval, to find damage.
+# Number of saved bytes that are read again per interval, to find damage.
 _SCAN_BYTES = 64 * 1000**2
-# The same for the stop, with its time limit.
+# The same when the stack stops, and the seconds for it.
 _STOP_BYTES, _STOP_SECONDS = 250 * 1000**2, 1.0
 # Longest time of a restore, which reads all saved bytes.
 _RESTORE_SECONDS = 600.0
-# Largest number of datasets and models in one line.
+# Largest number of datasets and models that one line lists.
 _MOST_NAMES = 20
 
-# Ids and names of datasets and of models.
+# Ids and names of changed datasets, and of changed models.
 Changed = tuple[list[str], list[str]]
 
 
@@ -91,7 +91,7 @@ class SnapshotSaver:
         self._state = state
         self._say = say
         self._damage_scan = DamageScan(folder)
-        # Writes to each table and the bucket until now, and until the last dump; None for unknown.
+        # Number of writes to each table and the bucket, now and at the last dump; None if unknown.
         self._writes: dict[str, int] = {}
         self._dumped: dict[str, int] | None = None
         self._must_rewrite = False
@@ -113,7 +113,7 @@ class SnapshotSaver:
         pause = within_seconds / 2
         while not stop.wait(pause):
             took = self._dump_changes(or_deleted=True)
-            # A stop does not wait for a scan of a slow disk.
+            # On a slow disk, a stop does not wait for the end of a scan.
             seconds = within_seconds / 2
             damages = self._damage_scan.check_next(_SCAN_BYTES, seconds, must_end=stop.is_set)
             self._look_for_damage(damages)
@@ -195,7 +195,8 @@ class SnapshotSaver:
             self._must_rewrite = True
             return
         if manifest is None and self._folder.is_empty():
-            # From now on, parts without a manifest are damage, not a first save that was killed.
+            # From now on, pieces without a manifest mean damage. Before, they may be left of a
+            # first save that was killed.
             now = datetime.now(UTC).isoformat(timespec="seconds")
             self._folder.switch(Manifest(self._settings.name, now))
 
@@ -235,7 +236,7 @@ class SnapshotSaver:
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:
             self._open_folder()
-            # A later dump, of a process that was killed, would have another manifest.
+            # Otherwise a process that was killed has written a later dump, with another manifest.
             if answer["restored"] and answer["restored"] == self._folder.seal():
                 self._dumped = {}
 
@@ -346,7 +347,7 @@ def pause_after(took_seconds: float, within_seconds: float) -> float:
         took_seconds: length of the last dump.
         within_seconds: see `SnapshotSaver.run`.
     """
-    # A change that is made while a dump copies the rows is saved at the end of the next dump.
+    # A change that is made while a dump copies rows is saved only at the end of the next dump.
     left = within_seconds - _DUMPS * took_seconds
     return max(left, took_seconds, within_seconds / _MOST_DUMPS)
 

@@ -23,7 +23,7 @@ AWS_KEYS_FILE = "aws.credentials"
 AWS_KEY_NAMES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _SHORTEST_SECRET = 32
 _KEY_ID_BYTES, _SECRET_BYTES = 10, 20
-# Bytes that a start needs to describe the stack and for a first save.
+# Bytes that must be free at the start, for the description of the stack and a first save.
 _NEEDED_BYTES = 1 << 20
 
 
@@ -87,7 +87,7 @@ class State:
         return secret
 
     def _read_secret(self) -> str:
-        """Read the signing key; empty if it is missing or incomplete."""
+        """Return the signing key; empty if it is missing or incomplete."""
         try:
             found = (self.folder / SECRET_FILE).read_text("ascii").strip()
         except (FileNotFoundError, UnicodeDecodeError):
@@ -145,7 +145,7 @@ class State:
         return dict(found) if _is_stack(int(found["pid"])) else None
 
     def has_description(self) -> bool:
-        """Return whether there is a description, also of a stack that ended without removing it."""
+        """Return whether a description exists; a stack that was killed leaves one behind."""
         return (self.folder / STACK_FILE).exists()
 
     def remove_stack(self) -> None:
@@ -168,9 +168,9 @@ def _new_aws_keys() -> dict[str, str]:
 
 def _is_stack(pid: int) -> bool:
     """Return whether a process is a stack."""
-    # The system may have given the id of an ended stack to another program.
+    # After a stack ended, the system may have given its id to another program.
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
-        return True  # a system without /proc: the id alone decides
+        return True  # On a system without /proc, only the id can be checked.
     return any(name in command for name in (b"infra.local", b"presage-server", b"presage_server"))

@@ -134,7 +134,7 @@ class Supervisor:
         try:
             self._state.prepare()
             other = self._state.read_stack()
-            # In a container every stack is process 1, also the one that was killed before.
+            # In a container every stack has process id 1, also one that was killed before.
             if other is not None and other["pid"] == os.getpid():
                 other = None
             if other is None:
@@ -313,11 +313,11 @@ class Supervisor:
     def _stop(self) -> None:
         """Stop all processes and kill those that take too long."""
         self._is_stopping = True
-        # The data is saved after the last write, and the emulated AWS is needed until then.
+        # The data is saved after the last write, and this needs the emulated AWS.
         last = (SNAPSHOTS_PROCESS, AWS_PROCESS)
         others = {child.pid for name, child in self._processes.items() if name not in last}
         others |= {pid for pid, status in self._tasks.items() if status is None}
-        # The front ends by itself after its last calls.
+        # The front ends without a signal after its last calls.
         longest = max(STOP_SECONDS, self._options.drain_seconds + _EXIT_SECONDS)
         _end(others, time.monotonic() + longest)
         for name, seconds in zip(last, (SAVE_SECONDS, STOP_SECONDS), strict=True):
@@ -347,7 +347,7 @@ def load(place: str) -> Any:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """Return the children that have ended, with their exit status."""
+    """Return the exit status of children that have ended, by process id."""
     found: list[tuple[int, int]] = []
     while True:
         try:
@@ -368,7 +368,7 @@ def _end(pids: set[int], deadline: float) -> dict[int, int]:
     statuses: dict[int, int] = {}
     left = {pid for pid in pids if _send(pid, signal.SIGTERM)}
     for pid in left:
-        _send(pid, signal.SIGCONT)  # a paused process would not see the signal before
+        _send(pid, signal.SIGCONT)  # A paused process would not receive the signal otherwise.
     while left:
         if time.monotonic() > deadline:
             for pid in left:

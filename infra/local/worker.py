@@ -35,7 +35,7 @@ POLL_SECONDS = 20
 BLIND_POLL_SECONDS = 1
 # Pause after the queues were unreachable, in seconds.
 RETRY_SECONDS = 1.0
-# Lanes of deliveries, which wait for foreign hosts; an account has at most two at once.
+# Queues of deliveries get several lanes, because deliveries wait for other hosts.
 DELIVER_LANES = 4
 # Seconds that a stopping worker waits for its handlers.
 STOP_SECONDS = 2.0
@@ -122,7 +122,7 @@ class Lane:
 
     def _work_once(self) -> bool:
         """Handle one message of the first queue that has one, and return whether there was one."""
-        # A single queue is read by the long poll alone.
+        # If the lane has one queue, the long poll alone reads it.
         if len(self._sources) == 1:
             return False
         return any(self._receive(source, 0) for source in self._sources)
@@ -166,7 +166,7 @@ class Lane:
 
     def _extend_visibility(self, address: dict[str, str]) -> None:
         """Extend the visibility timeout of a message."""
-        # A failed heartbeat is only reported: the next one comes before the timeout ends.
+        # A failed heartbeat is only logged, because the next one comes before the timeout ends.
         try:
             self._sqs.change_message_visibility(
                 **address, VisibilityTimeout=self._visibility_seconds
@@ -239,7 +239,7 @@ def run(
 
 
 def _stop(started: Sequence[Lane], flush: Callable[[], None]) -> None:
-    """Wait a moment for running handlers; messages of the others are delivered again."""
+    """Wait a moment for running handlers; messages of unfinished ones are delivered again."""
     for lane in started:
         lane.is_stopping = True
     deadline = time.monotonic() + STOP_SECONDS

@@ -28,7 +28,7 @@ class ModelDescription:
     sources: tuple[Source, ...] = ()
     """Packages, that of the weights first; empty if the model is made from `needs` alone."""
     recipe: int = 1
-    """Increased when the conversion gives other files, so that installed files are replaced."""
+    """Number to increase when the conversion changes, so that installed files are replaced."""
     dimensions: int = 0
     """Length of an encoder's vectors; 0 for other models."""
     needs: tuple[str, ...] = ()

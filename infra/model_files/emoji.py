@@ -28,13 +28,13 @@ _SIGNS_OF_WORDS = {
     "tired": "😴🥱",
     "thinking": "🤔😐😶",
 }
-"""Emoji by their words; modifiers of skin colour are dropped."""
+"""Emoji by the words that replace them; modifiers of skin colour are dropped."""
 _DROPPED = "\ufe0f\ufe0e\u200d🏻🏼🏽🏾🏿"
 
 WORDS: Mapping[str, str] = MappingProxyType(
     {sign: words for words, signs in _SIGNS_OF_WORDS.items() for sign in signs}
 )
-"""Words by emoji."""
+"""The words that replace each emoji."""
 
 
 def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:

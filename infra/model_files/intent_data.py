@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-# Intents of assistants, journeys, banks and offices.
+# File of intents for assistants, travel, banks and offices.
 EVERYDAY = Path(__file__).with_name("everyday_intents.txt")
-# Intents of a service chat: the global data set.
+# File of intents of a service chat: the global dataset.
 CHAT = Path(__file__).parents[2] / "chalicelib" / "assets" / "global" / "text-intent.csv"
-# Label of the global data set for everything else. The model rejects such texts by their energy.
+# Label in the global dataset for all other texts. The model has no such label: it rejects these
+# texts by their energy.
 OUTSIDE = "other"
 
 _LABEL = "= "
@@ -60,7 +61,7 @@ def read_patterns(content: str) -> Iterator[tuple[str, str]]:
 
 
 def written_out(pattern: str) -> list[str]:
-    """Expand a pattern into sentences, one for each option of its longest choice."""
+    """Expand a pattern into sentences: as many as its longest choice has options."""
     choices = [choice.split("|") for choice in _CHOICE.findall(pattern)]
     frame = _CHOICE.sub("{}", pattern)
     count = max((len(choice) for choice in choices), default=1)

@@ -11,7 +11,7 @@ from infra.downloads.errors import BrokenFile
 
 _FOLDER = Path(__file__).with_name("labels")
 _IMAGENET_COUNT = 1_000
-# Names that the package shares between two labels, or that mean something else in ImageNet.
+# Clearer names for labels that share a name in the package, or whose name is ambiguous.
 _RENAMED = {
     282: "tiger cat",  # "a cat having a striped coat"
     638: "maillot (tights)",  # "tights for gymnastics, a one-piece leotard, or a sport jersey"
@@ -20,7 +20,7 @@ _RENAMED = {
     836: "sunglass",  # "sunglasses", like 837
     923: "plate of food",  # "plate", in ImageNet the main course
 }
-# Labels whose places are known from other sources: a list in another order would move them.
+# Labels with known indexes, by which a list in another order is noticed.
 _PLACES = {
     **{0: "tench", 145: "king penguin", 207: "golden retriever", 281: "tabby cat", 340: "zebra"},
     **{436: "station wagon", 508: "computer keyboard", 665: "moped", 779: "school bus"},

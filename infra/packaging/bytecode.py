@@ -25,7 +25,7 @@ class ByteCode:
     """The compiled files and failures."""
 
     compiler: str
-    """Python version that compiled the files."""
+    """The Python version that compiled the files."""
     files: int
     refused: list[str] = field(default_factory=list)
     """Files that this Python version cannot compile; they ship as sources."""
@@ -44,7 +44,7 @@ def compile_all(folder: Path) -> ByteCode:
     """
     command = [sys.executable, "-P", "-s", "-m", "compileall", "-q", "-f", "-s", str(folder)]
     command += ["-p", TASK_ROOT, "--invalidation-mode", "unchecked-hash", str(folder)]
-    # Not `-I`, which ignores the seed: sets are written in the order of their hashes.
+    # Not with `-I`, which ignores the hash seed: sets are written in the order of their hashes.
     environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}
     environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -24,7 +24,7 @@ NOTES = Path(__file__).with_name("licences")
 _TEXT = re.compile(r"(licen[cs]es?|copying|notices?|authors|thirdpartynotices)([.\-_].*)?", re.I)
 _LICENCE_FOLDERS = ("licenses", "license_files")
 _CLASSIFIER = "License :: OSI Approved :: "
-# Characters; a longer licence field holds the text instead of a name.
+# Characters of a licence field above which it holds the licence's text, not its name.
 _LONGEST_NAME = 60
 
 
@@ -117,7 +117,7 @@ def _record(info: Path) -> Iterator[str]:
 
 
 def add_own(project: Path, folder: Path) -> None:
-    """Add the licences of the project and of Chalice, of which two files ship.
+    """Add the licences of the project and of Chalice, two files of which ship.
 
     Args:
         project: folder with LICENSE and NOTICE.

@@ -22,7 +22,8 @@ from packaging.requirements import Requirement
 from infra.packaging.errors import PackageError
 from infra.packaging.target import ARCHITECTURES, LambdaTarget, Runtime
 
-# Packages that are required but do not ship, with all that only they need, and why.
+# Packages that are required but do not ship, each with the reason. Packages that only these need do
+# not ship either.
 LEFT_OUT = {
     "boto3": "only commands on the administrator's machine use it; functions use botocore",
     "chalice": "`chalice package` adds the two files of it that run in a function",
@@ -35,10 +36,10 @@ _HEAD = (
     "# What ships for {runtime}, with the digests of the wheels for x86_64 and arm64.\n"
     "# Made from requirements.txt by: python -m infra.build --lock\n"
 )
-# The command that installs; the user's own pip settings hold for it.
+# The command that installs packages; the user's own pip settings apply to it.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 
-# Digest of a wheel by name and version of its package.
+# Digest of a wheel, by package name and version.
 Wheels = Mapping[tuple[str, str], str]
 
 
@@ -142,7 +143,7 @@ def wheel_options(target: LambdaTarget) -> list[str]:
 
 
 def render(wheels: Iterable[Wheels], head: str) -> str:
-    """Format a lock that allows the wheels of both processors, below some comment lines."""
+    """Format a lock that allows the wheels of both processors, with comment lines at its head."""
     digests: dict[tuple[str, str], set[str]] = defaultdict(set)
     for found in wheels:
         for package, digest in found.items():
@@ -183,7 +184,7 @@ def shipped(
         if name in reached or name in left_out:
             continue
         if name not in known:
-            # pip reads the conditions of requirements by the Python that it runs in.
+            # pip evaluates the conditions of requirements for the Python that runs it.
             raise PackageError(f"{target} needs {name}: make the locks with an older Python.")
         reached.add(name)
         waiting += _needs(known[name]["metadata"], target)

@@ -15,7 +15,7 @@ from packaging.tags import Tag, compatible_tags, cpython_tags, parse_tag
 from infra.packaging.errors import PackageError
 from infra.packaging.target import LambdaTarget
 
-# The file of each package without which it does not run, as a pattern, by package name.
+# Pattern of the one file without which a package does not run, by package name.
 REQUIRED = {
     "cffi": "_cffi_backend*.so",
     "cryptography": "cryptography/hazmat/bindings/_rust*.so",
@@ -108,7 +108,7 @@ def _tags(target: LambdaTarget) -> set[Tag]:
 
 
 def _refuse(wrong: list[str], target: LambdaTarget) -> None:
-    """Raise PackageError if there are problems.
+    """Raise PackageError if the list of problems is not empty.
 
     Raises:
         PackageError: `wrong` has at least one problem.

@@ -104,11 +104,11 @@ class ReachableCode:
         return renamed
 
     def _grouped(self) -> list[list[str]]:
-        """Return modules in groups without equal names, in the order of their imports."""
+        """Return groups of modules, in import order, with no name twice in a group."""
         kept = [module for module in self._modules if self._kept[module]]
         done: set[str] = set()
         groups = []
-        # Modules of images last, so that texts do not load what only images need.
+        # Modules of images come last, so that models of texts do not load what only images need.
         for is_vision in (False, True):
             waiting = [one for one in kept if _is_vision(one) == is_vision]
             while waiting:
@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move modules that import only finished modules and have distinct names to a new group."""
+        """Move modules to a new group: their imports are finished, and they share no names."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:
@@ -153,7 +153,7 @@ class ReachableCode:
         return own | {name: self._target(module, name) for name in self._used_imports[module]}
 
     def _target(self, module: str, name: str) -> tuple[str, str]:
-        """Return module and name of the definition of an import; for a whole module, no name."""
+        """Return the module and name in which an imported name is defined; no name for a module."""
         source, imported = self._modules[module].imports[name]
         whole = f"{source}.{imported}" if imported else source
         if not _is_own(source):
@@ -191,7 +191,7 @@ class ReachableCode:
         self._follow(module, list(_evaluated(statement)))
 
     def _follow(self, module: str, nodes: list[ast.AST]) -> None:
-        """Add the names to which some evaluated nodes of a module refer."""
+        """Add the names that evaluated nodes of a module refer to."""
         own = self._module(module)
         local = {
             alias: target
@@ -210,7 +210,7 @@ class ReachableCode:
                     self._follow_import(*own.imports[node.id], node.id, nodes)
 
     def _follow_import(self, source: str, imported: str, alias: str, nodes: list[ast.AST]) -> None:
-        """Add an imported name; for an imported module, add the attributes that are used."""
+        """Add an imported name; if it is a module, add the attributes of it that are used."""
         if not _is_own(source):
             return
         whole = f"{source}.{imported}" if imported else source
@@ -326,7 +326,7 @@ def _assigned(statement: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the names that an import makes, each with its module and name."""
+    """Yield each name that an import defines, with its module and the name there."""
     for one in node.names:
         if isinstance(node, ast.Import):
             yield one.asname or one.name.split(".")[0], (one.name, "")
@@ -344,7 +344,7 @@ def _without_types(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement that are executed; for classes, without methods."""
+    """Yield the parts of a statement that are evaluated at import; methods of classes are not."""
     stack: list[ast.AST] = [statement]
     while stack:
         node = stack.pop()
@@ -359,12 +359,12 @@ def _evaluated(statement: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_class_member(annotation: object) -> bool:
-    """Return whether an annotation is needed at run time, as for members of dataclasses."""
+    """Return whether an annotation is needed at run time, as in dataclasses."""
     return isinstance(annotation, ast.AST) and "ClassVar" in ast.unparse(annotation)
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return statements without expressions that are only a text."""
+    """Return statements without docstrings."""
     return [
         one
         for one in body

@@ -21,7 +21,7 @@ from infra.packaging.errors import PackageError
 from infra.packaging.target import LambdaTarget
 from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
-# Of all functions; a test compares them with those that Chalice finds in app.py.
+# Logical names of all functions; a test compares them with those that Chalice finds in app.py.
 LOGICAL_NAMES = tuple(function.logical for function in FUNCTIONS)
 # Is not known to Chalice.
 ENTRY = "entry.py"
@@ -37,7 +37,7 @@ def wanted_properties(target: LambdaTarget) -> dict[str, Any]:
 
 
 def overrides(target: LambdaTarget, functions: Iterable[str] = LOGICAL_NAMES) -> dict[str, Any]:
-    """Return the template, to be merged, that sets runtime and processor of functions."""
+    """Return the template to merge that sets runtime and processor of functions."""
     wanted = wanted_properties(target)
     return {"Resources": {name: {"Properties": dict(wanted)} for name in functions}}
 
@@ -101,7 +101,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
     template.write_text(json.dumps(merged), "utf-8")
     command = [*_CHALICE, "package", "--stage", stage_name, "--template-format", "json"]
     command += ["--merge-template", str(template), str(output)]
-    # Chalice makes clients before it knows that it needs none, and those need a region.
+    # Chalice always makes AWS clients, although it needs none here, and these need a region.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.setdefault(_REGION, _ANY_REGION)
     done = subprocess.run(command, cwd=stage, env=environment, capture_output=True, text=True)
@@ -115,7 +115,7 @@ def package(stage: Path, stage_name: str, merged: Mapping[str, Any], tree: Path)
 
 
 def add_entry(project: Path, tree: Path) -> None:
-    """Add the module, next to app.py, that is the entry point of functions that answer routes.
+    """Add entry.py next to app.py: the entry point of functions that answer routes.
 
     Raises:
         PackageError: the file is missing.

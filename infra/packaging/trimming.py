@@ -1,4 +1,4 @@
-"""Removes files from the installed packages that no function needs.
+"""Removes files that no function needs from the installed packages.
 
 Each rule has a reason. Licence texts are collected before (infra/packaging/licences.py).
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-# Services whose descriptions ship with botocore; sts is how credentials may be got.
+# Services whose descriptions stay in botocore; sts may be needed to get credentials.
 AWS_SERVICES = ("dynamodb", "s3", "secretsmanager", "sqs", "sts")
-# Why, by pattern of the path in the package; a star also matches slashes.
+# Patterns of paths in the package, with the reason for removal; a star also matches slashes.
 UNWANTED = {
     "bin/*": "commands of packages",
     "*.pth": "read by installed Pythons only",

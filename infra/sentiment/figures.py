@@ -20,7 +20,7 @@ from infra.model_files.sentiment_head import LABELS, SentimentHead
 from infra.sentiment.fitting import SoftLabelledTexts, fit
 from infra.sentiment.sentences import ALIKE
 
-# Texts whose probabilities an installation compares: plain, negated, emoji, empty, German.
+# Texts whose probabilities each installation checks: plain, negated, emoji, empty, German.
 REFERENCES = (
     "I love this",
     "This is terrible!",
@@ -48,12 +48,12 @@ class ScoredTexts:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Results of heads on the source that was excluded from their training."""
+    """Results of heads, each on the source that was left out of its training."""
 
     temperature: float
     """The best temperature for all sources together."""
     sources: dict[str, dict[str, float]]
-    """Accuracy, macro recall and calibration error by source, at the others' temperature."""
+    """Accuracy, macro recall and calibration error by source; the temperature fits the others."""
 
 
 def logits(head: SentimentHead, vectors: Singles) -> Singles:
@@ -123,7 +123,7 @@ def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict
 
 
 def references(encoder: Encoder, head: SentimentHead, temperature: float) -> dict[str, Any]:
-    """Return the probabilities that an installation compares its own with."""
+    """Return the probabilities of fixed texts, which each installation compares with its own."""
     answers = probabilities(logits(head, encoder.encode(REFERENCES)), temperature)
     return {
         "texts": list(REFERENCES),

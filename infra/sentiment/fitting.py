@@ -12,10 +12,10 @@ from chalicelib.engines.text.head.optimizer import minimise
 from infra.model_files.sentiment_head import LABELS, SentimentHead
 from infra.sentiment.sentences import OWN
 
-# C of the regression. Of 0.6, 2, 6 and 20, the values 2 and 6 have the lowest log loss on excluded
-# sources, and 6 has the lower one of the two on held-out sentences.
+# The regression's C. Among .6, 2, 6 and 20, the values 2 and 6 have the lowest log loss on sources
+# that were left out. Of these two, 6 has the lower log loss on held-out sentences.
 PENALTY_INVERSE = 6.0
-# The project's sentences are few, and requests are more like them than like reviews.
+# Weight of the project's sentences. They are few, and closer to users' texts than reviews are.
 _OWN_WEIGHT = 2.0
 _ITERATIONS = 120
 
@@ -47,8 +47,8 @@ class SoftLabelledTexts:
 
 def weigh(label_fractions: Doubles, sources: list[str]) -> Doubles:
     """Return weights, mean 1, that give all labels of a source the same total weight."""
-    # Few film reviews are neutral and most editorials are: without weights the head would judge a
-    # text by the source that it seems to come from.
+    # Few film reviews are neutral, but most editorials are. Without weights, the head would infer
+    # the label from the source that a text seems to come from.
     weights = np.empty(len(label_fractions))
     names = np.array(sources)
     for name in sorted(set(sources)):

@@ -31,7 +31,7 @@ _RATERS = 3
 _LEAST_SPREAD = 0.5
 # Mean rating that is assumed for a clearly positive sentence.
 _CLEAR = 2.0
-# Standard deviation that is assumed where no ratings were published: that of the rated sentences.
+# Standard deviation that is assumed where none was published; typical of the rated sentences.
 USUAL_SPREAD = 1.0
 # The movie snippets are in the order of the Stanford Sentiment Treebank. These are the numbers of
 # its development and test sentences, which are excluded to keep its test set a fair test.
@@ -52,7 +52,7 @@ class RatedSentence:
 
     @property
     def label(self) -> int:
-        """Return the index in `LABELS` of the mean rating's label."""
+        """Return the index in `LABELS` of the label for the mean rating."""
         return label_index(self.mean)
 
     @property
@@ -61,7 +61,7 @@ class RatedSentence:
 
         The mean is taken to be normally distributed.
         """
-        # A sentence that people disagree on is thus trained with an uncertain label.
+        # So a sentence on which people disagree is trained with an uncertain label.
         deviation = max(self.spread, _LEAST_SPREAD) / math.sqrt(_RATERS)
         positive = _above((NEUTRAL - self.mean) / deviation)
         negative = _above((NEUTRAL + self.mean) / deviation)
@@ -69,7 +69,7 @@ class RatedSentence:
 
 
 def _above(score: float) -> float:
-    """Return the fraction of a normal distribution above a score."""
+    """Return the probability that a standard normal value exceeds a score."""
     return 0.5 * math.erfc(score / math.sqrt(2.0))
 
 

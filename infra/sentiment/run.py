@@ -66,7 +66,7 @@ def run(folders: Folders, progress: Progress) -> None:
     training = ScoredTexts(logits(measured, texts.vectors.astype(np.float32)), truth)
     figures = describe(sentences) | {"temperature": left.temperature, "leftOut": left.sources}
     figures |= measure(training, test, left.temperature)
-    # The head that is served is trained on the held-out sentences too: more data, same recipe.
+    # The served head is trained on the held-out sentences too, in the same way.
     head = fit(texts.with_others(held))
     figures["references"] = references(encoder, head, left.temperature)
     accuracy, recall = figures["testAccuracy"]["value"], figures["macroRecall"]

@@ -23,7 +23,7 @@ CLEAR_SOURCES = {
     "imdb.json": "filmSentences",
     "yelp.json": "restaurantSentences",
 }
-# Sources of the same kind of text: when one is excluded from training, so is the other.
+# Pairs of sources with similar texts: if one is left out of training, so is the other.
 ALIKE = {
     "amazonReviewSnippets": "productSentences",
     "movieReviewSnippets": "filmSentences",
@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield each pattern filled with several things, all of which are used equally often."""
+    """Yield each pattern filled with several things; all things are used equally often."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):
@@ -141,7 +141,7 @@ class Sentences:
 
 def split_sentences(folder: Path) -> Sentences:
     """Read the sentences of a folder and split the rated ones."""
-    # Split by digest, so that every run holds out the same sentences.
+    # The split is by digest, so that every run holds out the same sentences.
     rated = read_sentences(folder / "ratings.tar.gz")
     held = [sentence for sentence in rated if _is_held(sentence.text)]
     training = [sentence for sentence in rated if not _is_held(sentence.text)]

@@ -21,7 +21,7 @@ from infra.template.names import (
 TOPIC = "AlarmTopic"
 _OLDEST_SECONDS = {"train-paid": 3_600, "train-free": 6 * 3_600}
 _OLDEST_DEFAULT = 1_800
-# Where it says what to do.
+# File that says what to do for each alarm.
 RUNBOOK = "docs/runbook.md"
 
 
@@ -40,7 +40,7 @@ class Alarm:
     dimensions: tuple[tuple[str, Part | str], ...]
     """Dimensions of the metric."""
     threshold: int | Part
-    """Value from which the alarm is raised."""
+    """Value at which the alarm goes off."""
     text: str
     """Description of what has happened."""
     statistic: str = "Sum"
@@ -158,7 +158,7 @@ def _gateway() -> list[Alarm]:
 
 
 def _service() -> list[Alarm]:
-    """Return the alarms for the service's own metrics; silent while its metrics are off."""
+    """Return the alarms for the service's own metrics; without these metrics they never go off."""
     of = ((metrics.SERVICE, sub("${Name}")),)
     return [
         Alarm(

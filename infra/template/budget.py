@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from infra.template.names import Part, ref, sub
 
-# Parameter with its amount.
+# Parameter with the amount of the budget.
 BUDGET = "MonthlyBudget"
 # Kinds of costs that are compared with the budget, and the percentage that notifies.
 NOTICES = (("ACTUAL", 80), ("FORECASTED", 100))
 
 
 def budget() -> Part:
-    """Return the budget of the whole account; a tag works only after it is activated in Billing."""
+    """Return the budget of the whole account.
+
+    A budget for one stage would need a tag that the user has to activate in Billing first.
+    """
     subscribers = [
         _if("HasAlarmEmail", {"SubscriptionType": "EMAIL", "Address": ref("AlarmEmail")}),
         _if("HasAlarmTopic", {"SubscriptionType": "SNS", "Address": ref("AlarmTopicArn")}),
@@ -35,7 +38,8 @@ def budget() -> Part:
             "Condition": "HasBudget",
             "Properties": {
                 "Budget": {
-                    # Budgets are of no region, stages are.
+                    # A budget belongs to no region, but a stage does, so its name contains the
+                    # region.
                     "BudgetName": sub("${Name}-${AWS::Region}"),
                     "BudgetType": "COST",
                     "TimeUnit": "MONTHLY",

@@ -15,7 +15,7 @@ from infra.template.functions import FUNCTIONS
 from infra.template.names import API_STAGE, SETTINGS, Part, short_name, sub
 
 _WIDTH, _HEIGHT = 12, 6
-# Namespace, metric, dimensions and options, as a dashboard lists them.
+# Namespace, metric, dimensions and options, in the form of a dashboard's source.
 Metric = Sequence[object]
 
 

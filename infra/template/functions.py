@@ -23,19 +23,19 @@ from chalicelib.stores.jobs.queues import (
 )
 from infra.template.names import camel
 
-# Kind of resource in the template.
+# Type of a function's resource in the template.
 FUNCTION_TYPE = "AWS::Serverless::Function"
-# What Chalice calls the function of routes. It reads documents and takes files.
+# Chalice's name for the function of routes. It reads documents and receives files.
 API = "api_handler"
 # The functions of the other routes.
 RECORDS, TEXTS, PICTURES = "records", "texts", "pictures"
 # Functions that the gateway calls.
 ANSWERING = (RECORDS, TEXTS, PICTURES, API)
-# Points to the version of each function that the gateway and the queues call.
+# Name of the alias through which gateway and queues call the current version of a function.
 ALIAS = "live"
-# Functions with more have no SnapStart.
+# Largest disk, in MB, with which Lambda allows SnapStart.
 SNAPSHOT_DISK_MB = 512
-# A queue hides a message this many times as long as its function may run.
+# Visibility timeout of a queue, as a multiple of its function's timeout.
 VISIBILITY_FACTOR = 6
 _LONG_SECONDS = 900
 _WHOLE_DISK_MB = 10_240
@@ -79,12 +79,12 @@ class Function:
 
     @property
     def chains(self) -> bool:
-        """Whether runs may send messages to the function's own queue; such chains always end."""
+        """Return whether a run may send messages to its own queue; such chains always end."""
         return self.queue in _CHAINED
 
     @property
     def can_snap(self) -> bool:
-        """Whether SnapStart can be used; not for functions of queues."""
+        """Return whether the function can use SnapStart, which functions of queues cannot."""
         return self.name in ANSWERING and self.disk_mb <= SNAPSHOT_DISK_MB
 
     @property
@@ -93,29 +93,29 @@ class Function:
         return f"{self.logical}SqsEventSource"
 
 
-# The work of these queues sends the next part, or sends a capped job again after a pause. A file
-# that arrives and an export are one message each.
+# A run for one of these queues may send the next part, or the same job again after a pause. In the
+# other queues, a message causes no further message.
 _CHAINED = (INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, DELIVER)
 _ONE_PAGE = {"PRESAGE_OCR_THREADS": "1"}
 _TWO_THREADS = {"PRESAGE_THREADS": "2"}
 
-# Every function; Chalice describes those that have a handler of their own in app.py.
+# All functions. Chalice describes those that have a handler in app.py.
 FUNCTIONS = (
-    # Two pages of a document are read at the same time, and a text by two encoders.
-    # An archive behind a path is looked through in /tmp.
+    # Two pages of a document are read at the same time, or two encoders run at the same time. An
+    # archive given by URL is searched in /tmp.
     Function(API, 3_538, 29, 4_096, loads=(PPOCR, SLANET), environment=_TWO_THREADS),
-    # Reads and writes rows and loads no engine: a call of it mostly waits.
+    # Reads and writes rows and loads no engine, so a call mostly waits.
     Function(RECORDS, 512, 29, 512),
-    # A text is read by two encoders at the same time.
+    # Two encoders read a text at the same time.
     Function(TEXTS, 3_538, 29, 512, loads=("bge", "mpnet"), environment=_TWO_THREADS),
-    # One picture is seen on one processor.
+    # An image is processed by one processor.
     Function(PICTURES, 1_769, 29, 512, loads=(LITE2, NANODET)),
-    # An archive of 2 GB is read in /tmp.
+    # An archive of up to 2 GB is read in /tmp.
     Function("ingest_upload", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, INGEST, 10),
-    # The file of a batch, an archive of up to 2 GB, is read in /tmp; one page of a document at a
-    # time is what its memory has room for.
+    # The file of a batch, up to 2 GB, is read in /tmp. The memory suffices for one page of a
+    # document at a time.
     Function("embed_texts", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EMBED, 20, environment=_ONE_PAGE),
-    # Features of a training, up to 8 GB, are in /tmp.
+    # Features of a training, up to 8 GB, are stored in /tmp.
     Function(
         "train_paid",
         3_538,
@@ -135,17 +135,17 @@ FUNCTIONS = (
         environment=_TWO_THREADS,
     ),
     Function("delete_object", 512, _LONG_SECONDS, 512, DELETE, 5),
-    # An archive of 2 GB is written in /tmp.
+    # An archive of up to 2 GB is written in /tmp.
     Function("export_dataset", 1_769, _LONG_SECONDS, _WHOLE_DISK_MB, EXPORT, 5),
-    # Mostly waits for receivers, each up to ten seconds.
+    # Mostly waits for receivers, up to ten seconds for each.
     Function("deliver_event", 512, 60, 512, DELIVER, 20),
     Function("receive_upload", 512, 30, 512, INCOMING, 5),
-    # A minute, while it counts what waits, and what it may still take after that.
+    # A sweep runs for up to a minute; the rest is for the step that runs at that time.
     Function("sweep", 512, 90, 512),
 )
-# Functions that Chalice knows nothing of.
+# Functions that Chalice does not know.
 ADDED = tuple(function for function in FUNCTIONS if function.name in (RECORDS, TEXTS, PICTURES))
-# The function that each queue feeds.
+# The function that each queue invokes.
 BY_QUEUE = {function.queue: function for function in FUNCTIONS if function.queue}
 
 

@@ -30,7 +30,7 @@ _LARGE = (
     "by POST /v2/uploads, and its path in this call."
 )
 _BAD = "The request cannot be read; send it again."
-# No route asks the gateway to authenticate, so whatever it says about that is an unknown path.
+# No route uses the gateway's authentication, so its errors about that mean an unknown path.
 _UNKNOWN = (
     "MISSING_AUTHENTICATION_TOKEN",
     "RESOURCE_NOT_FOUND",
@@ -52,7 +52,8 @@ _OTHERS = {
     "BAD_REQUEST_BODY": (400, _BAD, "bad_request"),
     "BAD_REQUEST_PARAMETERS": (400, _BAD, "bad_request"),
 }
-# When to try again. WAF looks back over five minutes and updates its counts every few seconds.
+# Seconds after which to retry. WAF counts calls over five minutes, and updates its counts every few
+# seconds.
 _RETRY_SECONDS = {"THROTTLED": 1, "QUOTA_EXCEEDED": 1, "WAF_FILTERED": 60}
 # Members of a line of the access log.
 LOG_FIELDS = {
@@ -73,10 +74,10 @@ def rest_api() -> Part:
     """Return the properties to merge into Chalice's REST API."""
     region = "${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}"
     group = f"arn:{region}:log-group:${{{ACCESS_LOG}}}"
-    # No stage can log before the account's role is set; DependsOn takes nothing conditional.
+    # The stage cannot log before the account has a role for it. DependsOn cannot be conditional.
     after = {"Fn::If": ["SetsGatewayRole", ref(GATEWAY_ACCOUNT), "set-elsewhere"]}
     return {
-        # No route is given to a function that the gateway may not call yet.
+        # Permissions come first, so that no route is connected to a function that cannot be called.
         "DependsOn": sorted(permissions()),
         "Properties": {
             "Name": sub("${Name}"),
@@ -130,9 +131,10 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 
 
 def _paths() -> dict[str, Part]:
-    """Return the function that answers each method of each path.
+    """Return the integration of each method of each path.
 
-    OPTIONS goes to the function of the records, which knows the path's methods and who may call.
+    OPTIONS goes to the function of the records, which knows the methods of each path and the
+    origins that may call.
     """
     found: dict[str, Part] = {}
     for method, path, function in routes():
@@ -160,7 +162,7 @@ def _called(function: str) -> Part:
 
 
 def domain() -> Part:
-    """Return the custom domain with an empty base path, as old clients send no stage."""
+    """Return the custom domain. Its base path is empty, because old clients send no stage."""
     return {
         "CustomDomain": {
             "Type": "AWS::ApiGateway::DomainName",
@@ -200,7 +202,8 @@ def outputs() -> Part:
 def _answer(status: int | None, message: str, code: str) -> Part:
     """Return one answer of the gateway; without a status, the gateway's own status."""
     body = json.dumps({"message": message, "code": code})
-    # Fixed texts that everybody gets, so every page may read them where some may call at all.
+    # The texts are fixed and the same for all callers. So every page may read them, if any page may
+    # call at all.
     opened = {
         f"{_HEADER}{name}": {"Fn::If": ["HasOrigins", f"'{value}'", ref("AWS::NoValue")]}
         for name, value in OPEN_HEADERS.items()

@@ -38,7 +38,8 @@ def logs() -> Part:
                 "ManagedPolicyArns": [sub(f"arn:${{AWS::Partition}}:iam::aws:policy/{managed}")],
             },
         },
-        # A setting of the whole account and region, which other stacks use too: it stays.
+        # The role is set for the whole account and region, where other stacks use it, so it is not
+        # deleted.
         GATEWAY_ACCOUNT: {
             "Type": "AWS::ApiGateway::Account",
             "Condition": "SetsGatewayRole",

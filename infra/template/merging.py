@@ -45,7 +45,8 @@ MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 def merge_template() -> Part:
     """Return the template to merge, with a part for every function."""
-    # Versions have the function's policies: the previous one is deleted once it is not called.
+    # Each version has the function's deletion policy. The previous version is deleted when it is no
+    # longer called.
     functions: Part = {
         f.logical: {"DeletionPolicy": "Delete", "Properties": {**_function(f), **versions(f)}}
         for f in FUNCTIONS
@@ -104,8 +105,8 @@ def _function(function: Function) -> Part:
         properties["Handler"] = "entry.app"
         properties["Environment"]["Variables"]["PRESAGE_LOADS"] = ref(loads_id(function))
     if function.chains:
-        # Lambda stops a function that its own messages have invoked about 16 times, and a large
-        # batch has thousands of parts.
+        # Lambda stops a function after about 16 invocations by its own messages, and a large batch
+        # has thousands of parts.
         properties["RecursiveLoop"] = "Allow"
     if function.queue:
         properties["Events"] = {
@@ -138,10 +139,10 @@ def _environment() -> Part:
         "PRESAGE_MODEL_DIR": MODEL_DIR,
         "PRESAGE_MODELS_FROM_BUCKET": ref("ModelCatalogue"),
         "PRESAGE_LOG_LEVEL": ref("LogLevel"),
-        # What Lambda reads metrics from.
+        # Lambda reads metrics from these log lines.
         "PRESAGE_LOG_STREAM": "stdout",
         "PRESAGE_METRICS": ref("Metrics"),
-        # Threads are those of PRESAGE_THREADS, on top of which arithmetic takes none.
+        # PRESAGE_THREADS sets the threads, so arithmetic libraries get one each.
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
     }

@@ -12,14 +12,14 @@ from typing import Any
 from chalicelib.config import Settings
 from chalicelib.stores.jobs.queues import INCOMING
 
-# A piece of the template.
+# A part of the template.
 Part = dict[str, Any]
 
-# Names as CloudFormation fills them in; see `sub`.
+# Names with variables that CloudFormation fills in; see `sub`.
 SETTINGS = Settings(name="${Name}", bucket="${Name}-data-${AWS::AccountId}-${AWS::Region}")
 # Stage of the REST API, as .chalice/config.json names it.
 API_STAGE = "api"
-# For what holds data: it outlives its stack, unless the stack's creation failed.
+# Policies of resources with data: they stay when the stack is deleted, unless its creation failed.
 KEEP: Part = {"DeletionPolicy": "RetainExceptOnCreate", "UpdateReplacePolicy": "Retain"}
 _HERE = "${AWS::Region}:${AWS::AccountId}"
 
@@ -64,7 +64,7 @@ def camel(short: str) -> str:
 
 
 def short_name(full: str) -> str:
-    """Return a full name without the stack's name."""
+    """Remove the stack's name from the beginning of a resource's name."""
     return full.removeprefix(f"{SETTINGS.name}-")
 
 
@@ -83,7 +83,7 @@ def dead_queue_id(short: str) -> str:
     return f"{camel(short)}DeadQueue"
 
 
-# Condition that X-Ray traces calls and jobs.
+# Condition: whether X-Ray traces calls and jobs.
 HAS_TRACING = "HasTracing"
 # Logical names.
 BUCKET, SECRET = "DataBucket", "SigningKey"

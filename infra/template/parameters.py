@@ -10,11 +10,11 @@ from infra.template.functions import ANSWERING, FUNCTIONS, Function
 from infra.template.names import HAS_TRACING, SECRET_ARN, Part, ref
 from infra.template.throttles import throttle_conditions, throttle_parameters
 
-# Of the functions that a queue feeds; Lambda takes no less.
+# Smallest concurrency that Lambda accepts for a queue's function.
 LEAST_AT_ONCE = 2
-# What a function of a young account gets at most.
+# Largest memory of a function in a new account, in MB.
 SMALL_MEMORY_MB = 3_008
-# Functions for which some of the account's concurrency can be set aside.
+# Functions that can have reserved concurrency.
 RESERVABLE = (*ANSWERING, "train_paid", "train_free")
 
 
@@ -60,7 +60,7 @@ def reserved(parameters: Mapping[str, str]) -> int:
 
 
 def has_reserved_id(function: Function) -> str:
-    """Return the name of the condition that a function has reserved concurrency."""
+    """Return the name of the condition that is true if a function has reserved concurrency."""
     return f"Has{reserved_id(function)}"
 
 

@@ -25,11 +25,11 @@ from infra.template.names import (
 # Actions by resource.
 Rights = Mapping[str, tuple[str, ...]]
 
-# The sending side of a queue.
+# Actions for sending to a queue.
 SEND = ("GetQueueUrl", "SendMessage")
-# What Lambda itself does, with the function's role, to bring it the messages of its queue.
+# Actions of Lambda itself, with the function's role, to read the function's queue.
 RECEIVE = ("DeleteMessage", "GetQueueAttributes", "ReceiveMessage")
-# What Lambda itself does with the function's role while the parameter Tracing is on.
+# Actions of Lambda itself, with the function's role, while the parameter Tracing is on.
 _TRACE = ("xray:PutTelemetryRecords", "xray:PutTraceSegments")
 # Prefix of the actions by kind of resource.
 SERVICES = {
@@ -56,12 +56,12 @@ _TRAIN: Rights = {
     "table/models/index/open": ("Query",),
     "queue/deliver": SEND,
     "queue/embed": SEND,
-    # Versions that an unfinished batch uses are kept.
+    # A version stays while an unfinished batch uses it.
     "table/exports": ("PutItem", "Query"),
 }
 
-# What every function of routes does: it reads the caller's account, with the API key or the refresh
-# token that the access token came from, counts calls, and reports events to webhooks.
+# Rights of every function of routes: it reads the caller's account with the API key or refresh
+# token, counts calls, and sends events to webhooks.
 _CALLED: Rights = {
     "bucket": ("ListBucket",),
     "objects/models": ("GetObject",),
@@ -70,7 +70,7 @@ _CALLED: Rights = {
     "queue/deliver": SEND,
     "secret": ("GetSecretValue",),
     "table/accounts": ("BatchGetItem", "GetItem"),
-    # The update notes when a key was used.
+    # The update records when a key was last used.
     "table/api-keys": ("BatchGetItem", "GetItem", "UpdateItem"),
     "table/exports": ("PutItem",),
     "table/models": ("BatchGetItem", "GetItem"),
@@ -78,8 +78,8 @@ _CALLED: Rights = {
     "table/refresh-tokens": ("BatchGetItem",),
 }
 
-# What both functions do that change examples: they write chunks and the indexes of a dataset. One
-# that was deleted meanwhile is cleaned up.
+# Rights of both functions that change examples. They write chunks and indexes of a dataset, and
+# clean up after a dataset that was deleted meanwhile.
 _EXAMPLES: Rights = {
     "objects/datasets/chunks": ("DeleteObject", "GetObject", "PutObject"),
     "objects/datasets/digests": ("GetObject", "PutObject"),
@@ -90,7 +90,7 @@ _EXAMPLES: Rights = {
     "table/exports": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
 }
 
-# Documents, files of datasets and batches, thumbnails, feedback with images.
+# Rights for documents, files of datasets and batches, thumbnails, and feedback with images.
 _FILES: Rights = {
     **_CALLED,
     **_EXAMPLES,
@@ -103,7 +103,7 @@ _FILES: Rights = {
     # Images of the pages of PDFs.
     "objects/exports": ("GetObject", "PutObject"),
     "objects/incoming": ("DeleteObject", "GetObject"),
-    # Texts of users, to which a model is adjusted; they are deleted if the call is refused.
+    # Users' texts for an adjustment of a model; they are deleted if the call is refused.
     "objects/models": ("DeleteObject", "GetObject", "PutObject"),
     "queue/ingest": SEND,
     "queue/train-free": SEND,
@@ -116,7 +116,7 @@ _FILES: Rights = {
     "table/receipts": ("BatchWriteItem", "PutItem", "Query"),
 }
 
-# Every other route. An uploaded file is sent by the caller, with this function's signature.
+# Rights of all other routes. Callers upload files themselves, with this function's signature.
 _RECORDS: Rights = {
     **_CALLED,
     **_EXAMPLES,
@@ -124,7 +124,7 @@ _RECORDS: Rights = {
     "objects/datasets/images": ("GetObject",),
     "objects/exports": ("GetObject",),
     "objects/incoming": ("PutObject",),
-    # A version that is deleted goes with its files.
+    # The files of a deleted version are deleted too.
     "objects/models": ("DeleteObject", "GetObject"),
     "queue/export": SEND,
     "queue/train-free": SEND,
@@ -154,7 +154,7 @@ _RECORDS: Rights = {
     ),
 }
 
-# By the name of the handler. Without `ListBucket` a missing object would look forbidden.
+# Rights by handler. Without `ListBucket`, S3 reports a missing object as forbidden.
 FUNCTION_RIGHTS: Mapping[str, Rights] = {
     "api_handler": _FILES,
     "records": _RECORDS,
@@ -168,7 +168,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "bucket": ("ListBucket",),
         "objects/datasets": ("DeleteObject", "GetObject", "PutObject"),
         "objects/incoming": ("DeleteObject", "GetObject"),
-        # Sizes of versions that older services did not write.
+        # Older services did not store the sizes of versions.
         "objects/models": ("GetObject",),
         "queue/embed": SEND,
         "queue/ingest": SEND,
@@ -202,7 +202,7 @@ FUNCTION_RIGHTS: Mapping[str, Rights] = {
         "queue/deliver": SEND,
     },
     "train_paid": {**_TRAIN, "queue/train-paid": SEND},
-    # Also sends paid jobs again: paying accounts are served first.
+    # Also resends paid jobs, because paying accounts are served first.
     "train_free": {**_TRAIN, "queue/train-free": SEND, "queue/train-paid": SEND},
     "delete_object": {
         "bucket": ("ListBucket",),
@@ -336,7 +336,7 @@ def _arn(resource: str) -> Part:
         return queue_arn(name)
     if kind == "objects":
         prefix, _, part = name.partition("/")
-        # The id of a dataset comes before the kind of its objects.
+        # In a key, the dataset's id precedes the kind of object.
         return bucket_arn(f"/{prefix}/*/{part}*" if part else f"/{prefix}/*")
     return ref(SECRET_ARN) if kind == "secret" else bucket_arn()
 

@@ -13,19 +13,19 @@ from chalicelib.routes import OPERATIONS
 from infra.template.functions import API, PICTURES, RECORDS, TEXTS
 
 _FAMILIES = r"/v[12]/(?:vision|language)"
-# Functions with the methods and paths that they answer, as regular expressions of the whole.
+# Functions, each with the methods and paths that it answers: regular expressions of whole names.
 RULES = (
     (TEXTS, r"POST /v2/language/(?:intent|sentiment|entities|ner)"),
     (PICTURES, r"POST /v[12]/vision/(?:predict|detect)"),
     (API, r"POST /v[12]/vision/(?:ocr|templates/learn)"),
-    # Files of datasets, which are read in the call or looked through in /tmp.
+    # Files of datasets, which are read during the call, or searched in /tmp.
     (API, rf"POST {_FAMILIES}/datasets/(?:upload|upload/sync|validate)"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
     (API, r"PUT /v1/vision/datasets/{dataset_id}"),
     (API, r"POST /v2/language/models/{model_id}/adjust"),
     (API, rf"POST {_FAMILIES}/models/import"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
-    # Pictures that are sent are decoded, and so are stored ones that have no thumbnail yet.
+    # Images in a call are decoded, and so are stored images that have no thumbnail yet.
     (API, r"GET /v[12]/vision/datasets/{dataset_id}/browse"),
     (API, r"POST /v[12]/vision/(?:feedback|datasets/{dataset_id}/examples)"),
 )

@@ -33,11 +33,12 @@ from infra.template.parameters import data_parameters, has_origins
 from infra.template.queues import queues
 
 _INCOMING_POLICY = "IncomingQueuePolicy"
-# Where stages show their console; the bucket is made before its own stage's address is known.
+# Origins of every stage's console, because the bucket is created before its own stage has an
+# address.
 CONSOLE_ORIGIN = "https://*.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 # Prefixes whose objects are deleted after a number of days.
 SHORT_LIVED = {"incoming/": 1, "tmp/": 1, EXPORTS: 1, BATCHES: BATCH_KEPT.days + 1}
-# How long an object can be brought back that was deleted or written over.
+# Days for which a deleted or overwritten object can be restored.
 VERSION_DAYS = 7
 
 
@@ -61,7 +62,8 @@ def storage() -> Part:
     parts: Part = {}
     for table in resources.table_resources(SETTINGS):
         parts[table_id(short_name(table.name))] = _table(table)
-    # The bucket checks it when it is made, so it cannot wait for the service.
+    # The bucket checks the queue's policy when it is created, so the policy cannot be in the
+    # service's stack.
     parts |= queues((INCOMING,))
     parts[_INCOMING_POLICY] = _incoming_policy()
     parts[BUCKET] = _bucket()
@@ -76,7 +78,7 @@ def _table(table: TableResource) -> Part:
         "BillingMode": "PAY_PER_REQUEST",
         "AttributeDefinitions": [dict(entry) for entry in table.attributes],
         "KeySchema": [dict(entry) for entry in table.keys],
-        # A recovered table would bring revoked API keys back.
+        # Without point-in-time recovery, because a recovered table would contain revoked API keys.
         "PointInTimeRecoverySpecification": {
             "PointInTimeRecoveryEnabled": table.name != table_name(SETTINGS, ApiKeyRow)
         },
@@ -170,7 +172,7 @@ def _lifecycle() -> list[Part]:
             "Id": "versions",
             "Status": "Enabled",
             "NoncurrentVersionExpiration": {"NoncurrentDays": VERSION_DAYS},
-            # A marker below which no version is left.
+            # A deletion marker without any version.
             "ExpiredObjectDeleteMarker": True,
         },
         {"Id": "parts", "Status": "Enabled", "AbortIncompleteMultipartUpload": unfinished},

@@ -12,17 +12,18 @@ from chalicelib.domain.accounts.rates import DOCUMENTS, PICTURES, TOKENS, UPLOAD
 from chalicelib.routes import OPERATIONS
 from infra.template.names import Part, attribute, ref, sub
 
-# Parameters with the rate of each method of a cost class, and their defaults in calls a second: at
-# least twice what one account of the largest plan may call, so that none fills a method.
+# Parameters with the rate of each method by cost class, and their defaults in calls a second. A
+# default is at least twice the rate of one account of the largest plan, so that one account cannot
+# use up a method.
 THROTTLES = {
     DOCUMENTS: ("DocumentsPerSecond", 30),
     PICTURES: ("ImagesPerSecond", 100),
     TOKENS: ("TokensPerSecond", 160),
     UPLOADS: ("UploadsPerSecond", 80),
 }
-# Parameter: calls of one address in five minutes, the period that WAF counts by default.
+# Parameter: calls of one address in five minutes, which is WAF's default period.
 WEB_ACL = "WebAcl"
-# Logical names of what it makes.
+# Logical names of the web ACL and its association.
 _LIMIT, _ASSOCIATION = "AddressLimit", "AddressLimitAssociation"
 _HAS_WEB_ACL = "HasWebAcl"
 # The function of tokens checks signatures for anyone, so its rate counts before any account's.
@@ -92,7 +93,7 @@ def _method(method: str, path: str, cost: str) -> Part:
 
 
 def web_acl(api: str) -> Part:
-    """Return the web ACL of the stage, if it is configured: one rule that limits calls by address.
+    """Return the web ACL, whose one rule limits the calls of each address, if it is configured.
 
     Args:
         api: logical name of the REST API.

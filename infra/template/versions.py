@@ -9,9 +9,9 @@ from __future__ import annotations
 from infra.template.functions import ALIAS, ANSWERING, FUNCTIONS, Function
 from infra.template.names import Part, camel, ref
 
-# Parameter: how calls move to a new version.
+# Parameter: how CodeDeploy shifts calls to a new version.
 SHIFTING = "Shifting"
-# CodeDeploy's own ways; the longer ones would outlast the time that a deployment waits.
+# Configurations of CodeDeploy; slower ones would take longer than a deployment may wait.
 SHIFTS = (
     "AllAtOnce",
     "Canary10Percent5Minutes",
@@ -43,7 +43,7 @@ def versions(function: Function) -> Part:
         return found
     alarms = ("server-errors", f"{function.short}-errors")
     watched = [ref(f"{camel(name)}Alarm") for name in alarms]
-    # A deployment does not begin while an alarm that it watches is on.
+    # A deployment does not start while one of its alarms is on.
     found["DeploymentPreference"] = {
         "Type": ref(SHIFTING),
         "Alarms": {"Fn::If": [_BY_STEPS, watched, [_NONE]]},
@@ -94,7 +94,7 @@ def version_conditions() -> Part:
         none = {"Fn::Equals": [ref(provisioned_id(function)), 0]}
         found[_is_provisioned(function)] = {"Fn::Not": [none]}
         if function.can_snap:
-            # Lambda refuses both together.
+            # Lambda does not allow both at the same time.
             on = {"Fn::Equals": [ref(snap_id(function)), ON]}
             found[_snaps(function)] = {"Fn::And": [on, none]}
     return found
@@ -106,5 +106,5 @@ def _is_provisioned(function: Function) -> str:
 
 
 def _snaps(function: Function) -> str:
-    """Return the name of the condition under which a function uses SnapStart."""
+    """Return the name of the condition that is true if a function uses SnapStart."""
     return f"Has{snap_id(function)}"

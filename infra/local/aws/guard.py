@@ -102,7 +102,7 @@ class Guard:
         if service == "dynamodb":
             with self._admitted(environ, _written_tables(environ)), self._data_lock:
                 return item_calls.answer(environ, start_response)
-        # No page may read an answer to keys, and moto would allow it to every one.
+        # Web pages may not read answers to signed requests, but moto would allow it to every page.
         start_response = with_headers(start_response, [])
         if service == "sqs":
             return self._sqs(environ, start_response)
@@ -111,7 +111,7 @@ class Guard:
         return self._s3(environ, start_response, None)
 
     def _check_page(self, environ: dict[str, Any]) -> None:
-        """Refuse requests of web pages that may not use the service, even if they are signed."""
+        """Refuse requests from web pages that may not use the service, even signed ones."""
         origin = environ.get("HTTP_ORIGIN")
         if origin is not None and not self._origins.allows(origin):
             raise WrongSignature(f"Pages of {origin} may not send requests.", "AccessDenied")
@@ -145,7 +145,7 @@ class Guard:
         # Without a scope, moto guesses the service from the body, which damages binary ones.
         environ.setdefault("HTTP_AUTHORIZATION", S3_SCOPE)
         if environ["REQUEST_METHOD"] == "PUT" and "form" in environ.get("CONTENT_TYPE", ""):
-            # Moto would read the object's bytes as a form and store nothing (curl --data-binary).
+            # Moto would parse the object's bytes as a form and store nothing (curl --data-binary).
             environ["CONTENT_TYPE"] = "binary/octet-stream"
         written = () if environ["REQUEST_METHOD"] in ("GET", "HEAD") else (BUCKET,)
         with self._admitted(environ, written):
@@ -214,7 +214,7 @@ class Guard:
                 message = self._saved_data.load()
             except BackupError as error:
                 return str(error), "422 Unprocessable Content"
-        # What made the tables is no change of the saved data.
+        # Creating the tables does not count as a change of the saved data.
         self._write_pause.writes.clear()
         return message, "200 OK"
 

@@ -61,7 +61,7 @@ def _request_id(headerdict: dict[str, str] | None = None) -> str:
 
 def _read_expressions_once() -> None:
     """Cache the tokens and trees of expressions, and speed up type checks of expression trees."""
-    # A validator works on a copy of the tree, so that the cached one never changes.
+    # A validator changes the tree, so it gets a copy of the cached one.
     parser = _expressions.UpdateExpressionParser
     _replace(parser, "make", staticmethod(lru_cache(1_000)(parser.make)))
     lex = lru_cache(10_000)(ConditionExpressionParser("", {}, {})._lex_one_node)
@@ -94,7 +94,7 @@ class _Call(DynamoHandler):
         self.response_headers = {"server": "amazon.com"}
         self.region, self.current_account = region, ACCOUNT
         model = get_service_model("dynamodb").operation_model(self._get_action())
-        request: Any = {"body": body}  # the parser of JSON reads nothing else
+        request: Any = {"body": body}  # The JSON parser reads nothing else of a request.
         self.params = JSONParser(model, map_type=self.PROTOCOL_PARSER_MAP_TYPE).parse(request)
 
 
@@ -128,7 +128,7 @@ def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Itera
 
 
 def execute(result: DynamoResult, context: Any) -> Any:
-    """Serialise the result of an item operation; leave others to moto."""
+    """Serialise the result of an item operation; pass other results to moto."""
     if context.operation_model.name not in _OPERATIONS:
         return _general(result, context)
     known = context.operation_model.output_shape.members
@@ -138,7 +138,7 @@ def execute(result: DynamoResult, context: Any) -> Any:
 
 
 def wire(value: object) -> str:
-    """Return bytes in the form of DynamoDB's JSON."""
+    """Encode bytes for DynamoDB's JSON."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     raise TypeError(f"{type(value).__name__} cannot be written to the wire")

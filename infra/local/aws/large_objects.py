@@ -21,7 +21,7 @@ from moto.s3.models import FakeKey, s3_backends
 
 from infra.local.aws.s3_access import Form, Spool
 
-# Larger objects are in a file: moto's own limit, S3_DEFAULT_KEY_BUFFER.
+# Moto stores objects larger than this in a file: its S3_DEFAULT_KEY_BUFFER.
 LARGE_BYTES = 16 * 1024 * 1024
 _BLOCK = 1 << 20
 _RANGE = re.compile(r"bytes ([0-9]+)-([0-9]+)/[0-9]+")
@@ -93,7 +93,7 @@ def etag(file: Spool) -> str:
 
 
 def store(form: Form, version: str) -> bool:
-    """Make the file of a form an object and notify the bucket's queues.
+    """Store the file of a form as an object, and notify the bucket's queues.
 
     The caller holds the lock of S3. The object owns the file afterwards.
 
@@ -129,7 +129,8 @@ def _large_key(environ: dict[str, Any]) -> FakeKey | None:
     """Return the large object that a request downloads, or None."""
     names = [name for name, _ in parse_qsl(environ["QUERY_STRING"], keep_blank_values=True)]
     if not all(name.lower().startswith("x-") for name in names):
-        return None  # a property of the object, one of its versions, or other headers
+        # The request is for a property of the object, one of its versions, or needs other headers.
+        return None
     path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "replace")
     bucket_name, _, name = path.lstrip("/").partition("/")
     bucket = s3_backends[DEFAULT_ACCOUNT_ID]["aws"].buckets.get(bucket_name)

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-# Names that always are this machine: browsers ask no DNS for them.
+# Names that always mean this machine: browsers do not look them up in DNS.
 _LOOPBACK = frozenset(("127.0.0.1", "localhost", "[::1]"))
-# The methods that the bucket's rule allows to pages.
+# Methods that the bucket's CORS rule allows.
 PAGE_METHODS = ("GET", "POST")
 _ANY = "*"
 _CORS_PREFIX = "access-control-"

@@ -119,7 +119,7 @@ def check_key_id(keys: KeyPair, key_id: str) -> None:
 
 def _is_form(environ: dict[str, Any]) -> bool:
     """Return whether a request posts a form to a bucket."""
-    # Nothing else: with a valid form as body, moto would put or delete the object of any path.
+    # Other requests are refused: with a valid form as body, moto would write or delete any object.
     is_bucket = "/" not in environ["PATH_INFO"].strip("/") and not environ["QUERY_STRING"]
     is_multipart = str(environ.get("CONTENT_TYPE", "")).startswith("multipart/form-data")
     return environ["REQUEST_METHOD"] == "POST" and is_bucket and is_multipart

@@ -43,7 +43,7 @@ class UnreadTable(Table):
 
     def _parsed(self) -> Any:
         """Return the rows, after parsing them."""
-        # All of them before the first change, so that an error leaves the table as it is.
+        # All rows are parsed before the first change, so that an error leaves the table unchanged.
         rows, ordinary = list(self.saved_rows()), cast(Any, self)
         del ordinary.saved_rows
         ordinary.__class__ = Table
@@ -51,7 +51,7 @@ class UnreadTable(Table):
             ordinary.put_item(row, overwrite=True)
         return ordinary.items
 
-    # Instead of the attribute of moto's class.
+    # Replaces the attribute of moto's class.
     items: Any = property(_parsed)
 
 
@@ -59,7 +59,7 @@ class SavedData:
     """The saved data that this run has started with."""
 
     def __init__(self, settings: Settings, folder: BackupFolder) -> None:
-        """Set where the data is, which `load` reads.
+        """Set the folder of the data, which `load` reads.
 
         Args:
             settings: settings of the stack.

@@ -157,7 +157,7 @@ def run(
         find_unsaved: returns what could not be saved; uploads are refused meanwhile.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    # Moto lists a folder of its package at every request; the answer never changes.
+    # Moto lists a folder of its package in every request, although the result never changes.
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
     moto_memory.bound_memory()

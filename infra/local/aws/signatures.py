@@ -31,7 +31,7 @@ _TIMESTAMP = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 # The headers whose names have no prefix in a WSGI environment.
 _UNPREFIXED = ("CONTENT_TYPE", "CONTENT_LENGTH")
-# Larger bodies are on disk; to hash them again would double the time of an upload.
+# Larger bodies are on disk. To hash them again would double the time of an upload.
 _HASHED_BYTES = 16 * 1024 * 1024
 
 
@@ -61,7 +61,8 @@ class Signatures:
 
     def __init__(self, keys: KeyPair) -> None:
         self._keys = keys
-        # A key is derived for each day, region and service, and used for thousands of calls.
+        # A signing key is derived once for each day, region and service, and used for thousands of
+        # calls.
         self._signing_key = lru_cache(64)(self._derive)
 
     def check(self, environ: dict[str, Any]) -> str:
@@ -112,7 +113,7 @@ def _check_time(timestamp: str, date: str) -> None:
     if not _TIMESTAMP.fullmatch(timestamp) or not timestamp.startswith(date):
         raise WrongSignature("X-Amz-Date is missing or wrong.", "AccessDenied")
     first, last = _window(int(time.time()))
-    # Texts of this form are in the order of the times.
+    # Timestamps of this format sort by time.
     if not first <= timestamp <= last:
         message = "The difference between the request time and the current time is too large."
         raise WrongSignature(message, "RequestTimeTooSkewed")
@@ -131,7 +132,7 @@ def _canonical_request(environ: dict[str, Any], service: str, names: str) -> str
     if "host" not in signed:
         raise WrongSignature("The Host header must be signed.", "AccessDenied")
     path, _, query = environ["RAW_URI"].partition("?")
-    # S3 signs the path as sent, other services normalize it; nearly all of their calls are to "/".
+    # S3 signs the path as sent. Other services normalise it, but nearly all of their paths are "/".
     if path != "/" and service != "s3":
         path = _botocore(service)._normalize_url_path(path)
     if query:
@@ -159,7 +160,7 @@ def _payload(environ: dict[str, Any]) -> str:
     given = str(environ.get("HTTP_X_AMZ_CONTENT_SHA256", ""))
     is_digest = not given or _DIGEST.fullmatch(given) is not None
     size = int(environ.get("CONTENT_LENGTH") or 0)
-    # Chunked uploads of boto3 name a method here, such as STREAMING-UNSIGNED-PAYLOAD-TRAILER.
+    # Chunked uploads of boto3 name a method instead, such as STREAMING-UNSIGNED-PAYLOAD-TRAILER.
     if not is_digest or (given and size > _HASHED_BYTES):
         return given
     body = environ["wsgi.input"]

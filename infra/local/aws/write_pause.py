@@ -17,14 +17,14 @@ from contextlib import contextmanager
 
 # Header with the token of the process that copies.
 HEADER = "X-Presage-Still"
-# Header with the secret that the path below needs. A URL would appear in logs and histories.
+# Header with the secret of the control path. A URL would appear in logs and histories.
 CONTROL_HEADER = "X-Presage-Control"
-# POST begins a pause and returns a token, DELETE ends it, GET returns the number of writes so far
-# and the lengths of the queues, and PUT restores the saved data.
+# The control path. POST begins a pause and returns a token, DELETE ends it, and PUT restores the
+# saved data. GET returns the number of writes so far and the lengths of the queues.
 PATH = "/_presage/still"
 # Header of a GET that returns the rows of one table, by its full name.
 TABLE_HEADER = "X-Presage-Table"
-# Name under which writes to the bucket are counted; those to tables have the table's name.
+# Name under which writes to the bucket are counted; writes to a table have its name.
 BUCKET = "bucket"
 # Seconds after which a pause ends automatically, in case the process that copies was killed.
 LONGEST_SECONDS = 60.0

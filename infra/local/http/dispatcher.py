@@ -15,7 +15,7 @@ from typing import Any
 
 from waitress.task import ThreadedTaskDispatcher
 
-# Other callers count as active for this long after their latest call.
+# Seconds for which a caller counts as active after a call.
 CROWD_SECONDS = 1.0
 # The pause before a caller's next short call is the length of the last one times the number of that
 # caller's waiting calls, up to this limit. A few calls continue at once; of a flood, most calls of
@@ -30,19 +30,19 @@ class CallKind:
     name: str
     most: int
     pauses: bool = False
-    """Whether the next call waits the longer, the more calls wait."""
+    """Whether the pause before the next call grows with the number of waiting calls."""
 
 
 # Takes milliseconds.
 SHORT = CallKind("short", 1, pauses=True)
-# Uses a processor for long. More of them at once would end no sooner, and slow all others.
+# Calls that use a processor for long. More at once would not end sooner, and would slow others.
 HEAVY = CallKind("heavy", min(8, max(2, os.cpu_count() or 1)))
 Turns = tuple[str, CallKind]
 """Caller and kind of calls that wait for one another."""
 
 
 class FairDispatcher(ThreadedTaskDispatcher):
-    """Passes requests to threads; a few calls of one caller run at a time while others are active.
+    """Passes requests to threads; limits the calls of one caller at a time while others are active.
 
     A single active caller can use all threads.
 
@@ -56,9 +56,9 @@ class FairDispatcher(ThreadedTaskDispatcher):
         self._turns_lock = threading.Lock()
         self._running: dict[Turns, int] = {}
         self._waiting: dict[Turns, deque[Any]] = {}
-        """Connections with a waiting call, if calls of the same caller and kind are running."""
+        """Connections with a waiting call, by the caller and kind of the running calls."""
         self._latest = self._other = ("", -CROWD_SECONDS)
-        """The latest caller and the latest different one, with their times."""
+        """The last caller, and the last one before that differs, each with its time."""
 
     def add_task(self, channel: Any) -> None:
         """Pass a connection's next request to a thread, at once or in its turn."""

@@ -63,7 +63,7 @@ class FormChecks:
         return adjusted
 
     def check(self, request: Any, begun: bytes) -> Error | None:
-        """Return why a form is refused, or None if its policy is signed and allows it.
+        """Return the error for a refused form, or None if its policy is signed and allows the form.
 
         Args:
             request: the request, whose headers have arrived.
@@ -114,7 +114,7 @@ def _new_name(event: Field, fields: dict[str, bytes]) -> str:
         Refused: the form has the field already.
     """
     name = str(event.name).lower()
-    # Two readers could use different ones of them.
+    # Two parsers might use different values of the same field.
     if name in fields:
         raise Refused(f"The form has the field {name!r} twice.")
     fields[name] = b""

@@ -49,11 +49,11 @@ LAMBDA_EVENT_BYTES = 6 * 1024 * 1024
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{string.ascii_letters}{string.digits}-._~")
 
-# Functions whose calls are short: of one caller's flood, one runs at a time while others call.
+# Functions with short calls: while others call, one caller may run one such call at a time.
 _SHORT = (RECORDS, TEXTS)
 # Predictions of images and documents.
 _HEAVY = re.compile(r"POST /v[12]/vision/(?:predict|detect|ocr)")
-# Larger bodies hold a file in place of its URL.
+# Bodies larger than this contain a file, not its URL.
 _URL_BYTES = 16 * 1024
 
 
@@ -158,9 +158,9 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return which calls of one caller a request must wait for; None if it never waits.
+        """Return the kind of calls that a request waits for; None if it waits for none.
 
-        Calls that wait for a foreign host use no processor, so they do not take turns.
+        A call that itself waits for another host uses no processor, so it does not take turns.
         """
         match = self._routes.match(request.command, request.path)
         if match is None:

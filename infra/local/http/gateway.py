@@ -106,7 +106,7 @@ class RouteTable:
 
 
 def _rank(template: str) -> list[bool]:
-    """Return a sort key that puts literal segments before variables, from the left."""
+    """Return a sort key that puts literal segments before variables, from left to right."""
     return [segment.startswith("{") for segment in template.split("/")]
 
 

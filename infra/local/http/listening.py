@@ -36,7 +36,7 @@ def bind(port: int, variable: str, host: str = LOOPBACK) -> socket.socket:
 def address(listener: socket.socket) -> str:
     """Return the URL by which this machine reaches a bound socket."""
     host, port = listener.getsockname()[:2]
-    # A socket of every address of the machine is reached by the loopback address.
+    # A socket that listens on every address is reached by the loopback address.
     if ipaddress.ip_address(host).is_unspecified:
         host = "::1" if ":" in host else LOOPBACK
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -15,7 +15,7 @@ PUBLIC_URL, TRUSTED_PROXIES = "PRESAGE_PUBLIC_URL", "PRESAGE_TRUSTED_PROXIES"
 # Path below which the front passes presigned requests to the storage.
 STORAGE_PATH = "/storage"
 _PORTS = {"http": 80, "https": 443}
-# Names under which programs on this machine call the front.
+# Host names by which programs on this machine may call the front.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -36,7 +36,7 @@ class PublicAddress:
     proxies: tuple[Network, ...] = ()
     """Addresses whose `X-Forwarded-For` is read."""
     bound_host: str = ""
-    """Address that the front is bound to, under which this machine may call it too."""
+    """Address that the front is bound to; programs on this machine may call it too."""
 
     @property
     def url(self) -> str:
@@ -66,7 +66,7 @@ class PublicAddress:
         """
         given = [value for name, value in headers if name.lower() == "x-forwarded-for"]
         hops = [hop.strip() for hop in ",".join(given).split(",")]
-        # Proxies append the address that they saw, so only the end of the list can be trusted.
+        # Each proxy appends the address that it saw, so only the end of the list can be trusted.
         while self._is_proxy(peer) and hops and _is_address(hops[-1]):
             peer = hops.pop()
         return peer

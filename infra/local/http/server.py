@@ -29,7 +29,7 @@ from infra.local.http.dispatcher import FairDispatcher
 from infra.local.http.forms import FIELDS_BYTES, FormChecks, FormRefused, LengthRequired
 from infra.local.http.storage import is_storage_path, safe_headers
 
-# Key in the WSGI environment of the headers as sent.
+# Key of the original headers in the WSGI environment.
 HEADERS_KEY = "presage.headers"
 # Largest request line and headers.
 MAX_HEADER_BYTES = 64 * 1024
@@ -41,11 +41,11 @@ STALLED_SECONDS = 15.0
 IDLE_SECONDS = 75.0
 # Seconds for which the data of a refused client is discarded, so that it reads the answer.
 LINGER_SECONDS = 2.0
-# A client is not read from for the seconds of Retry-After, up to this number.
+# Longest time, in seconds, for which Retry-After stops reading from a client.
 HELD_SECONDS = 2
-# Longest wait of the stopping server for something to send or a call that ends, in seconds.
+# Longest single wait of a stopping server for an event, in seconds.
 _DRAIN_TURN_SECONDS = 0.05
-# Idle threads end within milliseconds; the thread of a call that does not end is left behind.
+# Idle threads end within milliseconds. A thread whose call does not end is abandoned.
 _THREADS_END_SECONDS = 0.3
 # Requests that are answered at the same time.
 THREADS = 24
@@ -62,7 +62,7 @@ _CODES = {
     501: "not_implemented",
     505: "version_not_supported",
 }
-# What is wrong and what to do, where the status says it.
+# Error texts by status: what is wrong and what to do.
 _TEXTS = {
     408: f"Nothing arrived for {STALLED_SECONDS:g} seconds in the middle of a request; repeat it.",
     411: "Send the form with Content-Length.",
@@ -106,7 +106,7 @@ class Parser(HTTPRequestParser):
         if self.chunked and not self.completed:
             self._check_control_line()
         if self.error is not None or self.body_rcv is None:
-            # Waitress would tell such a client to continue and then wait for a body.
+            # For such a client, waitress would ask it to continue and then wait for the body.
             self.expect_continue = False
         return consumed
 
@@ -131,7 +131,7 @@ class Parser(HTTPRequestParser):
             self._expect_form(self._forms)
 
     def _expect_form(self, forms: FormChecks) -> None:
-        """Allow the size of a presigned form, which is checked as soon as its fields are here."""
+        """Allow the size of a presigned form, whose fields are checked as soon as they arrive."""
         if self.chunked:
             self.error = LengthRequired("")
             self.completed = True
@@ -149,7 +149,7 @@ class Parser(HTTPRequestParser):
         self.completed = self.completed or self.error is not None
 
     def _check_framing(self) -> None:
-        """Refuse a request whose end two readers could find in different places. RFC 9112, 6.1."""
+        """Refuse a request whose end is ambiguous, as two parsers could disagree. RFC 9112, 6.1."""
         codings, lengths = self._values("transfer-encoding"), self._values("content-length")
         if codings and lengths:
             raise ParsingError("It has both Content-Length and Transfer-Encoding; send one.")
@@ -159,7 +159,7 @@ class Parser(HTTPRequestParser):
             raise ParsingError("Transfer-Encoding names chunked twice.")
 
     def _check_host(self) -> None:
-        """Refuse a request without one clear host. RFC 9112, 3.2."""
+        """Refuse a request with no host or an ambiguous one. RFC 9112, 3.2."""
         hosts = self._values("host")
         if len(hosts) > 1 or (not hosts and self.version != "1.0"):
             raise ParsingError(f"It has {len(hosts)} Host headers; send one.")
@@ -189,8 +189,8 @@ class RequestTask(WSGITask):
 
     @property
     def has_body(self) -> bool:
-        """Whether the answer has a body, or at least the length of a body."""
-        # Without a length, waitress would send the end of a chunked body even to HEAD.
+        """Return whether the answer has a body, or at least the header of a body's length."""
+        # Without a length, waitress would send the end marker of a chunked body even to HEAD.
         is_unsized = self.request.command == "HEAD" and self.content_length is None
         return not is_unsized and bool(super().has_body)
 
@@ -207,7 +207,7 @@ class RequestTask(WSGITask):
 
     def _delay_reads(self) -> None:
         """Stop reading from a throttled client for the time of Retry-After."""
-        # Parsing the requests of a flood would cost other callers processor time.
+        # During a flood, parsing refused requests would take processor time from other callers.
         waits = dict(self.response_headers).get("Retry-After", "")
         if self.status.startswith("429") and waits.isdecimal() and int(waits) <= HELD_SECONDS:
             self.channel.held_until = time.monotonic() + int(waits)
@@ -259,7 +259,7 @@ class Channel(HTTPChannel):
         return Parser(adjustments, self.server.forms)
 
     def readable(self) -> bool:
-        """Return whether to read: true after a refusal, false while the client must wait."""
+        """Return whether to read now: always after a refusal, never while the client must wait."""
         if self.linger_until is not None:
             return True
         if self.server.stop_at is not None:
@@ -322,7 +322,7 @@ class Server(TcpWSGIServer):
     """Checks of presigned forms, if the application passes them to the storage."""
 
     stop_at: float | None = None
-    """End of the last calls on the monotonic clock, in seconds; None while the server runs."""
+    """Monotonic time at which the last calls must end, in seconds; None while the server runs."""
 
     def run(self) -> None:
         """Serve until `stop` is called and the running calls are answered."""
@@ -331,7 +331,7 @@ class Server(TcpWSGIServer):
         if self.stop_at is None:
             return
         self.accepting = False
-        # The loop also sends what calls have written, so that no answer is cut off.
+        # The loop also sends pending output, so that no answer is cut off.
         while self._is_busy() and time.monotonic() < self.stop_at:
             self._turn(_DRAIN_TURN_SECONDS)
         # Without time to end, waitress would report every idle thread as still running.
@@ -392,7 +392,7 @@ def make_server(
         forms: checks of presigned forms, which may be larger than other bodies.
     """
     adjustments = Adjustments(
-        # The listener is bound already; waitress would look up every interface without an address.
+        # The listener is bound already. Without an address, waitress would look up every interface.
         listen=f"127.0.0.1:{listener.getsockname()[1]}",
         threads=THREADS,
         ident="presage",

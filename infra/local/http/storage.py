@@ -27,7 +27,7 @@ from infra.local.aws.signatures import KeyPair
 from infra.local.http.forms import FormChecks
 from infra.local.http.public import STORAGE_PATH, PublicAddress
 
-# On every answer, whatever is stored or asked for.
+# Headers of every answer, whatever was requested.
 SAFE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "sandbox; default-src 'none'"),
@@ -35,7 +35,7 @@ SAFE_HEADERS = (
 _ATTACHMENT = "attachment"
 # Headers of a download that are passed to the storage.
 _SENT = ("range", "if-range", "if-match", "if-none-match", "if-modified-since")
-# Headers of the storage's answer that are passed on; above all no cookie and no internal address.
+# Headers of the storage's answer that are passed on: no cookies, no internal addresses.
 _SHOWN = frozenset(
     (
         "accept-ranges",
@@ -51,7 +51,7 @@ _SHOWN = frozenset(
 _SIGNING_PREFIX = "x-amz-"
 _PASSED_PREFIX = "response-"
 _BLOCK = 256 * 1024
-# Larger downloads wait for their readers on a thread, so only some may run at the same time.
+# A larger download occupies a thread until it is read, so only a few may run at the same time.
 _LARGE_BYTES, _LARGE_DOWNLOADS = 32 * 1024 * 1024, 8
 _TIMEOUT_SECONDS = 60.0
 _URL_SECONDS = 60
@@ -176,7 +176,8 @@ class Storage:
         """
         query = parse_qs(place.query, keep_blank_values=True)
         key = place.path.removeprefix(f"{self._path}/")
-        # Listings and properties of the bucket have no key, or parameters such as `list-type`.
+        # A request without a key, or with parameters such as `list-type`, is for a listing or a
+        # property of the bucket.
         known = (_SIGNING_PREFIX, _PASSED_PREFIX)
         is_object = bool(key) and key != place.path
         if not is_object or not all(name.lower().startswith(known) for name in query):
@@ -188,7 +189,8 @@ class Storage:
                 "REQUEST_METHOD": place.method,
                 "RAW_URI": place.path,
                 "QUERY_STRING": place.query,
-                # Never the Host header: the URL was signed for the public address.
+                # The Host header of the request is not used: the URL was signed for the public
+                # address.
                 "HTTP_HOST": self._public.host,
             }
         )
@@ -220,7 +222,8 @@ class Storage:
         form = check_form({**environ, "PATH_INFO": f"/{self._bucket}"}, self._keys)
         connection = self._connect()
         try:
-            # Written again, so that the storage sees exactly the fields that were checked.
+            # The form is written again, so that the storage gets exactly the fields that were
+            # checked.
             boundary = secrets.token_hex(16)
             head, tail = _envelope(form, boundary)
             headers = {
@@ -293,7 +296,7 @@ def _envelope(form: Form, boundary: str) -> tuple[bytes, bytes]:
     fields = "".join(
         f'{disposition}"{name}"\r\n\r\n{value}\r\n'
         for name, value in form.fields.items()
-        # Nothing restricts the fields to ignore, so their names could hold anything.
+        # No rule restricts ignored fields, so their names could contain anything.
         if name != "file" and not name.startswith("x-ignore-")
     )
     start = f'{fields}{disposition}"file"; filename="file"\r\n'

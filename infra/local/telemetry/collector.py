@@ -26,7 +26,7 @@ from infra.local.telemetry.names import (
     TRAININGS,
 )
 
-# Reads messages by queue as (number, age of the oldest in seconds).
+# Returns, by queue, the number of messages and the age of the oldest in seconds.
 ReadQueues = Callable[[], Mapping[str, tuple[int, float]]]
 
 

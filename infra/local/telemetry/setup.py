@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 PUBLIC_VARIABLE = "PRESAGE_METRICS_TOKEN"
 ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
-# Names the folder where prometheus_client keeps the values of each process. A file outlives its
-# process, so no counter falls when a worker is started again.
+# Variable with the folder in which prometheus_client stores the values of each process. The file of
+# an ended process stays, so no counter falls when a worker is restarted.
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 METRICS_FOLDER = "metrics"
-# Packages of each extra of the server distribution, by the name they are imported under.
+# Packages that each extra of the server distribution installs, by their import names.
 _PACKAGES = {"metrics": "prometheus_client", "traces": "opentelemetry.exporter.otlp.proto.http"}
 
 

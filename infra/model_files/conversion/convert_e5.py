@@ -26,7 +26,8 @@ from infra.model_files.conversion.transformer_graph import (
 )
 from infra.model_files.sources.four_bit_weights import FourBitWeights
 
-# Code points that are kept. Listed here, because Unicode tables differ between Python versions.
+# Code points whose entries stay in the vocabulary. Listed here, because Unicode tables differ
+# between Python versions.
 WRITING = (
     (0x0000, 0x036F),  # Latin, its accents and modifiers
     (0x1D00, 0x1EFF),  # phonetic and further Latin letters, further accents
@@ -97,7 +98,7 @@ def kept_ids(vocabulary: list[list[Any]]) -> Ints:
     Args:
         vocabulary: entries with their scores, as in `tokenizer.json`.
     """
-    # The last entry is the mask of the training, which no text has.
+    # The last entry is the mask token of the training, which occurs in no text.
     ids = [
         place
         for place, (piece, _) in enumerate(vocabulary[:-1])

@@ -71,7 +71,7 @@ def _add_convolution(
         graph.constant(f"{name}.weight", weight),
         graph.constant(f"{name}.bias", bias),
     ]
-    # One input channel a filter and several filters: depthwise.
+    # A filter with one input channel, and as many groups as channels, is depthwise.
     group = len(weight) if weight.shape[1] == 1 else 1
     return graph.add(
         "Conv",
@@ -91,7 +91,7 @@ def _add_activation(graph: Graph, source: str) -> str:
 
 
 def _add_block(graph: Graph, weights: Weights, number: int, source: str, stride: int) -> str:
-    """Add an inverted bottleneck: widen, filter each channel, narrow, add the input back."""
+    """Add an inverted bottleneck: widen, filter each channel, narrow, then add the input."""
     block = f"_blocks.{number}"
     value = source
     if f"{block}._expand_conv.weight" in weights:

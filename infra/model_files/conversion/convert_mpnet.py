@@ -21,7 +21,7 @@ from infra.model_files.conversion.transformer_graph import (
 )
 from infra.model_files.sources.safetensors import open_member, read_tensors
 
-# Files of the packages that are one zip archive together.
+# Files of the packages that together form one zip archive.
 SLICES = tuple(f"slice{number}" for number in range(1, 6))
 _FOLDER = "all-mpnet-base-v2"
 _SHAPE = Shape("mpnet", layers=12, heads=12, width=768, epsilon=1e-5, has_bias=True)
@@ -42,10 +42,11 @@ _LAYER_PARTS = {
 
 
 class MpnetWeights:
-    """Returns the published weights by their names in the new graph, each only once."""
+    """Returns the published weights by their names in the new graph; each can be read only once."""
 
     def __init__(self, tensors: dict[str, Singles]) -> None:
-        # Weights are removed when they are read: the graph and all of them would fill the memory.
+        # A weight is removed when it is read, because the graph and all weights would fill the
+        # memory.
         self._tensors = tensors
 
     def __call__(self, name: str) -> Singles:

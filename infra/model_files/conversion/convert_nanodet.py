@@ -23,7 +23,7 @@ DEVIATION = (58.395, 57.12, 57.375)
 _CHANNELS, _SCORES, _BINS = 128, 80, 44  # of a map, and of each of its cells
 _INPUT = "input_1"
 _PREFIX = "PartitionedCall/"
-# Outputs of the graph, and the nodes of the published graph that compute them.
+# Outputs of the new graph, and the nodes of the published graph that compute them.
 OUTPUTS = {
     "scores52": "Identity",
     "scores26": "Identity_1",
@@ -35,7 +35,7 @@ OUTPUTS = {
     "pan26": f"{_PREFIX}onnx_tf_prefix_Add_128",
     "pan13": f"{_PREFIX}onnx_tf_prefix_Add_149",
 }
-# The layout after a transposition.
+# Layout of a value after a transposition, by its layout before.
 _LAYOUTS = {
     ("NCHW", (0, 2, 3, 1)): "NHWC",
     ("NHWC", (0, 3, 1, 2)): "NCHW",
@@ -55,7 +55,7 @@ class _Value:
     side: int = 0
     """Number of rows and columns, without the margin."""
     margin: int = 0
-    """Width of a border that the published graph has added; the next node here adds it."""
+    """Width of the border that the published graph has added; the next node adds it here."""
 
 
 class _GraphConversion:
@@ -105,7 +105,7 @@ class _GraphConversion:
         self._values[node.name] = self._converters[node.kind](node)
 
     def _require(self, node: Node, holds: bool) -> None:
-        """Raise an error for a node that is used in a way which is not converted here."""
+        """Raise an error if a node is used in a way that this conversion does not support."""
         if not holds:
             raise BrokenFile(f"The TensorFlow.js model uses {node.name} in a way not known here.")
 
@@ -147,7 +147,7 @@ class _GraphConversion:
         order = tuple(int(place) for place in self._weights[node.inputs[1]])
         self._require(node, (value.layout, order) in _LAYOUTS)
         layout = _LAYOUTS[value.layout, order]
-        # Only the last transposition, that of the outputs, moves numbers.
+        # Only the last transposition, of the outputs, moves numbers.
         if layout != "NLC":
             return replace(value, layout=layout)
         return _Value(self._emit(node, "Transpose", [value.name], perm=list(order)), layout)

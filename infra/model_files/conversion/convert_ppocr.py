@@ -51,14 +51,15 @@ _LATIN = "latin"  # the second output
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The retained classes, and the matrices that sum them to output columns."""
+    """The classes that stay, and the matrices that sum them to output columns."""
 
     classes: Ints
-    """Indexes of the kept classes in the published layer: groups 1, 2 and 3, in this order."""
+    """Indexes of the classes that stay, in the published layer: groups 1, 2 and 3, in this order.
+    """
     folding: Singles
     """0 or 1, shape (classes of groups 1 and 2, alphabet)."""
     latin: Singles
-    """Maps kept classes to the Latin alphabet: 0 or 1, shape (kept classes, letters)."""
+    """Sums the classes that stay to Latin letters: 0 or 1, shape (classes, letters)."""
 
 
 def alphabet() -> list[str]:
@@ -72,7 +73,7 @@ def latin_alphabet() -> list[str]:
 
 
 def choose(classes: list[str]) -> Cut:
-    """Choose among the published classes.
+    """Choose the classes that stay, and how they are summed.
 
     Args:
         classes: the character of each published class; blank first, space last.
@@ -109,7 +110,7 @@ def _latin_folding(names: list[str]) -> Singles:
 
 
 def _is_ideograph(name: str) -> bool:
-    """Return whether a class is a character of Han script, a syllable of Hangul or an emoji."""
+    """Return whether a class is a Chinese character, a Korean syllable or an emoji."""
     return any(ord(part) >= _FIRST_IDEOGRAPH and ord(part) not in _FULL_WIDTH for part in name)
 
 
@@ -141,7 +142,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
     _add_folding(graph, cut.folding, output.name)
     _add_latin(graph, cut.latin)
     output.type.tensor_type.shape.dim[2].dim_value = cut.folding.shape[1]
-    # The declared shapes and the list of classes are those of the published layer.
+    # The declared shapes and the list of classes describe the published layer, so they are removed.
     del graph.value_info[:], model.metadata_props[:]
     onnx.checker.check_model(model, full_check=True)
 

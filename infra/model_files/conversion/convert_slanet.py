@@ -39,8 +39,9 @@ def tokens_of(model: onnx.ModelProto) -> list[str]:
     Raises:
         BrokenFile: the list is not the expected one.
     """
-    # The graph lists 28 tokens. The columns have the token of the beginning before them and that of
-    # the end after them, and the plain opening tag of a cell moved to the end and closed.
+    # The graph lists 28 tokens. The columns also have a token of the beginning, before these, and
+    # one of the end, after them. The opening tag of a plain cell is moved to the end, with its
+    # closing tag.
     listed = {entry.key: entry.value for entry in model.metadata_props}.get("character", "")
     tokens = [token for token in listed.split("\n") if token != _OPEN_CELL]
     tokens = [_BEGIN, *tokens, _CELL, _END]

@@ -24,7 +24,7 @@ Weights = dict[str, npt.NDArray[np.generic]]
 
 
 def _add_window(graph: Graph, rows: str, length: int, left: int) -> str:
-    """Concatenate the n-gram around every token into one row, with zeros outside the text."""
+    """Concatenate the rows of the n-gram around every token, with zeros outside the text."""
     pads = graph.integers(left, 0, length - 1 - left, 0)
     padded = graph.add("Pad", [rows, pads], f"{rows}_padded")
     shifted = []

@@ -20,7 +20,7 @@ from infra.model_files.errors import BrokenFile
 WEIGHTS_FILE = "weights.onnx"
 """The encoder's file of weights, linked if the file system allows it."""
 _STATES = "layer{}_normal"
-# Larger constants, in bytes, stay in the encoder's file, so that the new graph is small.
+# Constants above this many bytes stay in the encoder's file, so that the new graph is small.
 _LARGE = 20_000
 
 
@@ -59,7 +59,7 @@ def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
 
 
 def _leading_to(source: onnx.GraphProto, names: Sequence[str]) -> list[onnx.NodeProto]:
-    """Return the nodes that are needed to compute named outputs, in order.
+    """Return the nodes that are needed to compute the named outputs, in order.
 
     Raises:
         BrokenFile: an output is missing.
@@ -83,7 +83,7 @@ def _add_mean(cut: Graph, number: int) -> str:
 
 
 def _keep_outside(constant: onnx.TensorProto, content: bytes) -> None:
-    """Replace a large constant by a reference to its place in the encoder's file."""
+    """Replace a large constant by a reference to its bytes in the encoder's file."""
     data = constant.raw_data
     if len(data) < _LARGE:
         return

@@ -30,7 +30,7 @@ class Graph:
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a constant vector of int64 and return its name."""
+        """Add a constant vector of int64 values and return its name."""
         name = "ints_" + "_".join(str(value) for value in values)
         return self.constant(name, np.array(values, np.int64))
 
@@ -60,7 +60,7 @@ class Graph:
         model = helper.make_model(
             body, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION
         )
-        # Moved, not copied: constants can have half a gigabyte.
+        # The nodes are moved, not copied, because constants can have half a gigabyte.
         for key in list(self.constants):
             model.graph.initializer.append(self.constants.pop(key))
         onnx.checker.check_model(model, full_check=True)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class WeightName:
-    """A weight of the embedding or of one layer, by its name in transformer_graph.py."""
+    """The parsed name of a weight of the embedding or of one layer, as in transformer_graph.py."""
 
     layer: int | None
     """Number of the layer, from 0; None for the embedding."""
     part: str
     """Part of the layer, such as `query` or `ffn_input`; empty for its last normalisation."""
     kind: str
-    """`weight` and `bias` of a product, `scale` and `shift` of a normalisation."""
+    """`weight` or `bias` of a matrix product, `scale` or `shift` of a normalisation."""
 
     @property
     def is_matrix(self) -> bool:
@@ -24,11 +24,11 @@ class WeightName:
 
     @property
     def suffix(self) -> str:
-        """Return `weight` or `bias`, as PyTorch names both kinds."""
+        """Return `weight` or `bias`, the two names that PyTorch uses for all kinds."""
         return "weight" if self.kind in ("weight", "scale") else "bias"
 
     def module(self, embedding: str, layer: str, parts: Mapping[str, str]) -> str:
-        """Return the module that owns the weight.
+        """Return the name of the source's module that has the weight.
 
         Args:
             embedding: the module of the embedding's normalisation.

@@ -42,8 +42,8 @@ def _quiet() -> Iterator[None]:
 @contextmanager
 def _temporary_files_in(folder: Path) -> Iterator[None]:
     """Make the quantiser write its temporary copy of the graph into a folder."""
-    # The copy is as large as the graph in full precision. The system's temporary folder may be too
-    # small; the space in the model directory has been checked.
+    # The copy is as large as the graph in full precision, which may not fit into the system's
+    # temporary folder. The space in the model directory has been checked.
     before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
         yield
@@ -58,14 +58,14 @@ def quantise(model: onnx.ModelProto, target: Path, exclude: Sequence[str] = ()) 
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    del model.graph.value_info[:]  # the declared shapes contradict the quantised nodes
+    del model.graph.value_info[:]  # The declared shapes are wrong for the quantised nodes.
     with _quiet(), _temporary_files_in(target.parent):
         quantize_dynamic(
             model,
             str(target),
             weight_type=QuantType.QInt8,
             per_channel=True,
-            # To 7 bits: processors without VNNI saturate on 8 and would give other vectors.
+            # Weights have 7 bits: with 8, processors without VNNI saturate and give other vectors.
             reduce_range=True,
             nodes_to_exclude=list(exclude),
             extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},

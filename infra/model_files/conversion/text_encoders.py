@@ -62,7 +62,7 @@ def build(job: Conversion, converter: GraphConverter) -> None:
     exact.mkdir(parents=True)
     graph = converter.build(job.source)
     converter.write_tokenizer(job.source, exact)
-    # The sources and the two graphs together would need more space than the manifest says.
+    # The sources and both graphs together would need more space than the manifest allows.
     for path in job.source.iterdir():
         path.unlink()
     onnx.save(graph, str(exact / MODEL_FILE))
@@ -81,7 +81,7 @@ def build_use(job: Conversion) -> None:
 
 
 def build_minilm(job: Conversion) -> None:
-    """Compare all-MiniLM-L6-v2 as published with its references, round it, compare it again."""
+    """Check all-MiniLM-L6-v2 as published against its references, round it, and check it again."""
     # Loaded as an encoder, the published graph needs a folder of that name.
     exact = job.source.rename(job.source.with_name("original")) / job.model.name
     exact.mkdir()

@@ -15,17 +15,18 @@ import onnx
 from chalicelib.domain.common.arrays import Singles
 from infra.model_files.conversion.graph import Graph, tensor
 
-# Longest text with begin and end; chalicelib.engines.text.encoding.onnx_encoders cuts to this.
+# Most tokens of a text, begin and end included; chalicelib.engines.text.encoding.onnx_encoders cuts
+# longer texts.
 MAX_TOKENS = 128
 FFN_OUTPUT = "layer{}_ffn_output"  # name of the product after a layer's activation
 
-# Returns a weight by its name in this file; called once for each.
+# Returns a weight by its name in this module; called once for each name.
 Weights = Callable[[str], Singles]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The differences between encoders of this kind."""
+    """The properties in which encoders of this kind differ."""
 
     name: str
     layers: int
@@ -33,20 +34,21 @@ class Shape:
     width: int
     """Length of a token's vector."""
     epsilon: float
-    """Added to variances in normalisations."""
+    """Small number that is added to variances in normalisations."""
     has_bias: bool = False
     """Whether attention adds a bias for the distance between two tokens."""
     is_first_taken: bool = False
-    """Whether the vector is the first token's last state, not the mean of all tokens."""
+    """Whether the vector is the last state of the first token; otherwise, the mean of all tokens.
+    """
 
 
 class Tokens(NamedTuple):
-    """The inputs of a layer, float32 (1, tokens, width)."""
+    """Names of the inputs of a layer, float32 (1, tokens, width)."""
 
     rows: str
     """States of the tokens that the layer updates."""
     states: str
-    """States of all tokens, to which these attend."""
+    """States of all tokens, to which the tokens of `rows` attend."""
 
 
 def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
@@ -67,7 +69,7 @@ def build_graph(shape: Shape, weights: Weights) -> onnx.ModelProto:
     for number in range(shape.layers):
         rows = states
         if shape.is_first_taken and number == shape.layers - 1:
-            # The last states of the other tokens are not used.
+            # Only the last state of the first token is used.
             ends = [graph.integers(0), graph.integers(1), graph.integers(1)]
             rows = graph.add("Slice", [states, *ends], "first_state")
         states = _add_layer(graph, shape, weights, Tokens(rows, states), bias, number)
@@ -97,7 +99,7 @@ def _add_normalisation(graph: Graph, shape: Shape, weights: Weights, rows: str, 
 
 
 def _add_bias(graph: Graph, weights: Weights) -> str:
-    """Look up the bias of every pair of tokens by their distance: (1, heads, tokens, tokens)."""
+    """Add the lookup of a bias for each pair of tokens by distance: (1, heads, tokens, tokens)."""
     table = graph.constant("distances", weights("distances"))
     zero, one = (graph.constant(f"number_{n}", np.array(n, np.int64)) for n in (0, 1))
     tokens = graph.add("Squeeze", ["count"], "token_count")
@@ -158,7 +160,7 @@ def _add_attention(
 
 
 def _add_heads(graph: Graph, shape: Shape, weights: Weights, states: str, name: str) -> str:
-    """Project the states and split them by head: float32 (1, heads, tokens, width / heads)."""
+    """Project the states, and split them by head: float32 (1, heads, tokens, width / heads)."""
     rows = _add_dense(graph, weights, states, name)
     size = graph.integers(1, -1, shape.heads, shape.width // shape.heads)
     parted = graph.add("Reshape", [rows, size], f"{name}_parted")

@@ -25,13 +25,13 @@ class Card:
     engine: Mapping[str, Any]
     """Kind, version and networks of the engine."""
     content: bytes
-    """The bytes that `artifactSha256` is the digest of."""
+    """The bytes whose digest is `artifactSha256`."""
     limits: str
     """Sentences about what the model cannot do."""
     language: str = "en_US"
     metrics: Mapping[str, Any] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
-    """Further members, which follow the metrics."""
+    """Further members of the card, listed after the metrics."""
     created_at: str = field(
         default_factory=lambda: datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.000+0000")
     )
@@ -55,11 +55,11 @@ class Card:
 
 
 def describe_encoder(encoder: Encoder) -> dict[str, Any]:
-    """Return an encoder as a card describes it."""
+    """Return the description of an encoder for a card."""
     return {"name": encoder.facts.title, "sha256": encoder.sha256, "licence": encoder.licence}
 
 
 def metrics_record(card: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the API's metrics record of the model that has a card."""
+    """Return the API's metrics record for a model's card."""
     same = {key: card[key] for key in ("createdAt", "language", "algorithm")}
     return {"id": card["modelId"], "metricsData": data, **same, "object": "metrics"}

@@ -21,7 +21,7 @@ from infra.model_files.intent_data import read_intents
 from infra.model_files.prebuilt import cards
 
 SEED = 0
-# Fraction of texts that do belong to an intent but may be rejected as out of scope.
+# Fraction of in-scope texts that may be rejected as out of scope.
 REJECTION_RATE = 0.05
 _THREADS = 2
 _LIMITS = (

@@ -47,8 +47,8 @@ def build(job: Conversion) -> None:
 
 
 def make_card(name: str, engines: list[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the card of a model that uses networks with these facts."""
-    # In place of an artifact's digest, the digest of the networks' digests identifies the model.
+    """Return the card of a model, given the facts of the networks that it uses."""
+    # There is no artifact, so a digest of the networks' digests identifies the model.
     digests = "".join(f"{facts['sha256']}  {facts['name']}\n" for facts in engines)
     described = ("title", "sha256", "licence", "changes", "files")
     return cards.Card(

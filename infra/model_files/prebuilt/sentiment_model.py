@@ -29,8 +29,8 @@ from infra.model_files.sentiment_head import (
 )
 from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 
-# Greatest difference of a probability from its reference. Processors round 8-bit sums differently,
-# by much less; another layer of the encoder differs by much more.
+# Largest accepted difference between a probability and its reference. Rounding on another processor
+# changes much less, and another layer of the encoder much more.
 TOLERANCE = 0.05
 _LIMITS = (
     "English only: answers to other languages mean little. Made for one to a few sentences: longer "

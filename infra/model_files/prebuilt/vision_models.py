@@ -98,7 +98,7 @@ def build(job: Conversion) -> None:
 def _find_indexes(name: str, choice: _Choice, known: Sequence[str]) -> list[int]:
     if choice.labels is None:
         return list(range(len(known)))
-    # A network with another order of labels would give its answers wrong names.
+    # If the labels had another order, predictions would get wrong names.
     for index, label in choice.labels.items():
         if known[index] != label:
             raise BrokenFile(f"{name}: label {index} is {known[index]}, not {label}.")

@@ -88,7 +88,7 @@ class FourBitWeights:
         return unpacked
 
     def _columns(self, name: str) -> int:
-        # The product after the activation takes its output, which is four times as wide.
+        # The product after the activation has four times as many inputs.
         return 4 * self.width if name.endswith(".fo.w") else self.width
 
     def _content(self, name: str, kind: int) -> bytes:

@@ -41,11 +41,11 @@ class SlicedFile(io.RawIOBase):
         self._place = 0
 
     def readable(self) -> bool:
-        """Return that the file can be read."""
+        """Return True, because the file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Return that the file can be positioned."""
+        """Return True, because the position can be set."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:

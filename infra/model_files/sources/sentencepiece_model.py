@@ -107,15 +107,15 @@ def parse_model(data: bytes) -> SentencePieceModel:
 
 
 def tokenizer_json(model: SentencePieceModel) -> str:
-    """Return the model as a `tokenizer.json` that gives the same ids, without begin and end."""
+    """Return a `tokenizer.json` that gives the same ids as the model, without begin and end."""
     # Entries such as `<s>` must never match a text. They get a leading NUL, which the encoder
     # removes from every text.
     vocabulary = [
         ["\0" + piece.text if piece.kind in _NOT_IN_TEXT else piece.text, piece.score]
         for piece in model.pieces
     ]
-    # SentencePiece applies the character map by longest match, `tokenizers` by grapheme cluster,
-    # which leaves voiced half-width kana in two parts. NFC composes these.
+    # SentencePiece applies the character map to the longest match, `tokenizers` to grapheme
+    # clusters. That would leave voiced half-width kana in two parts, which NFC composes.
     normalizers: list[dict[str, object]] = [
         {"type": "NFC"},
         {"type": "Strip", "strip_left": True, "strip_right": True},

@@ -38,9 +38,9 @@ class TfjsModel:
     """A graph and its weights."""
 
     nodes: tuple[Node, ...]
-    """Each node follows the nodes whose outputs it uses."""
+    """The nodes in an order in which each follows the nodes whose outputs it uses."""
     weights: Mapping[str, Array]
-    """By name; float32 where the file has float16."""
+    """Weights by name; those with float16 in the file are float32 here."""
 
 
 def _read_weights(manifest: list[dict[str, Any]], content: bytes) -> dict[str, Array]:

@@ -48,7 +48,7 @@ class _Tensor:
 
 
 def _rebuild_tensor(*described: Any) -> _Tensor:
-    """Return a tensor in place of PyTorch's function; gradients and hooks are dropped."""
+    """Build a tensor instead of PyTorch's function; gradients and hooks are dropped."""
     storage, offset, shape, strides = described[:4]
     sizes = (offset, *shape, *strides)
     if not isinstance(storage, _Storage) or len(shape) != len(strides):
@@ -96,7 +96,7 @@ def _next(file: BinaryIO) -> Any:
         return _Unpickler(file).load()
     except BrokenFile:
         raise
-    except (  # what unpickling of damaged bytes raises
+    except (  # Errors that unpickling damaged bytes can raise.
         pickle.UnpicklingError,
         EOFError,
         ValueError,

@@ -59,7 +59,7 @@ def draw_line(text: str, size: int) -> Pixels:
 
 
 def _line() -> Pixels:
-    """Draw the recogniser's line, 48 pixels high."""
+    """Draw the line of text for the recogniser, 48 pixels high."""
     drawn = draw_line(LINE, 5)
     image = np.full((48, drawn.shape[1] // 8 * 8 + 8), 255, np.uint8)
     image[1:46, : drawn.shape[1]] = drawn
@@ -67,7 +67,7 @@ def _line() -> Pixels:
 
 
 def _page() -> Pixels:
-    """Draw the detector's page, 256 by 320 pixels, with three lines."""
+    """Draw the page for the detector, 256 by 320 pixels, with three lines."""
     page = np.full((256, 320), 255, np.uint8)
     for row, text, size in ((20, LINE, 3), (90, "TOTAL 2.40", 4), (180, "0 1 2 4 8", 2)):
         line = draw_line(text, size)
@@ -76,7 +76,7 @@ def _page() -> Pixels:
 
 
 def _table() -> Pixels:
-    """Draw the structure network's table, 488 by 488 pixels: four ruled rows of three cells."""
+    """Draw the table for the structure network, 488 pixels a side: four rows of three cells."""
     page = np.full((488, 488), 255, np.uint8)
     for row in range(5):
         page[60 + row * 60 : 62 + row * 60, 20:470] = 0
@@ -135,7 +135,7 @@ def check_cut(whole: Path, cut: Path) -> None:
     chosen = choose(classes_of(onnx.load(str(whole))))
     outputs = zip(run(cut, name).values(), (chosen.folding, chosen.latin), strict=True)
     furthest = [_furthest(given, fold(every, chosen.classes, each)) for given, each in outputs]
-    worst = float(np.max(furthest))  # unlike Python's own, it lets no NaN pass
+    worst = float(np.max(furthest))  # Unlike Python's `max`, numpy's returns NaN if a value is NaN.
     if not worst <= _EXACT:
         raise WrongOutputs(
             f"The cut recogniser gives other probabilities than the whole one: off by {worst:.4g}."
@@ -150,7 +150,7 @@ def _furthest(given: Array, wanted: Doubles) -> float:
 
 
 def fold(every: Array, classes: Ints, folding: Singles) -> Doubles:
-    """Return the expected output of the cut recogniser for an output of the published one.
+    """Compute what the cut recogniser should return, from the output of the published one.
 
     Args:
         every: probabilities, shape (n, steps, all classes).

@@ -46,7 +46,7 @@ def sample(output: Array) -> Doubles:
 
 
 def pack(outputs: Mapping[str, Array]) -> dict[str, str]:
-    """Return samples of outputs in the form of the file of references."""
+    """Encode samples of outputs as the file of references does."""
     return {
         name: base64.b64encode(sample(output).astype("<f2").tobytes()).decode()
         for name, output in outputs.items()
