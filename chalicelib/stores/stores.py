@@ -1,4 +1,4 @@
-"""Creates all stores of a container, and selects the ones that a service names."""
+"""Creates all stores of a container, and selects those that a service uses."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 class Stores:
-    """All stores of one container, which share clients and clock."""
+    """All stores of one container. They share the AWS clients and the clock."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         clients = Clients(settings)
@@ -184,5 +184,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Fill a service's dataclass of stores; its field names are the names of the stores."""
+    """Return a service's dataclass of stores. Its fields have the names of the stores."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

@@ -1,1 +1,1 @@
-"""Accounts, their refresh tokens and what they have used."""
+"""Accounts, their credentials, limits and usage, and their webhooks."""

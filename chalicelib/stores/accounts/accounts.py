@@ -1,4 +1,4 @@
-"""Accounts: one row each, and one row per e-mail address that points to its account."""
+"""Accounts: one row per account, and one row per email address that points to the account."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
 
 @translate_errors
 class AccountStore:
-    """Reads and changes accounts. Reads are consistent, so a closed account is rejected at once."""
+    """Reads and changes accounts. Reads are consistent, so a closed account is refused at once."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -52,7 +52,14 @@ class AccountStore:
     def _read_together(
         self, reads: Mapping[type[TableRow], Mapping[str, str]]
     ) -> dict[type[TableRow], Any]:
-        """Read one row of each table in one call, by its key, with consistent reads."""
+        """Read one row from each of several tables with one consistent BatchGetItem call.
+
+        Args:
+            reads: key of the row to read, by class of the row.
+
+        Returns:
+            The rows that exist, by class.
+        """
         tables = {str(row.Meta.table_name): row for row in reads}
         requests = {name: _keys_read(row, reads[row]) for name, row in tables.items()}
         rows: dict[type[TableRow], Any] = {}
@@ -69,7 +76,7 @@ class AccountStore:
         raise StorageUnavailable
 
     def create(self, account: Account) -> Account | None:
-        """Write a new account under a new id; None when its email address is taken."""
+        """Store a new account under a new id; return None if its email address is taken."""
         # The account's row comes before the row of its address: a crash in between then leaves an
         # unused account row, not an address that can never be registered.
         created = replace(account, account_id=_next_id())
@@ -87,7 +94,7 @@ class AccountStore:
         return load_account(row)
 
     def get(self, account_id: str) -> Account | None:
-        """Find an account by its id."""
+        """Return the account with an id, or None."""
         row = _row(account_id) if _may_be_id(account_id) else None
         return None if row is None else load_account(row)
 
@@ -98,17 +105,17 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Find an account, its credentials and the model that a call names, with one table call.
+        """Return an account and the model that a call names, read in one table call.
 
         Args:
-            account_id: from the access token.
-            refresh_id: the refresh token that must be valid too, if there is one.
-            model_id: the model that the call names, if it names one.
-            digest: the digest of the API key that must be valid, if there is one.
+            account_id: id of the account.
+            refresh_id: id of the refresh token that must still exist; None for no such check.
+            model_id: id of the model that the call names; None if it names none.
+            digest: digest of the API key that the account must have; None for no such check.
 
         Returns:
-            The caller; None when there is no such account, or its refresh token or API key is
-            revoked.
+            The caller; None if the account does not exist, or its refresh token or API key is
+                revoked.
         """
         reads: dict[type[TableRow], dict[str, str]] = {AccountRow: {"account_id": account_id}}
         if refresh_id is not None:
@@ -131,7 +138,7 @@ class AccountStore:
         return caller if digest is None else _with_key(caller, digest, rows.get(ApiKeyRow))
 
     def find_by_email(self, email: str) -> Account | None:
-        """Find an account by its e-mail address, in upper or lower case."""
+        """Return the account with an email address, ignoring case; None if there is none."""
         pointer = _row(_email_key(email)) if _may_be_email(email) else None
         # No account has the id 0. It is read all the same, so that the response time does not
         # reveal whether an address is registered.
@@ -140,7 +147,7 @@ class AccountStore:
         return account if account is not None and account.email == email.lower() else None
 
     def list_all(self) -> tuple[Account, ...]:
-        """List every account by id. This reads the whole table, so it is for administrators."""
+        """Return all accounts in order of id, by reading the whole table."""
         rows = AccountRow.scan(filter_condition=AccountRow.license_id.exists())
         accounts = [account for row in rows if (account := load_account(row)) is not None]
         return tuple(sorted(accounts, key=lambda account: int(account.account_id)))
@@ -152,19 +159,23 @@ class AccountStore:
         return tuple(account for row in rows if (account := load_account(row)) is not None)
 
     def set_plan(self, account_id: str, plan: str, source: str) -> Account | None:
-        """Change the plan of an active account; None when there is none."""
+        """Change the plan of an active account; return None if there is none with this id."""
         actions: list[Action] = [AccountRow.plan.set(plan), AccountRow.source.set(source)]
         return _update_active(AccountRow(account_id), actions)
 
     def set_example_calls(self, account_id: str, calls: int) -> Account | None:
-        """Set how many calls may return examples in a month; None without an active account."""
+        """Set how many calls per month that return examples an active account may make.
+
+        Returns:
+            The changed account; None if no active account has this id.
+        """
         return _update_active(AccountRow(account_id), [AccountRow.example_calls.set(calls)])
 
     def change_keys(self, account_id: str, change: KeyChange) -> Account | None:
-        """Replace an active account's keys without losing a simultaneous change.
+        """Change the keys of an active account. No change of a simultaneous call is lost.
 
         Returns:
-            The changed account; None when there is no active account with this id.
+            The changed account; None if no active account has this id.
         """
         for _ in range(MAX_KEY_CHANGES):
             row = _row(account_id)
@@ -176,7 +187,7 @@ class AccountStore:
         raise StorageUnavailable
 
     def close(self, account_id: str, delete_after: datetime) -> Account | None:
-        """Close an account and remove its keys; None when there is no account with this id."""
+        """Close an account and remove its keys; return None if no account has this id."""
         row = AccountRow(account_id)
         actions: list[Action] = [
             AccountRow.status.set(CLOSED),
@@ -188,13 +199,17 @@ class AccountStore:
         return load_account(row) if try_update(row, actions, is_known) else None
 
     def delete(self, account: Account) -> None:
-        """Delete a closed account's rows; its address can be registered again afterwards."""
+        """Delete all rows of a closed account. Its address can be registered again afterwards."""
         pointer = AccountRow(_email_key(account.email))
         try_write(lambda: pointer.delete(AccountRow.target == account.account_id))
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Record an unfinished training unless the account has `limit` others. Idempotent."""
+        """Add a guard entry of a training, unless the account has `limit` others. Idempotent.
+
+        Returns:
+            Whether the account has the entry now.
+        """
         noted = AccountRow.training
         count = size(noted)
         is_allowed = noted.does_not_exist() | (count < limit) | noted.contains(entry)
@@ -203,7 +218,7 @@ class AccountStore:
         return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Remove finished trainings from the account's guard entries. Idempotent."""
+        """Remove guard entries of ended trainings from an account. Idempotent."""
         finished = set(entries)
         if not finished:
             return
@@ -212,7 +227,7 @@ class AccountStore:
         try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
-        """Return the entries of the unfinished trainings."""
+        """Return the guard entries of an account's unfinished trainings."""
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 
@@ -230,7 +245,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Add the caller's API key; None if the account does not list the key."""
+    """Return the caller with the API key of this digest; None if the account has none."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)
@@ -238,7 +253,7 @@ def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCalle
 
 
 def _keys_read(row: type[TableRow], key: Mapping[str, str]) -> dict[str, Any]:
-    """Build the BatchGetItem request for one row."""
+    """Return the part of a BatchGetItem request that reads one row."""
     asked = {"Keys": [{name: {"S": value} for name, value in key.items()}], "ConsistentRead": True}
     if row is ModelRow:
         # A model's row can be large, and a prediction needs only these attributes.
@@ -254,7 +269,7 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Write the account into the row of its email address; False if the row has another account."""
+    """Point the row of an email address to an account; return False if another account has it."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)
@@ -267,7 +282,7 @@ def _update_active(row: AccountRow, actions: list[Action]) -> Account | None:
 
 
 def _write_keys(row: AccountRow, keys: tuple[AccountKey, ...]) -> bool:
-    """Write the keys unless the row has changed since it was read."""
+    """Store the keys of an account; return False if its row has changed since it was read."""
     actions: list[Action] = [AccountRow.keys.set(dump_keys(keys)), AccountRow.revision.add(1)]
     is_unchanged = (AccountRow.revision == row.revision) & (AccountRow.status == ACTIVE)
     return try_update(row, actions, is_unchanged)
@@ -297,7 +312,7 @@ def new_row(account: Account) -> AccountRow:
 
 
 def load_account(row: AccountRow) -> Account | None:
-    """Return the account in a row; None if the row is of another kind, such as an address."""
+    """Return the account in a row; None for a row of another kind, such as an email address."""
     if row.license_id is None:
         return None
     return Account(

@@ -1,8 +1,8 @@
-"""API keys: one row per account holds all of them, and one row per key finds the account.
+"""API keys: one row per account has all of its keys, and one row per key names the account.
 
-The table is separate because it is not backed up. A key is valid only while the account's row lists
-it. So one consistent read shows every revocation, and one condition enforces the maximum number of
-keys.
+A key is valid only while the account's row lists it. So one consistent read of this row shows every
+revocation, and one condition enforces the maximum number of keys. The keys have a separate table
+because it is not backed up.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ApiKeyStore:
         return load_api_keys(account_id, _ROWS.read(account_id))
 
     def find_account(self, digest: str) -> str | None:
-        """Return the account id of a key, even if the key has just been revoked."""
+        """Return the id of the account of a key, which may have been revoked; None if unknown."""
         row: ApiKeyRow | None = _ROWS.read(digest)
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
-        """Store a key; an existing key with the same id is replaced.
+        """Store an API key; replace an existing one with the same id.
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.
@@ -64,7 +64,7 @@ class ApiKeyStore:
             raise
 
     def remove(self, key: ApiKey) -> None:
-        """Revoke a key; does nothing if it is revoked."""
+        """Revoke an API key. A key that is already revoked is ignored."""
         # First, so that a caller who repeats a failed call still finds the key in the list.
         ApiKeyRow(key.digest).delete()
 
@@ -74,7 +74,7 @@ class ApiKeyStore:
         self._change(key.account_id, change)
 
     def note_use(self, key: ApiKey, now: datetime) -> None:
-        """Store when a key was used, unless that was stored within a day or the key is revoked."""
+        """Store that a key was used now, unless it is revoked or a use was stored within a day."""
 
         def change(keys: dict[str, ApiKey]) -> None:
             found = keys.get(key.key_id)
@@ -92,7 +92,15 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the keys of an account; return the keys from before the change."""
+        """Change the API keys of an account, given by id.
+
+        Args:
+            account_id: the account.
+            change: changes the mapping from id to key in place.
+
+        Returns:
+            The keys before the change, by id.
+        """
         before, _ = _ROWS.change(account_id, account_id, change)
         return before
 

@@ -1,8 +1,8 @@
 """Reserves the predictions of batches in the monthly counter, and releases the unused ones once.
 
-A reservation adds an entry with the batch's id and the number to the counter's row, in the same
-write. So after a lost response the store can check whether the write was made, and a retried
-release takes effect once.
+One write adds the reserved number to the counter, and an entry of batch id and number to its row.
+So after a lost response, the store can check whether the write was made. A repeated release finds
+no entry, and changes nothing.
 """
 
 from __future__ import annotations
@@ -27,21 +27,26 @@ _TRIES = 20
 
 @translate_errors
 class BatchQuotaStore:
-    """Reserves predictions for batches, within the same monthly limit as single predictions."""
+    """Reserves predictions for batches. They count towards the same limit as single predictions."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
-        """Reserve one prediction per line, all or none; a partial batch gets what is left.
+        """Reserve one prediction per line of a batch.
+
+        If too few are left, nothing is reserved, but a batch with `is_partial` gets all that are
+        left.
 
         Args:
-            batch: the batch, with lines and month. A repeated call returns the first reservation.
-            limit: predictions allowed in the month.
+            batch: the batch with its number of lines and its month. A repeated call returns the
+                first reservation.
+            limit: maximum number of predictions in the month.
             expires_at: when the counter's row may be deleted.
 
         Returns:
-            The number reserved, 0 if refused, and the number of other predictions counted.
+            The number of predictions reserved, 0 if refused; and the number of other predictions
+                that are counted.
 
         Raises:
             StorageUnavailable: the reservation failed, or its outcome is unknown.
@@ -59,13 +64,10 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Leave `kept` of a batch's reserved predictions counted, and release the others.
-
-        Idempotent.
+        """Count `kept` predictions of a batch permanently, release the others. Idempotent.
 
         Returns:
-            The number of predictions that were reserved; 0 if there were none or the batch is
-            settled already.
+            The number that was reserved; 0 if there was no reservation or it was settled before.
 
         Raises:
             StorageUnavailable: the outcome is unknown; call again.
@@ -90,7 +92,17 @@ def _row(batch: Batch) -> QuotaRow:
 
 
 def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> bool:
-    """Write a reservation; False when more than `most_before` predictions are counted already."""
+    """Write a reservation.
+
+    Args:
+        row: row of the month's counter.
+        entry: batch id and number of predictions.
+        most_before: refuse if more predictions than this are already counted.
+        expires_at: when the row may be deleted.
+
+    Returns:
+        False if the reservation was refused.
+    """
     actions: list[Action] = [
         QuotaRow.used.add(_count(entry)),
         QuotaRow.batches.add({entry}),
@@ -105,7 +117,7 @@ def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> b
 
 
 def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain."""
+    """Repeat a write until its outcome is certain; return False if its condition refused it."""
     try:
         return repeated(write, is_done)
     except (OutcomeUnknown, PynamoDBException) as error:
@@ -113,7 +125,7 @@ def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
 
 
 def _entry_of(row: QuotaRow, batch_id: str) -> str:
-    """Return a batch's entry in a loaded row; an empty string if it has none."""
+    """Return the entry of a batch in a loaded row; "" if it has none."""
     mark = f"{batch_id}#"
     return next((entry for entry in row.batches or () if entry.startswith(mark)), "")
 

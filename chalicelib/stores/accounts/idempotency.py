@@ -1,8 +1,8 @@
-"""Responses stored by idempotency key.
+"""Stores the answers to calls with an idempotency key.
 
-Rows are in the table of exports, in a separate partition that no list reads. Backups skip that
-table, so after a restore no response names an object that does not exist. Responses are encrypted,
-because some contain secrets that are shown only once.
+The rows are in the table of exports, in a separate partition that no list reads. Backups skip that
+table, so after a restore no stored answer names an object that does not exist. Answers are
+encrypted, because some contain secrets that are returned only once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ROW_KEPT = timedelta(hours=1)
 
 @translate_errors
 class IdempotencyStore:
-    """Claims keys by conditional writes, and stores the first response of each."""
+    """Claims idempotency keys by conditional writes, and stores the first answer of each key."""
 
     def __init__(
         self, clients: Clients, secrets: SecretStore, clock: Clock, settings: Settings
@@ -58,17 +58,17 @@ class IdempotencyStore:
     def claim(
         self, account_id: str, key: str, request: str, reserve: Callable[[], int]
     ) -> KeyedCall:
-        """Claim a key, or return the response stored for it.
+        """Claim an idempotency key, or return the answer stored for it.
 
         Args:
-            account_id: the caller's account.
+            account_id: account of the caller.
             key: digest of the key.
             request: digest of the request.
-            reserve: reserves the integer id of the object to create; returns 0 for none.
+            reserve: reserves an integer id for the object to create, and returns it; 0 for none.
 
         Raises:
             KeyReused: the key was used with another request.
-            KeyUnderWay: an attempt is in progress.
+            KeyUnderWay: another attempt is running.
         """
         row = _read(account_id, key)
         now = to_milliseconds(self._clock())
@@ -88,7 +88,11 @@ class IdempotencyStore:
         return self._take_over(row, now)
 
     def keep(self, call: KeyedCall, answer: KeptAnswer) -> KeptAnswer:
-        """Store the response of an attempt; if another attempt was faster, return its response."""
+        """Store the answer of an attempt, unless another attempt has stored one.
+
+        Returns:
+            The stored answer.
+        """
         text = zlib.compress(msgspec.json.encode(answer))
         row = KeyRow(_owner(call.account_id), _range(call.key))
         sealed = self._seal.close(text, _place(row))
@@ -100,7 +104,7 @@ class IdempotencyStore:
         return first or answer
 
     def release(self, call: KeyedCall) -> None:
-        """End an attempt that has no response to store, so that the next one can start at once."""
+        """End an attempt without an answer to store, so that the next one can start at once."""
         row = KeyRow(_owner(call.account_id), _range(call.key))
         try_update(row, [KeyRow.lease_until.set(0)], _is_mine(call))
 
@@ -121,7 +125,7 @@ class IdempotencyStore:
         )
 
     def _take_over(self, row: KeyRow, now: int) -> KeyedCall:
-        """Claim a key whose last attempt ended without a response, once its lease has expired."""
+        """Claim a key whose last attempt stored no answer and whose lease has ended."""
         attempt = int(row.attempt) + 1
         actions: list[Action] = [
             KeyRow.attempt.set(attempt),
@@ -138,7 +142,7 @@ class IdempotencyStore:
         raise KeyUnderWay(max(1, math.ceil(seconds)))
 
     def _opened(self, row: KeyRow) -> KeptAnswer | None:
-        """Decrypt the response in a row; None if the signing key was replaced meanwhile."""
+        """Return the decrypted answer of a row; None if the signing key has changed since."""
         text = self._seal.open(row.sealed, _place(row))
         if text is None:
             return None

@@ -1,7 +1,7 @@
-"""Limits simultaneous slow work, per account across all processes and per process.
+"""Limits how much slow work runs at the same time, per account and per process.
 
-Without these limits, thirty calls that read from a server that hangs would block thirty threads.
-Each account has one row per kind of work, with an entry for each running call.
+Otherwise, thirty calls that read from a server that hangs would block thirty threads. Each account
+has one row per kind of work, with an entry for each running call.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HELD_SECONDS = 60
 
 
 class InFlight:
-    """Counts the running work of each account, and refuses work above its limit."""
+    """Counts the running work of each account, and refuses work above the limit."""
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -50,11 +50,11 @@ class InFlight:
 
     @contextmanager
     def downloading(self, account_id: str) -> Iterator[None]:
-        """Count a download, for its account and for this process, while the block runs.
+        """Count one download of the account and of this process while the block runs.
 
         Raises:
-            RateExceeded: the account has the maximum number of downloads running.
-            MachineBusy: this process has the maximum number of downloads running.
+            RateExceeded: the account has the maximum number of running downloads.
+            MachineBusy: this process has the maximum number of running downloads.
         """
         with self.running(account_id, DOWNLOADS):
             # Refuse instead of waiting, because a waiting call would hold one of the few threads.
@@ -67,14 +67,14 @@ class InFlight:
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:
-        """Count one unit of work for as long as the block runs.
+        """Count one unit of work of an account while the block runs.
 
         Args:
-            account_id: the account that the work is for.
+            account_id: the account.
             kind: DOWNLOADS or DOCUMENTS.
 
         Raises:
-            RateExceeded: the account has the maximum number running.
+            RateExceeded: the account has the maximum number of this kind running.
         """
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
@@ -91,18 +91,18 @@ class InFlight:
             _remove_entry(row, entry)
 
     def begin_delivery(self, account_id: str) -> str:
-        """Count a running delivery; return its entry, or an empty text if the account must wait."""
+        """Count a running delivery; return its entry, or "" if the account is at its limit."""
         row, now = QuotaRow(account_id, f"running#{DELIVERIES}"), to_milliseconds(self._clock())
         entry = _entry(now + 1000 * _HELD_SECONDS)
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """End a delivery; if it was slow, it stays counted for some seconds.
+        """End a delivery. After a slow one, it stays counted for some seconds.
 
         Args:
-            account_id: the account of the webhook.
-            entry: as `begin_delivery` returned it.
-            rest_seconds: seconds for which the delivery stays counted; 0 to uncount it now.
+            account_id: account of the webhook.
+            entry: the entry that `begin_delivery` returned.
+            rest_seconds: seconds for which the delivery stays counted; 0 to end this now.
         """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:
@@ -117,7 +117,7 @@ def _entry(until: int) -> str:
 
 
 def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
-    """Add an entry; False if the limit is reached. Entries of dead processes do not count."""
+    """Add an entry to a row; return False if the limit is reached. Expired entries do not count."""
     running = QuotaRow.running
     count = size(running)
     has_place = running.does_not_exist() | (count < limit)
@@ -141,7 +141,7 @@ def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
 
 
 def _remove_entry(row: QuotaRow, entry: str) -> None:
-    """Remove an entry; if that fails, the entry expires."""
+    """Remove an entry from a row. If that fails, the entry expires later."""
     try:
         row.update(actions=[QuotaRow.running.delete({entry})])
     except PynamoDBException as error:

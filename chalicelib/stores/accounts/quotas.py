@@ -1,8 +1,8 @@
-"""Counts calls per account and month, with single conditional writes.
+"""Counts calls per account and month by single conditional writes.
 
-The write that counts a call also adds a token to one of two sets in the row, and removes tokens of
-finished calls from the other set. So after a lost response the store can check whether the write
-was made, and can repeat or undo it any number of times.
+The write that counts a call also adds the call's token to one of two sets in the row, and removes
+tokens of finished calls from the other set. So after a lost response, the store can check whether
+the write was made. It can also repeat or undo the write any number of times.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ Result = TypeVar("Result")
 
 @translate_errors
 class QuotaStore:
-    """Counters that never exceed their limit, however many callers count at once.
+    """Counters that never exceed their limit, even if many callers count at the same time.
 
-    Quota rows use a client without retries, so that this class decides about every try.
+    The client of these rows does not retry, because this class decides about every attempt.
     """
 
     def __init__(self, clients: Clients, queues: Queues) -> None:
@@ -68,19 +68,19 @@ class QuotaStore:
         """Count one call, unless the limit is reached.
 
         Args:
-            account_id: the caller's account.
+            account_id: account of the caller.
             kind: PREDICTIONS or EXAMPLES of chalicelib/domain/accounts/usage.py.
             month: for example `2026-11`.
-            limit: calls allowed in the month.
+            limit: maximum number of calls in the month.
             expires_at: when the row may be deleted.
-            token: identifies the call; made by `new_token`.
+            token: unique name of the call, from `new_token`.
 
         Returns:
-            The number of calls counted, including this one; None when the limit is reached.
+            The number of counted calls, including this one; None if the limit is reached.
 
         Raises:
-            StorageUnavailable: the call could not be counted. An unknown outcome is logged and
-                settled later.
+            StorageUnavailable: the call was not counted, or the outcome is unknown. An unknown
+                outcome is logged and settled later.
         """
         # A row that does not exist yet passes the condition below, whatever the limit is.
         if limit < 1:
@@ -114,7 +114,7 @@ class QuotaStore:
         """Subtract one call from the month in which it was counted. Idempotent.
 
         Returns:
-            False when the outcome is unknown. An unknown outcome is logged and settled later.
+            False if the outcome is unknown. It is logged and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
@@ -126,7 +126,7 @@ class QuotaStore:
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count a call permanently; a later call removes its token from the row."""
+        """Count a call permanently. A later write removes its token from the row."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
@@ -136,10 +136,10 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a call that has no response, if it was counted; retry later if that is unknown.
+        """Subtract a call of unknown outcome, if it was counted. If that fails, try again later.
 
         Args:
-            job: names the call; may be delivered more than once.
+            job: names the call. It may be delivered more than once.
         """
         call = job.account_id, job.kind, job.month, job.token
         try:
@@ -157,13 +157,13 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count records of one day, either all of them or none.
+        """Count examples that are shown on a day, if all of them are within the limit.
 
         Returns:
-            False when the limit would be exceeded.
+            False if the limit would be exceeded.
 
         Raises:
-            StorageUnavailable: the outcome is unknown; records that were counted stay counted.
+            StorageUnavailable: the outcome is unknown; examples that were counted stay counted.
         """
         actions: list[Action] = [
             QuotaRow.used.add(count),
@@ -174,7 +174,7 @@ class QuotaStore:
         return count <= limit and _unthrottled(lambda: try_update(row, actions, is_below))
 
     def _remove_call(self, account_id: str, kind: str, month: str, token: str) -> bool:
-        """Subtract a call; return whether it had been counted."""
+        """Subtract a call; return whether it was counted."""
         row = QuotaRow(account_id, period_of(kind, month))
         held, _ = _sets(token)
         actions: list[Action] = [QuotaRow.used.add(-1), held.delete({token})]
@@ -186,7 +186,7 @@ class QuotaStore:
     def _settle_later(
         self, account_id: str, kind: str, month: str, token: str, tries: int = 0
     ) -> None:
-        """Schedule the release of a call whose outcome is unknown."""
+        """Schedule a job that subtracts a call of unknown outcome; after several tries, give up."""
         if tries == len(SETTLE_SECONDS):
             _note_settlement(account_id, kind, month, token, UNKNOWN)
             return
@@ -204,7 +204,7 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return the tokens of finished calls that this write can remove from the row."""
+        """Return the tokens of finished calls that the next write removes; none if they are few."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.
@@ -212,7 +212,7 @@ class QuotaStore:
             return self._over.pop(key) if is_worth_it else set()
 
     def _note_old(self, row: QuotaRow, token: str) -> None:
-        """Collect the tokens of dead processes, which the next write removes."""
+        """Collect the tokens that dead processes left in a row, for a later write to remove."""
         left = _old((row.held_b, row.held_a)[_side(token)] or ())
         if left:
             key = (row.account_id, row.period, 1 - _side(token))
@@ -221,7 +221,7 @@ class QuotaStore:
 
 
 def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome: str) -> None:
-    """Write the log record that the audit of predictions reads."""
+    """Log the outcome of a settlement, for the audit of predictions."""
     log.record(
         "settlement", account=account_id, kind=kind, month=month, token=token, outcome=outcome
     )
@@ -232,11 +232,14 @@ class OutcomeUnknown(Exception):
 
 
 def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain; False when the write's condition refused it.
+    """Repeat a write until its outcome is certain.
 
     Args:
-        write: performs the write; its condition must refuse a second write.
-        is_done: reads whether the write was made, after a try whose response was lost.
+        write: performs the write. Its condition must refuse to write a second time.
+        is_done: reads whether the write was made; called after a lost response.
+
+    Returns:
+        False if the condition refused the write.
 
     Raises:
         OutcomeUnknown: the write may have been made.
@@ -261,7 +264,7 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
 
 
 def _ask(is_done: Callable[[], bool]) -> bool:
-    """Read whether a write was made.
+    """Return whether a write was made.
 
     Raises:
         OutcomeUnknown: the row cannot be read.
@@ -277,7 +280,7 @@ def _holds(row: QuotaRow, token: str) -> bool:
 
 
 def refresh(row: QuotaRow) -> bool:
-    """Read a row again; False when it does not exist."""
+    """Read a row again; return False if it does not exist."""
     try:
         _unthrottled(lambda: row.refresh(consistent_read=True))
     except QuotaRow.DoesNotExist:
@@ -298,7 +301,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the set that holds a token, and the other set."""
+    """Return the attribute with the set that contains a token, and that of the other set."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]
@@ -315,5 +318,5 @@ def _old(tokens: Iterable[str]) -> list[str]:
 
 
 def period_of(kind: str, month: str) -> str:
-    """Return the sort key of a month's counter."""
+    """Return the sort key of the counter of a month."""
     return f"{kind}#{month}"

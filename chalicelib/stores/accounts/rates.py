@@ -1,6 +1,6 @@
-"""Token buckets that all processes share, one row per account and cost class.
+"""Token buckets for rate limits: one row per account and cost class, shared by all processes.
 
-A row holds one number: the time at which its bucket will be full again. Taking calls moves this
+A row stores one number: the time at which the bucket will be full again. Taking calls moves this
 time into the future (generic cell rate algorithm, ITU-T I.371).
 """
 
@@ -28,26 +28,27 @@ _KEPT = timedelta(days=1)
 
 @translate_errors
 class RateStore:
-    """Takes calls from shared buckets; a bucket never gives more calls than it has."""
+    """Takes calls from shared buckets. A bucket never gives more calls than it has."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def draw(self, account_id: str, cost: str, rate: Rate, wanted: int, now: datetime) -> int:
-        """Draw up to `wanted` calls from a bucket.
+        """Take up to `wanted` calls from a bucket.
 
         Args:
-            account_id: the bucket's account.
-            cost: the bucket's cost class.
-            rate: how fast the bucket fills.
+            account_id: account of the bucket.
+            cost: cost class of the bucket.
+            rate: how fast the bucket fills, and how many calls it holds.
             wanted: number of calls.
             now: the current time.
 
         Returns:
-            The number of calls drawn; 0 when the bucket is empty.
+            The number of calls taken; 0 if the bucket is empty.
 
         Raises:
-            StorageUnavailable: the row cannot be read, or other processes always wrote first.
+            StorageUnavailable: the row cannot be read, or other processes changed it at every
+                attempt.
         """
         row = QuotaRow(account_id, f"rate#{cost}")
         present, interval = (now - _EPOCH) // _MICROSECOND, rate.interval // _MICROSECOND
@@ -71,12 +72,12 @@ class RateStore:
 
 
 def _is_unchanged(seen: int | None) -> Condition:
-    """Require that no process has taken calls since the row was read."""
+    """Return the condition that no process has taken calls since the row was read."""
     return QuotaRow.full_at.does_not_exist() if seen is None else QuotaRow.full_at == seen
 
 
 def _full_at(row: QuotaRow) -> int | None:
-    """Return when a bucket will be full, in microseconds since 1970; None for a new bucket."""
+    """Return when the bucket will be full, in microseconds since 1970; None for a new one."""
     try:
         row.refresh(consistent_read=True)
     except QuotaRow.DoesNotExist:

@@ -1,4 +1,4 @@
-"""Ids of the refresh tokens that were issued and not revoked; tokens themselves are not stored."""
+"""Ids of all refresh tokens that were issued and not revoked. The tokens are not stored."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MAX_TOKENS = 1_000
 
 @translate_errors
 class RefreshTokenStore:
-    """Stores one row per valid refresh token; a token without a row is revoked."""
+    """Stores one row per valid refresh token. A token without a row is revoked."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def create(self, account_id: str, token_id: str, key_id: str, now: datetime) -> None:
-        """Record a new refresh token and the id of the account key that requested it.
+        """Store a new refresh token and the id of the account key with which it was requested.
 
-        If the account has more than `MAX_TOKENS`, the least recently used ones are revoked.
+        If the account has more than `MAX_TOKENS`, the least recently used tokens are revoked.
         """
         moment = to_milliseconds(now)
         row = RefreshTokenRow(
@@ -40,13 +40,13 @@ class RefreshTokenStore:
             oldest.delete()
 
     def touch(self, account_id: str, token_id: str, now: datetime) -> None:
-        """Record that a token is used; a token that was revoked meanwhile stays revoked."""
+        """Store when a token was last used. A revoked token is ignored."""
         row = RefreshTokenRow(account_id, token_id)
         is_there = RefreshTokenRow.token_id.exists()
         try_update(row, [RefreshTokenRow.used_at.set(to_milliseconds(now))], is_there)
 
     def delete(self, account_id: str, token_id: str) -> bool:
-        """Revoke a token; False when the account has no such token."""
+        """Revoke a token; return False if the account has no such token."""
         row = RefreshTokenRow(account_id, token_id)
         return try_write(lambda: row.delete(condition=RefreshTokenRow.token_id.exists()))
 

@@ -1,7 +1,7 @@
-"""Webhooks: one row per account holds all of them, in the table of accounts.
+"""Webhooks: one row per account has all of its webhooks, in the table of accounts.
 
-So one read finds the receivers of an event, and one condition enforces their maximum number.
-Secrets are encrypted.
+So one read finds the receivers of an event, and one condition enforces the maximum number. Secrets
+are encrypted.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class WebhookStore:
         return _ROWS.load(account_id, _ROWS.read(_row_key(account_id)))
 
     def find(self, account_id: str, hook_id: str) -> Webhook | None:
-        """Find a webhook; None when there is none."""
+        """Return a webhook of an account, or None."""
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; an existing webhook with the same id is replaced.
+        """Store a webhook with a new secret; replace an existing one with the same id.
 
         Returns:
-            The webhook and its secret, which cannot be read again.
+            The webhook and its secret, which is not returned again.
 
         Raises:
             TooManyWebhooks: the account has the maximum number of webhooks.
@@ -73,7 +73,7 @@ class WebhookStore:
     def change(
         self, account_id: str, hook_id: str, change: Callable[[Webhook], Webhook]
     ) -> Webhook | None:
-        """Change a webhook; None if it does not exist any more."""
+        """Change a webhook and return it; None if it does not exist."""
 
         def change_one(hooks: dict[str, Webhook]) -> None:
             if hook_id in hooks:
@@ -82,10 +82,10 @@ class WebhookStore:
         return self._change(account_id, change_one).get(hook_id)
 
     def rotate(self, hook: Webhook) -> tuple[Webhook, str] | None:
-        """Give a webhook a new secret; the previous secret also signs for another day.
+        """Replace the secret of a webhook. The old one also signs deliveries for another day.
 
         Returns:
-            The webhook and its secret, which cannot be read again; None when it is gone.
+            The webhook and its new secret, which is not returned again; None if it was deleted.
         """
         secret, now, call = new_secret(os.urandom(_SECRET_BYTES)), self._clock(), mark() or ""
 
@@ -106,7 +106,7 @@ class WebhookStore:
         return None if changed is None else (changed, secret)
 
     def secrets(self, hook: Webhook) -> list[str]:
-        """Return the current signing secrets; empty if the service's key was replaced later."""
+        """Return the secrets that sign deliveries; none if the service's key has changed."""
         sealed = [hook.sealed]
         if hook.former and hook.former_until and hook.former_until > self._clock():
             sealed.append(hook.former)
@@ -115,7 +115,7 @@ class WebhookStore:
         return [one.decode() for one in opened if one is not None]
 
     def delete(self, account_id: str, hook_id: str) -> None:
-        """Delete a webhook; does nothing if it does not exist."""
+        """Delete a webhook. A missing one is ignored."""
 
         def remove(hooks: dict[str, Webhook]) -> None:
             hooks.pop(hook_id, None)
@@ -132,7 +132,7 @@ class WebhookStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, Webhook]], None]
     ) -> dict[str, Webhook]:
-        """Change the webhooks of an account; return the changed webhooks."""
+        """Change the webhooks of an account, given by id; return them after the change."""
         _, after = _ROWS.change(account_id, _row_key(account_id), change)
         return after
 

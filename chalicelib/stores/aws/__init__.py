@@ -1,1 +1,1 @@
-"""The basis of the other stores: clients, tables, the bucket's objects, counters, errors."""
+"""What all stores use: AWS clients, tables, objects of the bucket, counters, errors."""

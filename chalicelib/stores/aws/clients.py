@@ -1,4 +1,4 @@
-"""The AWS clients of one container, each created on first use."""
+"""The AWS clients of one container. Each client is created at its first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chalicelib.stores.aws import tables
 
 
 class Clients:
-    """Creates the AWS clients for one set of settings; safe to share between threads."""
+    """Creates the AWS clients for the settings. Threads may share it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -37,13 +37,13 @@ class Clients:
 
     @cached_property
     def s3(self) -> Any:
-        """S3 client for the service's own calls."""
+        """Return the S3 client for calls of the service itself."""
         # Emulators and presigned URLs need SigV4 and path addressing.
         return self._client("s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}))
 
     @cached_property
     def presigning_s3(self) -> Any:
-        """S3 client for presigned URLs, which name the host that callers can reach."""
+        """Return the S3 client that makes presigned URLs, with a host that callers can reach."""
         url = self._settings.public_storage_url or self._settings.endpoint_url
         return self._client(
             "s3", Config(signature_version="s3v4", s3={"addressing_style": "path"}), url
@@ -51,12 +51,12 @@ class Clients:
 
     @property
     def presigned_url(self) -> str:
-        """Scheme and host of presigned URLs."""
+        """Return scheme and host of presigned URLs."""
         return str(self.presigning_s3.meta.endpoint_url)
 
     @property
     def credentials(self) -> Any:
-        """The current credentials.
+        """Return the current credentials.
 
         Raises:
             NoCredentialsError: no credentials are configured.
@@ -83,19 +83,19 @@ class Clients:
 
     @cached_property
     def dynamodb_once(self) -> Any:
-        """DynamoDB client that never retries a call."""
+        """DynamoDB client that never retries."""
         once = Config(parameter_validation=False, retries={"total_max_attempts": 1})
         return _skip_endpoint_rules(self._client("dynamodb", once))
 
     def bind_tables(self) -> None:
-        """Bind the table classes to these clients, once."""
+        """Connect the table classes with these clients, once."""
         with self._lock:
             if not self._is_bound:
                 tables.bind(self._settings, self.dynamodb, self.dynamodb_once)
                 self._is_bound = True
 
     def reset(self) -> None:
-        """Close all connections and drop credentials; the next use creates the clients again."""
+        """Close all connections and drop the credentials. The next use creates new clients."""
         # Connections and credentials of a memory snapshot are invalid in the restored process.
         with self._lock:
             found = [vars(self).pop(name, None) for name in _CACHED]
@@ -125,7 +125,7 @@ class Clients:
 
 
 def _skip_endpoint_rules(client: Any) -> Any:
-    """Make a DynamoDB client send all calls to the endpoint that it was created with."""
+    """Let a DynamoDB client use its endpoint for all calls, without evaluating endpoint rules."""
     # botocore evaluates its endpoint rules for each call, which is a twentieth of a read's work.
     # DynamoDB's depend on the region alone.
     client._ruleset_resolver = None

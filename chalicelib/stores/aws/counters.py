@@ -1,4 +1,4 @@
-"""Integer ids from counters: unique in the service and increasing (contract, section 1)."""
+"""Reserves integer ids: unique in the service and increasing. Contract section 1."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ BASES = {"datasets": 1_000_000, "labels": 10_000, "examples": 1_000_000}
 
 @translate_errors
 class IdStore:
-    """Reserves ranges of integer ids; ids of a range that are not used leave a gap."""
+    """Reserves ranges of integer ids. Unused ids of a range are not used later."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
 
     def reserve(self, kind: str, count: int = 1) -> int:
-        """Reserve `count` consecutive ids, and return the first."""
+        """Reserve `count` consecutive ids of a kind; return the first."""
         row = CounterRow(kind)
         row.update(actions=[CounterRow.value.add(count)])
         return BASES[kind] + int(row.value) - count + 1

@@ -1,4 +1,4 @@
-"""Translates AWS errors into StorageUnavailable, so that no other layer handles them."""
+"""Converts AWS errors to StorageUnavailable, so that no other layer handles them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Store = TypeVar("Store")
 
 
 def translate_errors(cls: type[Store]) -> type[Store]:
-    """Wrap every public method of a store, so that an unexpected AWS error becomes a 503.
+    """Return a class decorator that converts AWS errors in all public methods of a store.
 
-    Methods handle refused conditions themselves, because only they know the meaning.
+    A method handles a refused condition itself, because only the method knows what that means.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):
@@ -31,7 +31,7 @@ def translate_errors(cls: type[Store]) -> type[Store]:
 
 
 def is_refused(error: PynamoDBException) -> bool:
-    """Return whether a write was refused by its own condition."""
+    """Return whether the condition of a write refused it."""
     # PynamoDB's `cause_response_code` fails when the connection broke before a response.
     answer = getattr(error.cause, "response", None) or {}
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
@@ -46,13 +46,13 @@ _THROTTLES = (
 
 
 def is_throttled(error: PynamoDBException) -> bool:
-    """Return whether a call was throttled, which means that it was certainly not executed."""
+    """Return whether a call was throttled, so that it was certainly not executed."""
     answer = getattr(error.cause, "response", None) or {}
     return answer.get("Error", {}).get("Code") in _THROTTLES
 
 
 def try_write(write: Callable[[], Any]) -> bool:
-    """Run a conditional write; False when its condition refused it.
+    """Run a conditional write; return False if its condition refused it.
 
     Raises:
         PynamoDBException: the write failed for another reason.
@@ -67,7 +67,7 @@ def try_write(write: Callable[[], Any]) -> bool:
 
 
 def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update a row; False when the condition refused it.
+    """Update a row; return False if the condition refused it.
 
     Raises:
         PynamoDBException: the update failed for another reason.

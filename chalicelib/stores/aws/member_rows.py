@@ -1,6 +1,6 @@
-"""Rows that list everything of one kind that an account has, such as its webhooks.
+"""Rows that store a list of members of one account, such as all of its webhooks.
 
-One read finds all members, and one condition enforces their maximum number.
+One read returns all members, and one condition enforces their maximum number.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class MemberRows(Generic[Member]):
-    """Reads and changes rows that list the members of one kind."""
+    """Reads and changes the rows for one kind of members."""
 
     row_type: type[TableRow]
-    """Class of the rows; they have an attribute `revision`."""
+    """Class of the rows. It has an attribute `revision`."""
     hash_key: str
     """Name of the hash key attribute of the row's class."""
     attribute: str
-    """Name of the attribute that holds the members."""
+    """Name of the attribute that stores the members."""
     kind: type
-    """Class of the members; they have an attribute `account_id`, which is not stored."""
+    """Class of the members. Their attribute `account_id` is not stored."""
     member_id: Callable[[Member], str]
     """Returns the id of a member."""
 
@@ -45,7 +45,7 @@ class MemberRows(Generic[Member]):
             return None
 
     def load(self, account_id: str, row: Any) -> list[Member]:
-        """Return the members in a row, in the order of their creation; none without a row."""
+        """Return the members in a row, in order of creation; none if `row` is None."""
         members = (getattr(row, self.attribute) if row else None) or []
         prepare(self.kind)
         return [msgspec.convert({**one, "account_id": account_id}, self.kind) for one in members]
@@ -53,18 +53,19 @@ class MemberRows(Generic[Member]):
     def change(
         self, account_id: str, key: str, change: Callable[[dict[str, Member]], None]
     ) -> tuple[dict[str, Member], dict[str, Member]]:
-        """Change a row, on condition that no other call has changed it since it was read.
+        """Change the members of a row, on condition that no other call has changed it meanwhile.
 
         Args:
             account_id: account of the members.
             key: hash key of the row.
-            change: changes the members by their ids; called again after another call's change.
+            change: changes the mapping from id to member in place; called again if another call was
+                faster.
 
         Returns:
-            The members before and after the change.
+            The members before and after the change, by id.
 
         Raises:
-            StorageUnavailable: other calls changed the row first each time.
+            StorageUnavailable: other calls changed the row at every attempt.
         """
         row_type: Any = self.row_type
         for _ in range(_TRIES):

@@ -32,33 +32,33 @@ _UNQUOTED = "-._~"
 
 
 def dataset_prefix(dataset_id: int) -> str:
-    """Return the prefix of a dataset's objects, which are deleted with it."""
+    """Return the key prefix of a dataset's objects, which are deleted with the dataset."""
     return f"datasets/{dataset_id}/"
 
 
 def raw_key(dataset_id: int, receipt_id: str) -> str:
-    """Return the key of an uploaded file."""
+    """Return the key of the file that an upload sent."""
     return f"{dataset_prefix(dataset_id)}raw/{receipt_id}"
 
 
 def model_prefix(model_id: str) -> str:
-    """Return the prefix of a model's objects, which are deleted with it."""
+    """Return the key prefix of a model's objects, which are deleted with the model."""
     return f"models/{model_id}/"
 
 
 def exports_prefix(owner: int | str) -> str:
-    """Return the prefix of the exports of a dataset or model, which are deleted with it."""
+    """Return the key prefix of exports of a dataset or model, which are deleted with it."""
     # Not below the dataset's prefix, because a rule of the bucket expires exports.
     return f"{EXPORTS}{owner}/"
 
 
 def page_images_prefix(account_id: str) -> str:
-    """Return the prefix of the page images of an account's documents."""
+    """Return the key prefix of page images of an account's documents."""
     return f"{EXPORTS}pages/{account_id}/"
 
 
 def batch_prefix(batch_id: str) -> str:
-    """Return the prefix of a batch's objects, which are deleted with it."""
+    """Return the key prefix of a batch's objects, which are deleted with the batch."""
     return f"{BATCHES}{batch_id}/"
 
 
@@ -76,12 +76,12 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write an open file, as several objects if it is long; the file stays open.
+        """Write the rest of an open file. A long file becomes several objects.
 
         Args:
-            key: key of the file; read it with `get_file` and delete it with `delete_file`.
-            file: is read from its current position.
-            check: called before each object is written; raises to stop.
+            key: key of the file. Read it with `get_file` and delete it with `delete_file`.
+            file: is read from its current position, and stays open.
+            check: called before each object is written; raises an error to stop.
         """
         piece = file.read(PIECE_BYTES)
         if len(piece) < PIECE_BYTES:
@@ -97,12 +97,12 @@ class ArtifactStore:
             piece = file.read(PIECE_BYTES)
 
     def put_object(self, key: str, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Write an open file of any length as one object; the file stays open.
+        """Write the rest of an open file as one object, whatever its length.
 
         Args:
             key: key of the object, which exists only once it is complete.
-            file: is read from its current position.
-            check: called before each part is written; raises to stop.
+            file: is read from its current position, and stays open.
+            check: called before each part is written; raises an error to stop.
         """
         part = file.read(PIECE_BYTES)
         if len(part) < PIECE_BYTES:
@@ -122,11 +122,11 @@ class ArtifactStore:
 
     @property
     def bucket_url(self) -> str:
-        """Return the URL of the bucket, the start of every presigned URL and form."""
+        """Return the URL of the bucket, with which every presigned URL and form begins."""
         return f"{self._clients.presigned_url}/{self._bucket}"
 
     def url(self, key: str, file_name: str) -> str:
-        """Return a URL that serves an object for 30 minutes, as an attachment of this name."""
+        """Return a URL of an object, valid for 30 minutes, which browsers save as `file_name`."""
         # The client's own method takes four times as long; a test compares the two results.
         disposition = f"attachment; filename*=UTF-8''{quote(file_name, safe='')}"
         request = AWSRequest(
@@ -142,13 +142,13 @@ class ArtifactStore:
         return str(request.url)
 
     def get(self, key: str) -> bytes | None:
-        """Read an object; None when it does not exist."""
+        """Return the bytes of an object; None if it does not exist."""
         body = self._open(key)
         content: bytes | None = None if body is None else body.read()
         return content
 
     def notes(self, key: str) -> dict[str, str] | None:
-        """Return an object's metadata; None when it does not exist."""
+        """Return the metadata of an object; None if it does not exist."""
         try:
             answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
         except ClientError as error:
@@ -158,7 +158,7 @@ class ArtifactStore:
         return dict(answer["Metadata"])
 
     def size(self, key: str) -> int:
-        """Return the size of an object in bytes; 0 when it does not exist."""
+        """Return the size of an object in bytes; 0 if it does not exist."""
         try:
             answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
         except ClientError as error:
@@ -168,13 +168,13 @@ class ArtifactStore:
         return int(answer["ContentLength"])
 
     def get_range(self, key: str, start: int, length: int) -> bytes | None:
-        """Read bytes of an object, fewer at its end; None when it does not exist."""
+        """Return a range of an object's bytes, shorter at its end; None if it does not exist."""
         body = self._open(key, Range=f"bytes={start}-{start + length - 1}")
         content: bytes | None = None if body is None else body.read()
         return content
 
     def get_file(self, key: str, target: BinaryIO) -> bool:
-        """Copy what `put` or `put_file` wrote into an open file; False when it does not exist."""
+        """Copy a stored file into an open one; return False if it does not exist."""
         if self._copy(key, target):
             return True
         number = 0
@@ -187,7 +187,7 @@ class ArtifactStore:
         self.put(key, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
     def get_json(self, key: str) -> Any:
-        """Read a JSON value; None when the object does not exist."""
+        """Return the value of a JSON object; None if it does not exist."""
         content = self.get(key)
         return None if content is None else json.loads(content)
 
@@ -196,11 +196,11 @@ class ArtifactStore:
         return [key for page in self._pages(prefix) for key in page]
 
     def delete(self, key: str) -> None:
-        """Delete an object; does nothing if it does not exist."""
+        """Delete an object. A missing one is ignored."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=key)
 
     def delete_file(self, key: str) -> None:
-        """Delete what `put` or `put_file` wrote; does nothing if it does not exist."""
+        """Delete a file that `put` or `put_file` wrote. A missing one is ignored."""
         self.delete(key)
         self.delete_prefix(f"{key}/")
 
@@ -244,7 +244,7 @@ class ArtifactStore:
             raise
 
     def _pages(self, prefix: str) -> Iterator[list[str]]:
-        """Yield the keys in pages of up to 1,000."""
+        """Yield the keys with a prefix, in lists of up to 1,000."""
         paginator = self._clients.s3.get_paginator("list_objects_v2")
         for page in paginator.paginate(Bucket=self._bucket, Prefix=prefix):
             yield [entry["Key"] for entry in page.get("Contents", ())]

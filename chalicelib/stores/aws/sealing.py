@@ -1,7 +1,8 @@
-"""Encrypts stored secrets, so that a table, an export or a backup does not reveal them.
+"""Encrypts stored secrets, so that tables, exports and backups do not reveal them.
 
-The cipher is AES-GCM with a key derived from the service's signing key. The place of a value is
-part of the encryption, so a value that is copied to another row cannot be decrypted there.
+The cipher is AES-GCM with a key derived from the service's signing key. The place of a value, such
+as its row's key, is part of the encryption. So a value that is copied to another row cannot be
+decrypted there.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ class Seal:
         self._purpose = purpose
 
     def close(self, plain: bytes, place: bytes) -> bytes:
-        """Encrypt bytes that are stored at a place."""
+        """Encrypt bytes that are stored at `place`, such as the key of a row."""
         nonce = os.urandom(_NONCE_BYTES)
         return nonce + self._cipher().encrypt(nonce, plain, place)
 
     def open(self, sealed: bytes, place: bytes) -> bytes | None:
-        """Decrypt the bytes stored at a place; None when the signing key was replaced later."""
+        """Decrypt the bytes stored at `place`; return None if the signing key has changed since."""
         # Imported on first use, because every import makes a cold start longer.
         from cryptography.exceptions import InvalidTag
 

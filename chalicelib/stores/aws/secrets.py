@@ -14,7 +14,7 @@ MIN_SECRET_BYTES = 32
 
 @translate_errors
 class SecretStore:
-    """Caches the signing key after its first use, so that later requests do not wait for it."""
+    """Reads the signing key once and caches it."""
 
     def __init__(self, clients: Clients, settings: Settings) -> None:
         self._clients = clients

@@ -1,4 +1,4 @@
-"""Keys, attributes and indexes of the tables, which `bind` names. Times are ms since 1970."""
+"""Tables with their keys, attributes and indexes. Times are in milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from chalicelib.config import Settings
 
 
 def _meta(**facts: object) -> Any:
-    """Return the inner class in which PynamoDB expects the properties of a table or index."""
+    """Return the class `Meta` in which PynamoDB expects the properties of a table or index."""
     return type("Meta", (), facts)
 
 
 class ClosedAccountIndex(GlobalSecondaryIndex[Any]):
-    """Closed accounts by the time at which the sweep deletes their data; sparse."""
+    """Sparse index of closed accounts, by the time at which the sweep deletes their data."""
 
     Meta = _meta(index_name="closed", projection=AllProjection())
     status = UnicodeAttribute(hash_key=True)
@@ -32,7 +32,7 @@ class ClosedAccountIndex(GlobalSecondaryIndex[Any]):
 
 
 class AccountRow(TableRow):
-    """An account. `EMAIL#<address>` rows point to one, `HOOKS#<account>` rows hold its webhooks."""
+    """An account. A row `EMAIL#<address>` points to its account; `HOOKS#<account>` has webhooks."""
 
     Meta = _meta(table_name="accounts")
     account_id = UnicodeAttribute(hash_key=True)
@@ -69,7 +69,7 @@ class RefreshTokenRow(TableRow):
 
 
 class ApiKeyRow(TableRow):
-    """The API keys of an account, by its id. Rows of a key's SHA-256 point to its account."""
+    """The API keys of an account, by account id. A row with a key's SHA-256 names the account."""
 
     Meta = _meta(table_name="api-keys")
     lookup = UnicodeAttribute(hash_key=True)
@@ -79,10 +79,10 @@ class ApiKeyRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id by kind, and the last turn by lane and by account.
+    """The last integer id of each kind, and the last turn of each lane and account.
 
-    `places#1#language`: the number of deleted datasets, and the start positions of far pages of the
-    list. `waiting#trainings`: the result of the last count of a long queue, and its time.
+    `places#1#language` has the number of deleted datasets, and the ids before far pages of the
+    list. `waiting#trainings` has the result of the last count of a long queue, and its time.
     """
 
     Meta = _meta(table_name="counters")
@@ -92,12 +92,12 @@ class CounterRow(TableRow):
 
 
 class QuotaRow(TableRow):
-    """Calls counted in a month, for example `predictions#2026-11` or `examples#2026-11`.
+    """The number of calls counted in a month, such as `predictions#2026-11` or `examples#2026-11`.
 
-    `batches` has an `id#count` for each batch whose predictions are reserved and not settled.
-    `browsed#2026-11-24`: examples that were shown for review on a day. `rate#records`: when the
-    bucket of a cost class is full again, in microseconds. `running#downloads` and
-    `running#documents`: an entry for each one in progress.
+    `batches` has an entry `id#count` for each batch whose reserved predictions are not settled.
+    `browsed#2026-11-24` counts examples shown for review on a day. `rate#records` has the time at
+    which a token bucket is full again, in microseconds. `running#downloads` and `running#documents`
+    have one entry per running call.
     """
 
     Meta = _meta(table_name="quotas")
@@ -113,7 +113,7 @@ class QuotaRow(TableRow):
 
 
 class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
-    """Datasets that are UPLOADING or DELETION_PENDING, oldest first, for the sweep; sparse."""
+    """Sparse index of datasets that are UPLOADING or DELETION_PENDING, oldest first."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -121,7 +121,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
-    """Uploads in progress by lane, in the order in which they are processed; sparse."""
+    """Sparse index of running uploads, by lane and turn."""
 
     Meta = _meta(
         index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])
@@ -131,7 +131,7 @@ class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetRow(TableRow):
-    """A dataset. Everything that is added to it becomes visible by a write of this row."""
+    """A dataset. New examples and corrections become visible by a write of this row."""
 
     Meta = _meta(table_name="datasets")
     owner = UnicodeAttribute(hash_key=True)
@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """The names of a label; the dataset's row decides which of them are visible.
+    """The names of a label. The fences in the dataset's row decide which of them are visible.
 
-    `names` has pairs of a fence and a name. For each committed fence, its last name counts.
+    `names` has pairs of a fence and a name. Of each committed fence, the last name counts.
     """
 
     Meta = _meta(table_name="labels")
@@ -188,10 +188,10 @@ class LabelRow(TableRow):
 
 
 class ExampleChunkRow(TableRow):
-    """Up to 100 examples of one label and source; a long body is in S3.
+    """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    A negative number, minus a correction's fence, is the key of a sequence's layout. `7#places`
-    holds labels by example id, `7#mended` what corrections replaced, `7#corrections` receipts.
+    A row with the negated fence of a correction has its chunk layout. `7#places` has the labels of
+    examples by id, `7#mended` records of replaced data, `7#corrections` receipts of corrections.
     """
 
     Meta = _meta(table_name="examples")
@@ -215,7 +215,7 @@ class DatasetModelsIndex(GlobalSecondaryIndex[Any]):
 
 
 class OpenModelIndex(GlobalSecondaryIndex[Any]):
-    """Models that are QUEUED#paid, QUEUED#free or RUNNING, in the order of their turns; sparse."""
+    """Sparse index of models that are QUEUED#paid, QUEUED#free or RUNNING, by turn."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -231,7 +231,7 @@ class QueuedModelIndex(GlobalSecondaryIndex[Any]):
 
 
 class ModelRow(TableRow):
-    """A model; status changes are conditional on run and fence."""
+    """A model. Changes of its status are conditional on run and fence."""
 
     Meta = _meta(table_name="models")
     account_id = UnicodeAttribute(hash_key=True)
@@ -273,7 +273,7 @@ class ModelRow(TableRow):
 
 
 class OpenDeletionIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished deletions, for the sweep; sparse."""
+    """Sparse index of unfinished deletions, for the sweep."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -304,7 +304,7 @@ class DeletionRow(TableRow):
 
 
 class OpenExportIndex(GlobalSecondaryIndex[Any]):
-    """Exports that are OPEN or ENDED, by the time at which the sweep handles them."""
+    """Exports that are OPEN or ENDED, by the time from which the sweep looks at them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -312,9 +312,9 @@ class OpenExportIndex(GlobalSecondaryIndex[Any]):
 
 
 class ExportRow(TableRow):
-    """An export of a dataset; the key of its file in the bucket ends with the fence.
+    """An export. The key of its file in the bucket ends with the fence.
 
-    Batches and page images are in the same table, with a `kind`.
+    Batches, learned templates and page images are in the same table, with a `kind`.
     """
 
     Meta = _meta(table_name="exports")
@@ -382,7 +382,7 @@ class BatchRow(TableRow):
 
 
 class KeyRow(TableRow):
-    """An idempotency key with its response, in the table of exports at `7#keys`."""
+    """An idempotency key with its answer, in the table of exports at `7#keys`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -407,7 +407,7 @@ class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
 
 
 class DeliveryRow(TableRow):
-    """An event to send to a webhook, in the table of exports at `7#hook#` and the webhook's id."""
+    """A delivery of an event, in the table of exports at `7#hook#` followed by the webhook's id."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -432,7 +432,7 @@ class DeliveryRow(TableRow):
 
 
 class ReceiptRow(TableRow):
-    """The result of one upload, with rejected rows and warnings; the sort key begins with time."""
+    """The receipt of one upload. The sort key begins with the time."""
 
     Meta = _meta(table_name="receipts")
     dataset_id = NumberAttribute(hash_key=True)
@@ -483,7 +483,7 @@ SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 
 
 def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
-    """Set the tables' names and clients, and drop old connections."""
+    """Set the names of the tables and their clients, and close old connections."""
     for row in (*ROWS, *SHARED):
         meta = row.Meta
         meta.table_name = table_name(settings, row)
@@ -496,5 +496,5 @@ def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
 
 
 def table_name(settings: Settings, row: type[TableRow]) -> str:
-    """Return a table's name under these settings."""
+    """Return the name of a table with these settings."""
     return f"{settings.name}-{SHORT_NAMES[row]}"

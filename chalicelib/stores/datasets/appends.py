@@ -1,7 +1,7 @@
-"""Adds one example to a dataset: acquire the lease, write the last chunk, commit the counts.
+"""Adds one example to a dataset: acquires the lease, writes the last chunk, commits the counts.
 
-An image file is written under the same lease, so that the deletion of the dataset, which waits for
-writers, finds it.
+An image file is written under the same lease. The deletion of a dataset waits for the lease, so it
+finds the file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from chalicelib.stores.jobs.capacity import CapacityStore
 
 
 class AppendStores(Protocol):
-    """The stores that `AppendStore` uses."""
+    """Stores used by `AppendStore`."""
 
     datasets: DatasetStore
     dataset_leases: DatasetLeases
@@ -50,14 +50,14 @@ class AppendStores(Protocol):
 
 @translate_errors
 class AppendStore:
-    """Adds examples to datasets; the lease of a dataset's row serialises its additions."""
+    """Adds examples to datasets, one at a time per dataset, under the lease of its row."""
 
     def __init__(self, stores: AppendStores, clock: Clock) -> None:
         self._stores = stores
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example, or find an equal one of the same label and source.
+        """Add an example. If the label already has an equal one of the same source, return that.
 
         Returns:
             The example, and the dataset with its new counts.
@@ -67,7 +67,7 @@ class AppendStore:
             StorageUnavailable: other additions hold the lease of the dataset.
             DatasetBeingDeleted: the dataset is being deleted.
             InvalidParameter: the dataset has the maximum number of labels.
-            TooLarge: the dataset is full.
+            TooLarge: the dataset has the maximum number of examples or bytes.
             TooManyOpen: the account stores too much.
             ExampleNameTaken: another example has this name, and names must be unique.
         """
@@ -86,13 +86,13 @@ class AppendStore:
         return example, grown
 
     def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
-        """Add a label without examples, or find the existing label of this name.
+        """Add a label without examples. If a label with this name exists, return that.
 
         Returns:
-            The label's id, and the dataset with its new counts.
+            The id of the label, and the dataset with its new counts.
 
         Raises:
-            DatasetNotYetAvailable: an upload is in progress.
+            DatasetNotYetAvailable: an upload is running.
             StorageUnavailable: other additions hold the lease of the dataset.
             DatasetBeingDeleted: the dataset is being deleted.
             InvalidParameter: the dataset has the maximum number of labels.
@@ -100,7 +100,7 @@ class AppendStore:
         return self._stores.ownership.while_owned(dataset, lambda owned: self._label(owned, name))
 
     def _label(self, owned: OwnedDataset, name: str) -> tuple[int, Dataset]:
-        """Add a label under the lease."""
+        """Add a label to a dataset whose lease is held."""
         dataset, leases = owned.dataset, self._stores.dataset_leases
         found = self._stores.labels.ids(dataset).get(normal_form(name))
         if found is not None:
@@ -118,7 +118,11 @@ class AppendStore:
         return label_id, replace(dataset, counts=counts)
 
     def _when_free(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset, bool]:
-        """Add the example once the dataset has no other writer; False if an equal one exists."""
+        """Add an example as soon as no other writer holds the dataset's lease.
+
+        Returns:
+            The example, the dataset, and whether the example is new; False if an equal one exists.
+        """
         return self._stores.ownership.while_owned(
             dataset,
             lambda owned: self._append(owned, new),
@@ -161,7 +165,7 @@ class AppendStore:
     def _with_label(
         self, owned: OwnedDataset, new: NewExample
     ) -> tuple[tuple[LabelCounts, ...], int]:
-        """Return the counts including the example's label, and the id of that label."""
+        """Return the counts, with the example's label added if missing, and the label's id."""
         dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id
@@ -181,7 +185,7 @@ class AppendStore:
     def _find(
         self, dataset: Dataset, new: NewExample, counts: Sequence[LabelCounts], label_id: int
     ) -> Example | None:
-        """Find an equal committed example of the same label and source."""
+        """Return a committed example of the same label and source that equals a new one."""
         mine = next((c for c in counts if c.label_id == label_id), LabelCounts(label_id))
         sought = Example(0, new.name, self._clock(), picture=new.picture)
         sequence = sequence_of(dataset.dataset_id, new.source, mine)
@@ -192,7 +196,7 @@ class AppendStore:
             raise ExampleNameTaken(owned.dataset.dataset_id, new.name)
 
     def _write(self, owned: OwnedDataset, new: NewExample, counts: LabelCounts) -> Example:
-        """Write the image, and the last chunk with the example at its end."""
+        """Write the image of an example, and the last chunk with the example appended."""
         if new.content:
             self._stores.pictures.put(
                 owned.dataset.dataset_id, new.picture, new.content, new.content_type

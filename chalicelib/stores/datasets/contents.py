@@ -1,4 +1,4 @@
-"""Deletes the data of a dataset except its own row: chunks, objects, receipts, label names."""
+"""Deletes the data of a dataset, but not its row: chunks, objects, receipts, label names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABELS_AT_ONCE = 10
 
 
 class DatasetContents:
-    """Deletes the data of datasets; every step is idempotent."""
+    """Deletes the data of datasets. Every step may be repeated."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class DatasetContents:
         label_ids: Iterable[int],
         report: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """Delete chunks, objects, receipts and label names.
+        """Delete the chunks, objects, receipts and label names of a dataset.
 
         Args:
             dataset_id: id of a dataset that is being deleted or was deleted.

@@ -1,8 +1,8 @@
-"""Receipts of corrections, stored as long as the dataset.
+"""Receipts of corrections, which are stored as long as the dataset.
 
-A row is written before its correction is committed, and names the previous correction. So the
-committed corrections form a chain that starts at the dataset's row. All other corrections never
-took effect.
+A receipt is written before its correction is committed, and names the previous correction. The
+dataset's row names the last one. So the committed corrections form a chain, and receipts outside of
+it belong to corrections that never took effect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CorrectionReceipts:
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, done: CorrectionResult) -> datetime:
-        """Save the receipt of a correction before its commit; return its time."""
+        """Store the receipt of a correction before it is committed; return its time."""
         now = self._clock()
         members = {
             "at": to_milliseconds(now),
@@ -50,16 +50,16 @@ class CorrectionReceipts:
         return from_milliseconds(members["at"])
 
     def newest(self, dataset: Dataset, limit: int) -> list[CorrectionResult]:
-        """Return the newest corrections of a dataset, latest first."""
+        """Return up to `limit` corrections of a dataset, newest first."""
         return list(islice(self._committed(dataset), limit))
 
     def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Find the correction that a call made, by the call's id, among the newest thousand."""
+        """Return the correction with the mark `wanted` among the newest thousand, or None."""
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
         return next((done for done in found if done.mark == wanted), None)
 
     def _committed(self, dataset: Dataset) -> Iterator[CorrectionResult]:
-        """Yield the committed corrections, latest first."""
+        """Yield the committed corrections of a dataset, newest first."""
         expected = dataset.last_correction
         rows = ExampleChunkRow.query(
             corrections_key(dataset.dataset_id), scan_index_forward=False, consistent_read=True

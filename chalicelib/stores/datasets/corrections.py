@@ -1,7 +1,7 @@
-"""Corrects examples of a dataset: acquire the lease, write new chunks, commit all in one write.
+"""Corrects examples: acquires the lease, writes new chunks, and commits with one write.
 
-The commit has new counts and layouts. Replaced chunks are noted before it and deleted later,
-because lists, exports and trainings may still read them.
+The commit stores the new counts and layouts. Before it, the chunks to be replaced are recorded.
+They are deleted later, because lists, exports and trainings may still read them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Found = Mapping[int, tuple[ExampleSequence, Example]]
 
 
 class CorrectionStores(Protocol):
-    """The stores that `CorrectionStore` uses."""
+    """Stores used by `CorrectionStore`."""
 
     dataset_leases: DatasetLeases
     ownership: DatasetOwnership
@@ -62,22 +62,22 @@ class CorrectionPlan:
     """The changes of one correction."""
 
     changes: Sequence[ExampleChange] = ()
-    """Examples that change, each named once."""
+    """Changes of examples, at most one per example."""
     dropped: LabelCounts | None = None
-    """Label to remove, with all of its examples that do not move."""
+    """Label to remove. Its examples are removed, too, unless `changes` moves them."""
     merge_target: LabelCounts | None = None
-    """Label that gets the examples and names of the dropped one; None removes them."""
+    """Label that gets the examples and names of `dropped`; None to remove them."""
     skipped: int = 0
-    """Number of flagged examples that are not changed."""
+    """Number of suspects that are not changed, for the result."""
     added: Sequence[tuple[str, Example]] = ()
-    """New examples with their sources, none equal to a remaining one."""
+    """New examples with their sources. No remaining example equals one of them."""
     shown: Sequence[Example] = ()
-    """Unchanged examples that the answer also shows."""
+    """Examples that do not change but are listed in the result."""
 
 
 @translate_errors
 class CorrectionStore:
-    """Corrects datasets, one correction of a dataset at a time."""
+    """Corrects datasets. Only one correction of a dataset runs at a time."""
 
     def __init__(self, stores: CorrectionStores, lease_seconds: float) -> None:
         self._stores = stores
@@ -92,7 +92,7 @@ class CorrectionStore:
 
         Args:
             dataset: the dataset.
-            plan: returns the changes for the dataset as read under the lease.
+            plan: returns the changes, given the dataset as read under the lease.
 
         Raises:
             ExampleNotFound: an example does not exist.
@@ -108,7 +108,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Find examples of a dataset by id; unknown ids are absent."""
+        """Return examples of a dataset by id, with their sequences; unknown ids are left out."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
@@ -144,7 +144,7 @@ class CorrectionStore:
         return replace(done, correction_id=fence, created_at=created_at)
 
     def _found(self, dataset: Dataset, plan: CorrectionPlan) -> Found:
-        """Find all examples that the plan names, and all examples of a removed label."""
+        """Return all examples that a plan changes, and all examples of a removed label."""
         found = dict(self.find(dataset, [change.example_id for change in plan.changes]))
         for change in plan.changes:
             if change.example_id not in found:
@@ -169,12 +169,12 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return the job that deletes the data which corrections of a dataset replaced."""
+    """Return the deletion of the data that corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
 class _Work:
-    """Converts changes of examples to edits of sequences, and counts them."""
+    """Converts the changes of a correction to edits of sequences, and counts the changes."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
@@ -190,16 +190,16 @@ class _Work:
 
     @property
     def is_needed(self) -> bool:
-        """Whether the correction changes anything."""
+        """Return whether the correction changes anything."""
         return bool(self._edits)
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """The edits of sequences to write; a removed label needs no edits."""
+        """Return the edits to write. A removed label needs none."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
-        """Collect the edits of a plan."""
+        """Convert the changes of a plan to edits; return the result of the correction."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
         for source, example in plan.added:
@@ -225,7 +225,7 @@ class _Work:
         )
 
     def addition(self, plan: CorrectionPlan, fence: int) -> Addition:
-        """Return the totals to commit."""
+        """Return the new totals of the dataset, which the correction commits."""
         counts = dict(self._counts)
         for (source, label_id), edit in self._edits.items():
             counts[label_id] = counts[label_id].with_layout(source, edit.left, fence)
@@ -243,13 +243,17 @@ class _Work:
         )
 
     def traces(self) -> Traces:
-        """Return the replaced data to delete later; complete only after the edits are written."""
+        """Return the data that the correction replaces. Call it after the edits were written."""
         for edit in self._edits.values():
             self._traces.chunks += edit.dead
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Apply one change; return the counter that it increases, or an empty string."""
+        """Apply one change to the edits.
+
+        Returns:
+            What happened: `removed`, `moved` or `changed`; "" if nothing changed.
+        """
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
             raise LabelNotFound(label_id)
@@ -282,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Merge equal examples under their lowest id; return the number of removed ones."""
+        """Merge equal examples into the one with the lowest id; return how many were removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -305,7 +309,7 @@ class _Work:
         return left_out
 
     def _drop(self, label: LabelCounts) -> None:
-        """Note the chunks of a removed label for deletion."""
+        """Record the chunks of a removed label, so that they are deleted later."""
         for source in SOURCES:
             self._edits.pop((source, label.label_id), None)
             sequence = sequence_of(self._dataset.dataset_id, source, label)
@@ -337,14 +341,20 @@ class _Work:
 def _candidates(
     counts: Mapping[int, LabelCounts], noted: set[int], dataset: Dataset
 ) -> Iterable[LabelCounts]:
-    """List the labels that may contain an example."""
+    """Yield the labels that may contain an example.
+
+    Args:
+        counts: all labels of the dataset, by id.
+        noted: ids of labels that the index names for the example.
+        dataset: the dataset.
+    """
     # Datasets of older versions have no noted places, so any label may have it.
     there = [counts[label_id] for label_id in noted if label_id in counts]
     return there if there or dataset.is_placed else counts.values()
 
 
 def _of_label(found: Found, plan: CorrectionPlan) -> list[ExampleChange]:
-    """Return the changes of the examples of the removed label."""
+    """Return the changes that move or remove all examples of a removed label."""
     if plan.dropped is None:
         return []
     merge_target = plan.merge_target.label_id if plan.merge_target else 0

@@ -1,4 +1,4 @@
-"""Rows of datasets: reading them, and the changes of state that requests make."""
+"""Rows of datasets: reads them, and makes the changes of state that requests cause."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ANNOUNCED_AT_ONCE = 500
 
 @translate_errors
 class DatasetStore:
-    """Reads datasets and changes their state by single conditional writes."""
+    """Reads datasets, and changes their state by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -44,7 +44,7 @@ class DatasetStore:
     def create(
         self, dataset: Dataset, upload: Upload | None = None, turn: Turn | None = None
     ) -> None:
-        """Write a new dataset; with an upload it is UPLOADING and waits for its turn."""
+        """Store a new dataset. With an upload, it is UPLOADING and waits for its turn."""
         row = new_row(dataset)
         if upload is not None:
             row.upload = upload.to_json()
@@ -56,7 +56,7 @@ class DatasetStore:
         try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
-        """Find a dataset of an account; None when there is none."""
+        """Return a dataset of an account, or None."""
         try:
             row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
         except DatasetRow.DoesNotExist:
@@ -64,12 +64,12 @@ class DatasetStore:
         return load_dataset(row)
 
     def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
-        """Return the first datasets of an account and family, by id."""
+        """Return the datasets of an account and family in order of id, up to `limit`."""
         rows = DatasetRow.query(owner_key(account_id, family), consistent_read=True, limit=limit)
         return [load_dataset(row) for row in rows]
 
     def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
-        """Return the ids of the datasets that a filter keeps, in ascending order."""
+        """Return the ids of the datasets that match a filter, ascending."""
         members = ["dataset_id", "name", "status"]
         rows = DatasetRow.query(
             owner_key(account_id, family), consistent_read=True, attributes_to_get=members
@@ -77,13 +77,13 @@ class DatasetStore:
         return [int(row.dataset_id) for row in rows if wanted.keeps(row.name, row.status)]
 
     def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:
-        """Read datasets by id, in ascending order; deleted ones are left out."""
+        """Return the datasets with these ids, ascending. Missing ones are left out."""
         owner = owner_key(account_id, family)
         rows = DatasetRow.batch_get([(owner, number) for number in ids], consistent_read=True)
         return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
 
     def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
-        """Return `count` datasets from a position of the list, which is ordered by id."""
+        """Return `count` datasets from position `offset` of the list, which is sorted by id."""
         now = to_milliseconds(self._clock())
         return [
             load_dataset(row)
@@ -93,7 +93,7 @@ class DatasetStore:
     def start_upload(
         self, dataset: Dataset, upload_id: str, upload: Upload, turn: Turn
     ) -> Dataset | None:
-        """Start to add a file to an available dataset; None when it is not available."""
+        """Start an upload to an available dataset; return None if it is not available."""
         now = to_milliseconds(self._clock())
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         actions: list[Action] = [
@@ -120,7 +120,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
-        """Delete a new dataset whose upload has not started; return True if it no longer exists."""
+        """Delete a new dataset whose upload has not started; return whether it is gone."""
         row = row_of(dataset)
         # Every owner increases the fence, so with fence 0 no worker can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
@@ -129,13 +129,17 @@ class DatasetStore:
         return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
-        """Protect an available dataset from deletion by a guard entry; False if not available."""
+        """Add a guard entry to an available dataset, which protects it from deletion.
+
+        Returns:
+            False if the dataset is not available.
+        """
         row = row_of(dataset)
         free = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Remove guard entries; missing entries and missing datasets are ignored."""
+        """Remove guard entries from a dataset. Missing ones are ignored."""
         row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
@@ -143,7 +147,7 @@ class DatasetStore:
             try_update(row, [DatasetRow.training.delete(gone)], there)
 
     def rename(self, dataset: Dataset, name: str) -> bool:
-        """Rename a dataset; False when it is being deleted."""
+        """Rename a dataset; return False if it is being deleted."""
         actions: list[Action] = [
             DatasetRow.name.set(name),
             DatasetRow.updated_at.set(to_milliseconds(self._clock())),
@@ -152,7 +156,7 @@ class DatasetStore:
         return try_update(row_of(dataset), actions, kept)
 
     def start_deletion(self, dataset: Dataset) -> bool:
-        """Set a dataset DELETION_PENDING; False when a training guards it."""
+        """Set a dataset DELETION_PENDING; return False if a training guards it."""
         actions: list[Action] = [
             DatasetRow.status.set(DELETION_PENDING),
             DatasetRow.available.set(False),
@@ -172,11 +176,14 @@ class DatasetStore:
         return current is None or current.status == DELETION_PENDING
 
     def note_urls(self, dataset: Dataset, until: int) -> bool:
-        """Record the expiry of temporary image URLs; False when the dataset is being deleted.
+        """Store when temporary URLs of a dataset's images expire.
 
         Args:
-            dataset: the dataset of the images.
-            until: milliseconds since 1970; a later time that is stored already stays.
+            dataset: the dataset.
+            until: milliseconds since 1970. If a later time is stored, it stays.
+
+        Returns:
+            False if the dataset is being deleted.
         """
         row = row_of(dataset)
         kept = DatasetRow.dataset_id.exists() & (DatasetRow.status != DELETION_PENDING)
@@ -195,7 +202,7 @@ class DatasetStore:
         return int(row.urls_until or 0)
 
     def delete(self, dataset: Dataset) -> bool:
-        """Delete the row; False when it did not exist."""
+        """Delete the row of a dataset; return False if it did not exist."""
         row = row_of(dataset)
         is_deleted = try_write(lambda: row.delete(condition=DatasetRow.dataset_id.exists()))
         # Also when it did not exist: the process that deleted it may have died before this step.
@@ -203,25 +210,25 @@ class DatasetStore:
         return is_deleted
 
     def delete_places(self, account_id: str) -> None:
-        """Delete the stored page positions of a deleted account."""
+        """Delete the positions of pages that are stored for a deleted account."""
         for family in FAMILY_TYPES:
             delete_places(owner_key(account_id, family))
 
     def lease_until(self, dataset: Dataset) -> int:
-        """Return when the last owner's lease ends, in milliseconds since 1970."""
+        """Return when the lease of the last worker ends, in milliseconds since 1970."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.lease_until)
 
     def queued_uploads(self, lane: str) -> list[QueuedUpload]:
-        """List the first uploads of a lane by turn, including the running ones."""
+        """Return the first waiting and running uploads of a lane, in order of their turns."""
         rows = DatasetRow.turn_index.query(lane, limit=FRONT)
         return [_load_queued(row) for row in rows]
 
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Find an upload; None if it has ended. Its turn is 0 if an older version queued it."""
+        """Return a running upload; None if it has ended. An old one without turn has turn 0."""
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         try:
             row.refresh(consistent_read=True)
@@ -234,12 +241,14 @@ class DatasetStore:
     def claim_lost(
         self, lanes: Iterable[str], dead_before: int, announced_before: int
     ) -> list[Dataset]:
-        """Claim uploads whose message seems lost, so that the caller announces them again.
+        """Return uploads whose message seems to be lost, so that the caller sends it again.
+
+        Their rows record this, so that no other sweep returns them, too.
 
         Args:
-            lanes: lanes of uploads.
-            dead_before: claim uploads whose worker died and that were announced before this time,
-                in milliseconds since 1970.
+            lanes: lanes of the uploads.
+            dead_before: for uploads whose worker died: latest time of their last message, in
+                milliseconds since 1970.
             announced_before: the same for uploads that no worker has started. Their message may
                 still be in the queue.
         """
@@ -258,13 +267,12 @@ class DatasetStore:
         return claimed
 
     def claim_deleted(self, older_than: int) -> list[Dataset]:
-        """Claim datasets whose deletion was last announced before a time.
+        """Return datasets whose deletion makes no progress, so that the caller sends its job again.
+
+        Their rows record this, so that no other sweep returns them, too.
 
         Args:
-            older_than: milliseconds since 1970.
-
-        Returns:
-            Datasets whose deletion job must be sent again.
+            older_than: latest time of the last message, in milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)
@@ -274,13 +282,13 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Mark rows as announced now; rows that no longer meet the condition are left out."""
+        """Store that messages for rows are sent now; return those that meet a condition."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def _add_missing_turns(self, lanes: Iterable[str]) -> None:
-        """Add uploads of versions without turns to the first lane."""
+        """Add uploads that an old version accepted, and that have no turn, to the first lane."""
         # They are the oldest, so the time of their last change is a turn before all others.
         first = next(iter(lanes))
         for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):
@@ -293,7 +301,7 @@ class DatasetStore:
                 try_update(row, actions, missing)
 
     def label_ids(self, dataset: Dataset) -> set[int]:
-        """Return all label ids that may have rows, committed or not."""
+        """Return the ids of all labels that may have rows, committed or not."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         committed = {c.label_id for c in load_dataset(row).counts}
@@ -301,14 +309,14 @@ class DatasetStore:
 
 
 def dump_counts(counts: Sequence[LabelCounts]) -> bytes:
-    """Pack the counts of all labels."""
+    """Pack the counts of labels for a row."""
     # Compressed, so that 1,000 labels fit into a few kilobytes of the row.
     members = [c.packed for c in counts]
     return zlib.compress(json.dumps(members, separators=(",", ":")).encode())
 
 
 def load_counts(packed: bytes | None) -> tuple[LabelCounts, ...]:
-    """Unpack the counts of labels; empty for None."""
+    """Unpack counts of labels; () for None."""
     if packed is None:
         return ()
     return tuple(LabelCounts(*members) for members in json.loads(zlib.decompress(packed)))
@@ -340,12 +348,12 @@ def new_row(dataset: Dataset) -> DatasetRow:
 
 
 def label_block(first: int, count: int) -> str:
-    """Return the stored form of a range of label ids."""
+    """Return the stored form of a range of label ids, given the first id and their number."""
     return f"{first}+{count}"
 
 
 def label_ids(blocks: Iterable[str]) -> set[int]:
-    """Return the ids of stored ranges."""
+    """Return all ids in stored ranges."""
     pairs = (block.split("+") for block in blocks)
     return {int(first) + number for first, count in pairs for number in range(int(count))}
 

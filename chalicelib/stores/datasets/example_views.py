@@ -1,7 +1,7 @@
-"""Locations of examples: a text is its own location, an image has a temporary URL.
+"""Adds locations to examples: a text is its own location, an image has a temporary URL.
 
-The dataset's row records the expiry of a URL before the URL is returned, so that the deletion of
-the dataset can wait for it.
+When a URL expires is stored in the dataset's row before the URL is returned. So the deletion of the
+dataset can wait for it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ExampleViews:
     def show(
         self, dataset: Dataset, found: Sequence[tuple[Example, Label]]
     ) -> tuple[ExampleView, ...]:
-        """Add a location to each example and its label.
+        """Return examples with their labels and locations.
 
         Raises:
             DatasetNotFound: the dataset is being deleted, so its images are not shown any more.
@@ -51,7 +51,7 @@ class ExampleViews:
         return views
 
     def show_one(self, dataset: Dataset, example: Example) -> ExampleView:
-        """Add the label and a location to one example.
+        """Return one example with its label and location.
 
         Raises:
             LabelNotFound: the dataset is being deleted, and its label with it.

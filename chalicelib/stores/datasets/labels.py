@@ -1,7 +1,8 @@
-"""Label names by label id and fence.
+"""The names and descriptions of labels.
 
-Once the dataset's row counts a fence, the name of that fence never changes. So names can be cached,
-and every process shows a new name as soon as the dataset's row names its fence.
+A rename adds a name with the fence of its correction. The name is visible once the dataset's row
+has this fence, and never changes afterwards. So names can be cached, and every process shows a new
+name as soon as it reads the dataset's row.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class LabelStore:
         names: Mapping[int, str],
         descriptions: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
-        """Write the rows of new labels, with descriptions by label id. Idempotent."""
+        """Write the rows of new labels, with names and descriptions by label id. Idempotent."""
         with LabelRow.batch_write() as batch:
             for label_id, name in names.items():
                 row = LabelRow(label_id, dataset_id=dataset_id, owner=owner, name=name)
@@ -61,12 +62,12 @@ class LabelStore:
                 batch.save(row)
 
     def descriptions(self, label_ids: Sequence[int]) -> dict[int, str]:
-        """Return the descriptions of labels by id; labels without one are absent."""
+        """Return descriptions by label id; labels without a description are left out."""
         rows = LabelRow.batch_get(list(label_ids), consistent_read=True) if label_ids else ()
         return {int(row.label_id): str(row.description) for row in rows if row.description}
 
     def describe(self, descriptions: Mapping[int, str]) -> None:
-        """Replace descriptions by label id; an empty one is removed. Idempotent.
+        """Replace descriptions, given by label id; "" removes one. Idempotent.
 
         Raises:
             LeaseLost: a label was deleted.
@@ -87,16 +88,16 @@ class LabelStore:
     def rename(
         self, label: LabelCounts, name: str, fence: int, merged: Sequence[LabelCounts] = ()
     ) -> None:
-        """Rename a label; the name shows once the dataset's row commits the fence.
+        """Add a new name to a label. It is visible once the dataset's row has the fence.
 
         Args:
             label: the committed label.
             name: the new name.
-            fence: fence of the dataset's owner.
-            merged: labels that are merged into this one; their names become former names of it.
+            fence: fence of the correction that renames the label.
+            merged: labels that are merged into this one. Their names become former names of it.
 
         Raises:
-            LeaseLost: a later owner has renamed the label, or it was deleted.
+            LeaseLost: a later correction has renamed the label, or the label was deleted.
         """
         known = self.all_names(merged)
         more = [(fence, old) for found in known.values() for old in (*found.former, found.name)]
@@ -122,11 +123,11 @@ class LabelStore:
         return next(iter(self.descriptions([c.label_id for c in merged]).values()), "")
 
     def names(self, counts: Iterable[LabelCounts]) -> dict[int, str]:
-        """Return the names of labels by id; unknown labels are absent."""
+        """Return names by label id; unknown labels are left out."""
         return {label_id: found.name for label_id, found in self.all_names(counts).items()}
 
     def all_names(self, counts: Iterable[LabelCounts]) -> dict[int, NamesOfLabel]:
-        """Return the current and former names of labels by id; unknown labels are absent."""
+        """Return present and former names by label id; unknown labels are left out."""
         wanted = [(c.label_id, c.named) for c in counts]
         found = {key: self._names.get(key) for key in wanted}
         missing = [key for key, names in found.items() if names is None]
@@ -134,11 +135,11 @@ class LabelStore:
         return {label_id: names for (label_id, _), names in found.items() if names is not None}
 
     def ids(self, dataset: Dataset) -> dict[str, int]:
-        """Return a dataset's label ids by the normal form of their current and former names."""
+        """Map the present and former names of a dataset's labels, in normal form, to label ids."""
         return ids_by_name(self.all_names(dataset.counts))
 
     def dataset_id(self, owner: str, label_id: int) -> int | None:
-        """Find the dataset of a label; None when the label is not the owner's."""
+        """Return the id of a label's dataset; None if the owner has no such label."""
         try:
             row = LabelRow.get(label_id, consistent_read=True)
         except LabelRow.DoesNotExist:
@@ -146,7 +147,7 @@ class LabelStore:
         return int(row.dataset_id) if row.owner == owner else None
 
     def delete(self, label_ids: Sequence[int]) -> None:
-        """Delete the rows of labels; missing ones are ignored."""
+        """Delete the rows of labels. Missing ones are ignored."""
         with LabelRow.batch_write() as batch:
             for label_id in label_ids:
                 batch.delete(LabelRow(label_id))
@@ -192,7 +193,7 @@ def _read_names(keys: Sequence[tuple[int, int]]) -> dict[tuple[int, int], NamesO
 
 
 def _read_row(label_id: int) -> LabelRow:
-    """Read a label's row.
+    """Return the row of a label.
 
     Raises:
         LeaseLost: the label was deleted with its dataset.
@@ -208,7 +209,7 @@ def _entries(row: LabelRow) -> list[tuple[int, str]]:
 
 
 def _names_at(row: LabelRow, fence: int) -> NamesOfLabel:
-    """Return the names that a label will have after a fence is committed."""
+    """Return the names that a label has once a fence is committed."""
     names = [str(row.name), *(name for given, name in _entries(row) if given <= fence)]
     others = (name for name in names if normal_form(name) != normal_form(names[-1]))
     return NamesOfLabel(names[-1], tuple(dict.fromkeys(others)))

@@ -1,7 +1,7 @@
-"""Leases of datasets while data is added or changed, and the commits of their owners.
+"""Leases under which the data of a dataset is changed, and the writes that commit a change.
 
-The dataset's row is the only commit point. Readers ignore chunks beyond the committed counts, and a
-writer cannot commit if its fence differs from the fence of the row.
+Only a write of the dataset's row commits. Readers ignore chunks beyond the committed counts. A
+writer cannot commit if another one has acquired the lease after it, which increased the fence.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ from chalicelib.stores.datasets.labels import owner_key
 
 @dataclass(frozen=True)
 class OwnedDataset:
-    """A dataset, and the lease under which it may be changed."""
+    """A dataset with the lease under which its holder may change it."""
 
     dataset: Dataset
-    """The dataset when the lease was acquired."""
+    """The dataset as it was when the lease was acquired."""
     lease: Lease
-    """Fence and attempts."""
+    """Fence and number of attempts."""
     upload: Upload
-    """The running upload; empty for a single addition."""
+    """The running upload; an empty value if the lease is for another change."""
 
 
 @dataclass(frozen=True)
 class Addition:
-    """New totals of a dataset after data was added."""
+    """The totals of a dataset after a change."""
 
     counts: Sequence[LabelCounts]
-    """Counts of all labels."""
+    """Counts of all labels of the dataset."""
     duplicates: int
-    """Duplicates that were left out."""
+    """Number of duplicates that uploads left out."""
     words_upload: int
-    """Words of the source `upload`."""
+    """Number of words in all texts of source `upload`."""
     words_feedback: int
-    """Words of the source `feedback`."""
+    """Number of words in all texts of source `feedback`."""
     bytes: int
-    """Bytes of the stored data."""
+    """Size of the stored texts or images in bytes."""
 
 
 @translate_errors
 class DatasetLeases:
-    """Acquires, renews and ends the leases of datasets."""
+    """Acquires, renews and ends leases of datasets, and commits changes."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -69,13 +69,13 @@ class DatasetLeases:
     def acquire_upload(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> OwnedDataset | None:
-        """Acquire the job of an upload; None if it has ended or has another owner."""
+        """Acquire the lease of an upload; None if the upload has ended or another worker has it."""
         running = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == upload_id)
         row = DatasetRow(owner_key(account_id, family), dataset_id)
         return self._take(row, running, [DatasetRow.attempts.add(1)])
 
     def acquire_addition(self, dataset: Dataset) -> OwnedDataset | None:
-        """Acquire an available dataset for one addition; None if it is busy or not available."""
+        """Acquire the lease of a dataset to change it; None if it is in use or not available."""
         available = DatasetRow.available == True  # noqa: E712 - a PynamoDB condition
         return self._take(row_of(dataset), available, [])
 
@@ -88,7 +88,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())], UPLOADING)
 
     def keep(self, dataset: Dataset, lease: Lease) -> None:
-        """Extend the lease of a writer that is changing an available dataset.
+        """Extend the lease under which an available dataset is changed.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -96,7 +96,7 @@ class DatasetLeases:
         self._write(dataset, lease, [DatasetRow.lease_until.set(self._until())])
 
     def put_upload(self, dataset: Dataset, lease: Lease, upload: Upload) -> None:
-        """Save what the upload has downloaded and reserved, for a later attempt.
+        """Store the state of an upload, such as its reserved ids, for later attempts.
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
@@ -111,7 +111,13 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING)
 
     def note_labels(self, dataset: Dataset, lease: Lease, first: int, count: int = 1) -> None:
-        """Record that rows of `count` labels from id `first` may exist, for a deletion.
+        """Store that labels may have rows, so that a deletion of the dataset finds these rows.
+
+        Args:
+            dataset: the dataset.
+            lease: the lease under which the labels are written.
+            first: id of the first label.
+            count: number of labels.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -119,7 +125,7 @@ class DatasetLeases:
         self._write(dataset, lease, [_noted(first, count)])
 
     def commit_upload(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """End the upload as SUCCEEDED, and commit its totals.
+        """End an upload as SUCCEEDED, and commit the new totals.
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
@@ -134,7 +140,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions, UPLOADING, SUCCEEDED)
 
     def commit_addition(self, dataset: Dataset, lease: Lease, addition: Addition) -> None:
-        """Commit the totals of a single addition, and end the lease.
+        """Commit the totals after a single addition, and end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -150,10 +156,10 @@ class DatasetLeases:
 
         Args:
             dataset: the corrected dataset.
-            lease: lease of the dataset's owner.
-            addition: totals whose layouts have the fence of the lease.
-            dropped: id of a removed label, stored so that the deletion of the dataset finds its
-                row.
+            lease: the lease of the correction.
+            addition: the new totals. Changed layouts have the fence of the lease.
+            dropped: id of a removed label; 0 for none. It is stored, so that a deletion of the
+                dataset finds its row.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -180,7 +186,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Commit counts whose fences make renamed labels visible, and end the lease.
+        """Commit label counts whose fences make new names visible, and end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -193,7 +199,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def fail_upload(self, owned: OwnedDataset, message: str) -> None:
-        """End the upload as FAILED; data of previous uploads stays available.
+        """End an upload as FAILED. Data of earlier uploads stays available.
 
         Raises:
             LeaseLost: another worker owns the dataset, or it is being deleted.
@@ -209,19 +215,19 @@ class DatasetLeases:
         self._write(owned.dataset, owned.lease, actions, UPLOADING, FAILED)
 
     def release(self, dataset: Dataset, lease: Lease) -> None:
-        """End the lease after an addition that was not committed."""
+        """End the lease after a change that was not committed."""
         row = row_of(dataset)
         # A refusal means that another owner has the row, so the lease has ended, too.
         try_update(row, [DatasetRow.lease_until.set(0)], DatasetRow.fence == lease.fence)
 
     def fail_attempt(self, owned: OwnedDataset, error: str) -> None:
-        """Record the error of this attempt; the next one starts when the lease has expired."""
+        """Store the error of a failed attempt. The next attempt starts when the lease has ended."""
         # The lease stays, so that a short outage of the storage does not use up all attempts.
         actions: list[Action] = [DatasetRow.last_error.set(error[:500])]
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def return_to_queue(self, owned: OwnedDataset) -> None:
-        """End the lease of an upload that ran out of time, which is not a failed attempt."""
+        """End the lease of an upload whose time was up. This does not count as a failed attempt."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
             DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),
@@ -230,14 +236,20 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def uncount_attempt(self, owned: OwnedDataset) -> None:
-        """Uncount an attempt that ended because it lost its lease, which is not a failure."""
+        """Subtract an attempt that lost its lease, because this does not count as failed."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
         # The current owner has counted itself, so at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Acquire a free lease; a retried call recognises the write of its first attempt."""
+        """Acquire the lease of a row if it is free; a retried call finds that it has succeeded.
+
+        Args:
+            row: row with its key.
+            condition: further condition.
+            more: further changes in the same write.
+        """
         owner = secrets.token_hex(8)
         # One write changes lease and fence, so no two owners ever have the same fence.
         now = to_milliseconds(self._clock())
@@ -260,7 +272,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Write under the lease if the status is one of `statuses`. Idempotent."""
+        """Change a dataset's row under its lease, if its status is in `statuses`. Idempotent."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
         # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)

@@ -1,4 +1,4 @@
-"""Serialises changes to an available dataset by the lease of its row."""
+"""Lets only one writer at a time change an available dataset, by the lease of its row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Done = TypeVar("Done")
 
 @translate_errors
 class DatasetOwnership:
-    """Makes writers of a dataset wait for each other."""
+    """Runs changes of a dataset one after the other."""
 
     def __init__(self, datasets: DatasetStore, leases: DatasetLeases) -> None:
         self._datasets = datasets
@@ -35,17 +35,17 @@ class DatasetOwnership:
         check: Callable[[Dataset], None] = check_changeable,
         wait_seconds: float = WAIT_SECONDS,
     ) -> Done:
-        """Run `change` under the lease of a dataset; wait until the lease is free.
+        """Run `change` under the lease of a dataset, as soon as the lease is free.
 
         Args:
             dataset: the dataset.
-            change: gets the current dataset, and must end the lease when it succeeds.
-            check: raises for a dataset that cannot become free for this change.
-            wait_seconds: longest wait for other writers.
+            change: gets the dataset with the lease; must end the lease if it succeeds.
+            check: raises an error if the dataset can never become free for this change.
+            wait_seconds: maximum time to wait for other writers, in seconds.
 
         Raises:
             DatasetNotFound: the dataset was deleted.
-            StorageUnavailable: other writers hold the lease.
+            StorageUnavailable: other writers still hold the lease.
         """
         deadline = time.monotonic() + wait_seconds
         while True:

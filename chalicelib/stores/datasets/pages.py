@@ -1,8 +1,9 @@
-"""Reads pages of an account's datasets by position; rows before a page are counted, not read.
+"""Reads pages of an account's datasets by position. Rows before a page are counted, not returned.
 
-DynamoDB counts rows by reading them. So the start of a far page is stored in the counter row of the
-account, and another far page is then found by counting from the nearest stored position. New
-datasets have the highest ids, so stored positions stay valid until a deletion, which clears them.
+DynamoDB reads rows to count them. So where a far page starts is stored in a counter row of the
+account, and another far page is found by counting from the nearest stored position. New datasets
+have the highest ids, so stored positions stay valid until a dataset is deleted. A deletion clears
+them.
 """
 
 from __future__ import annotations
@@ -30,27 +31,27 @@ _SETTLED_MILLISECONDS = 15 * 60 * 1000
 
 @dataclass(frozen=True)
 class _Places:
-    """Stored positions in an owner's list of datasets."""
+    """Stored positions in one owner's list of datasets."""
 
     owner: str
     version: int
-    """Number of deletions so far."""
+    """Number of datasets that the owner has deleted, which shows whether positions are valid."""
     ids: Mapping[int, int]
-    """The id of the dataset before each noted position."""
+    """For each stored position, the id of the dataset before it."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
-        """Return the last stored position before an offset, and the id before that position."""
+        """Return the last stored position up to an offset, and the id of the dataset before it."""
         return max((place for place in self.ids.items() if place[0] <= offset), default=(0, 0))
 
 
 def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[DatasetRow]:
-    """Read a page of an owner's list.
+    """Return a page of an owner's datasets, sorted by id.
 
     Args:
         owner: partition key of the datasets.
         offset: position of the first row, from 0.
         count: number of rows.
-        now: milliseconds since 1970.
+        now: the current time, in milliseconds since 1970.
     """
     places = _read_places(owner) if offset >= SPACING else _Places(owner, 0, {})
     position, before = places.nearest(offset)
@@ -71,18 +72,22 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
 
 
 def clear_places(owner: str) -> None:
-    """Delete the stored positions of an owner after a dataset was deleted. Idempotent."""
+    """Delete the stored positions of an owner, because a dataset was deleted. Idempotent."""
     actions = [CounterRow.value.add(1), CounterRow.places.remove()]
     CounterRow(f"places#{owner}").update(actions=actions)
 
 
 def delete_places(owner: str) -> None:
-    """Delete the stored positions of an owner whose account was deleted."""
+    """Delete the row of stored positions, because the owner's account was deleted."""
     CounterRow(f"places#{owner}").delete()
 
 
 def _skip(owner: str, before: int, count: int) -> int | None:
-    """Skip `count` rows after an id; return the last skipped id, or None if there are fewer."""
+    """Return the id of the row that comes `count` rows after the row with id `before`.
+
+    Returns:
+        The id; None if there are fewer rows.
+    """
     while count:
         response = DatasetRow._get_connection().query(
             owner,
@@ -99,7 +104,7 @@ def _skip(owner: str, before: int, count: int) -> int | None:
 
 
 def _key(owner: str, dataset_id: int) -> dict[str, Any] | None:
-    """Return the key after which a query starts; None for the beginning."""
+    """Return the key after which a query starts; None to start at the beginning."""
     return {"owner": {"S": owner}, "dataset_id": {"N": str(dataset_id)}} if dataset_id else None
 
 
@@ -113,7 +118,7 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Store one more position, unless a dataset was deleted after the positions were read."""
+    """Store another position, unless a dataset was deleted since the positions were read."""
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:

@@ -1,4 +1,4 @@
-"""Receipts of uploads; the sort key begins with the time, so a query finds the newest first."""
+"""Receipts of uploads. Their sort key begins with the time, so a query finds the newest first."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from chalicelib.stores.aws.tables import ReceiptRow
 
 
 def receipt_key(receipt: Receipt) -> str:
-    """Return the sort key of a receipt, which is also the upload id in the dataset's row."""
+    """Return the sort key of a receipt, which the dataset's row stores as the upload id."""
     return f"{to_milliseconds(receipt.created_at):013d}#{receipt.receipt_id}"
 
 
 def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
-    """Return an empty receipt with the id and the time of a key."""
+    """Return an empty receipt with the id and the time in a sort key."""
     milliseconds, _, receipt_id = key.partition("#")
     return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
 
@@ -33,7 +33,7 @@ class ReceiptStore:
         clients.bind_tables()
 
     def put(self, receipt: Receipt, fence: int = 0) -> None:
-        """Write a receipt, unless a later owner of the upload has written it."""
+        """Write a receipt, unless a worker with a later fence has written it."""
         row = ReceiptRow(
             receipt.dataset_id,
             receipt_key(receipt),
@@ -52,7 +52,7 @@ class ReceiptStore:
         try_write(lambda: row.save(condition=newest))
 
     def newest(self, dataset_id: int, limit: int) -> list[Receipt]:
-        """Return the newest receipts of a dataset."""
+        """Return the newest receipts of a dataset, at most `limit`."""
         rows = ReceiptRow.query(
             dataset_id, scan_index_forward=False, limit=limit, consistent_read=True
         )

@@ -1,7 +1,8 @@
-"""Records the data that corrections replaced, until it is deleted: one row per correction.
+"""Records which data corrections have replaced, until that data is deleted.
 
-A row is written before its correction is committed, and names the previous correction. So the rows
-of committed corrections form a chain that starts at the dataset's row.
+There is one row per correction. It is written before the correction is committed, and names the
+previous correction. The dataset's row names the last one. So the rows of committed corrections form
+a chain.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ from chalicelib.stores.examples.examples import traces_key
 
 @dataclass(frozen=True)
 class LeftTraces:
-    """Data that one correction replaced."""
+    """The record of the data that one correction replaced."""
 
     fence: int
-    """Fence of the correction."""
+    """Fence of the correction, which identifies it."""
     at: int
-    """Time of writing, shortly before the commit, in milliseconds since 1970."""
+    """When the record was written, shortly before the commit, in milliseconds since 1970."""
     previous: int
-    """Fence of the previous correction; 0 for none."""
+    """Fence of the previous correction; 0 if this is the first."""
     traces: Traces
-    """The data to delete."""
+    """The replaced data, which is to be deleted."""
 
 
 @translate_errors
 class TraceStore:
-    """Reads and writes the data that corrections replaced."""
+    """Reads and writes the records of replaced data."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def put(self, dataset: Dataset, fence: int, traces: Traces) -> None:
-        """Save a description of the data that a correction replaces, before the commit."""
+        """Record the data that a correction is about to replace, before it is committed."""
         members = {
             "at": to_milliseconds(self._clock()),
             "previous": dataset.last_correction,
@@ -53,20 +54,20 @@ class TraceStore:
         row.save()
 
     def all(self, dataset_id: int) -> list[LeftTraces]:
-        """Return all rows, committed or not, oldest first."""
+        """Return all records of a dataset, oldest first, also those of uncommitted corrections."""
         rows = ExampleChunkRow.query(traces_key(dataset_id), consistent_read=True)
         return [_load(row) for row in rows]
 
     def delete(self, dataset_id: int, fence: int) -> None:
-        """Delete the row of deleted data, or of a correction that was never committed."""
+        """Delete a record: its data was deleted, or its correction was never committed."""
         ExampleChunkRow(traces_key(dataset_id), fence).delete()
 
 
 def committed(found: list[LeftTraces], last: int) -> list[LeftTraces]:
-    """Return the rows of committed corrections, oldest first.
+    """Return the records of committed corrections, oldest first.
 
     Args:
-        found: all rows of a dataset.
+        found: all records of a dataset.
         last: fence of the last correction in the dataset's row.
     """
     by_fence = {one.fence: one for one in found}

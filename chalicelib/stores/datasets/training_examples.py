@@ -1,4 +1,4 @@
-"""Reads the examples that a training uses: those that are committed when it starts."""
+"""Reads the examples that a training uses: those that were committed when it began."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TrainingExamples:
         self._examples = examples
 
     def datasets(self, model: Model, dataset: Dataset) -> list[Dataset]:
-        """Return the dataset, and the global dataset if the model's request names one.
+        """Return the datasets that a training uses: its own, and a global one if requested.
 
         Raises:
             TrainingFailed: the global dataset was deleted.
@@ -44,11 +44,11 @@ class TrainingExamples:
         return [dataset, global_dataset]
 
     def read(self, model: Model, datasets: Sequence[Dataset]) -> TrainingTexts:
-        """Read the texts that a model is trained on.
+        """Read the labelled texts that a model is trained on.
 
         Args:
             model: the model with its request.
-            datasets: the result of `datasets`; its counts define which examples are used.
+            datasets: the result of `datasets`. Their counts decide which examples are used.
         """
         collected = TrainingTexts(label_ids=self._label_ids(datasets[0]))
         for used in datasets:
@@ -64,7 +64,7 @@ class TrainingExamples:
         return collected
 
     def unlabelled_dataset(self, model: Model) -> Dataset | None:
-        """Return the dataset that a training uses without labels; None if the request names none.
+        """Return the dataset whose texts a training uses without labels; None if not requested.
 
         Raises:
             TrainingFailed: the dataset was deleted.
@@ -83,17 +83,17 @@ class TrainingExamples:
         """Return the texts that a training uses without labels.
 
         Args:
-            dataset: the result of `unlabelled_dataset`; its counts define which texts are used.
+            dataset: the result of `unlabelled_dataset`. Its counts decide which texts are used.
         """
         examples = self._examples.read_all(dataset.dataset_id, UPLOAD, dataset.counts)
         return list(dict.fromkeys(example.name for example in examples))[:MAX_UNLABELLED]
 
     def pictures(self, model: Model, datasets: Sequence[Dataset]) -> TrainingPictures:
-        """Read the images that a model is trained on.
+        """Read the labelled images that a model is trained on.
 
         Args:
             model: the model with its request.
-            datasets: the result of `datasets`; its counts define which examples are used.
+            datasets: the result of `datasets`. Their counts decide which examples are used.
         """
         labels: list[str] = []
         groups = PictureGroups(model.type)
@@ -113,7 +113,10 @@ class TrainingExamples:
     def _labelled(
         self, model: Model, dataset: Dataset, labels: list[str]
     ) -> Iterator[tuple[str, int, Example]]:
-        """Yield source, label index and example, and add names of new labels to `labels`."""
+        """Yield the source, label index and example of each example of a dataset.
+
+        Names of labels that are not in `labels` yet are appended to it.
+        """
         places = {}
         for label in self._labels.view(dataset).labels:
             if label.name not in labels:

@@ -1,1 +1,1 @@
-"""Examples: chunks, digests, names, images, thumbnails and parts that wait for vectors."""
+"""Examples: chunks, indexes of digests and names, images, thumbnails, and parts of uploads."""

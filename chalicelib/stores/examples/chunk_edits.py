@@ -1,6 +1,6 @@
-"""Writes new chunks for sequences whose examples are removed, changed or added.
+"""Writes the new chunks of sequences whose examples are removed, changed or added.
 
-The new chunks become visible when the dataset's row names their layouts.
+The new chunks become visible once the dataset's row has the fences of their layouts.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ class SequenceEdit:
     """The changes to the examples of one label and source."""
 
     sequence: ExampleSequence
-    """The committed sequence."""
+    """The sequence as committed."""
     count: int
     """Number of committed examples."""
     removed: set[int] = field(default_factory=set)
     """Ids of examples to remove."""
     added: list[Example] = field(default_factory=list)
-    """Examples to add, in any order; one may have the id of a removed example."""
+    """Examples to add, in any order. A changed example is removed and added under the same id."""
     dead: list[tuple[str, int]] = field(default_factory=list)
-    """Chunks and layouts that are unused after the commit."""
+    """Keys of the chunks and layouts that no new reader uses after the commit."""
 
     @property
     def left(self) -> int:
-        """Number of examples after the edit."""
+        """Return the number of examples after the edit."""
         return self.count - len(self.removed) + len(self.added)
 
 
 class _ParallelWriter:
-    """Writes chunks in parallel; all are written when its block ends without an error."""
+    """Writes chunks in parallel. When its `with` block ends without an error, all are written."""
 
     def __init__(
         self,
@@ -71,7 +71,11 @@ class _ParallelWriter:
     def put(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example]
     ) -> list[tuple[int, int]]:
-        """Write examples as chunks of equal size; return their numbers and sizes."""
+        """Write examples in chunks of about equal size, numbered from `number` on.
+
+        Returns:
+            The number and size of each chunk.
+        """
         ordered = sorted(examples, key=lambda example: example.example_id)
         count = -(-len(ordered) // CHUNK_EXAMPLES)
         written: list[tuple[int, int]] = []
@@ -98,10 +102,15 @@ class ChunkEditor:
         self._search = ExampleSearch(examples)
 
     def write(self, edits: Sequence[SequenceEdit], fence: int, check: Callable[[], None]) -> None:
-        """Write the chunks and layouts of edits under the fence of the dataset's owner.
+        """Write the new chunks and layouts of edits.
+
+        Args:
+            edits: the edits. Their `dead` chunks are set here.
+            fence: fence of the lease under which the dataset is changed.
+            check: called often; raises an error to stop.
 
         Raises:
-            LeaseLost: another owner has written to the dataset.
+            LeaseLost: another writer has written to the dataset.
         """
         touched = self._touched(edits)
 
@@ -126,7 +135,7 @@ class ChunkEditor:
                 pass
 
     def _touched(self, edits: Sequence[SequenceEdit]) -> dict[ExampleSequence, dict[int, set[int]]]:
-        """Return the changed ids of each sequence, grouped by chunk number."""
+        """Return the ids that the edit of each sequence changes, grouped by chunk."""
         sought = [
             SoughtExample(edit.sequence, edit.count, number)
             for edit in edits
@@ -140,7 +149,7 @@ class ChunkEditor:
     def _layout(
         self, edit: SequenceEdit, touched: dict[int, set[int]], puts: _ParallelWriter
     ) -> ChunkLayout:
-        """Write the chunks of one edit; return their layout."""
+        """Write the changed chunks of one edit; return the new layout of the sequence."""
         sequence = edit.sequence
         before = self._examples.layout(sequence)
         start, number = before.tail(edit.count)
@@ -172,7 +181,11 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index stays valid, and the examples that it will lack."""
+        """Return how the digest index fits the sequence after an edit.
+
+        Returns:
+            Whether the index can still be used, and the examples that it does not contain.
+        """
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
         known = self._digests.known(edit.sequence)
@@ -188,7 +201,7 @@ class ChunkEditor:
 
 
 def _placed(layout: ChunkLayout, count: int) -> list[tuple[int, int, int]]:
-    """Return position, number and size of each chunk of a sequence."""
+    """Return the position of the first example, the number and the size of each chunk."""
     placed, position = [], 0
     for part in layout.blocks(0, count):
         placed.append((position, part.number, part.size))

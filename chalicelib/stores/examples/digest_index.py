@@ -1,12 +1,11 @@
 """Finds an example by its digest without reading all examples.
 
-The index of a label and source with many examples is one object: a header, then digest and id of
-each example, sorted by digest. Digests are distributed evenly, so an entry is within a few hundred
-entries of its expected position, and one short range of the object contains it. Ids stay valid when
-an example moves within its label. Readers verify that the example exists.
-
-The header says for which layout of the chunks, and up to which position, the index is complete. A
-correction lists in its layout the examples that the index lacks.
+The index of a long sequence is one object: a header, then digest and id of each example, sorted by
+digest. Digests are distributed evenly, so an entry is at most a few hundred entries from its
+expected position, and reading one short range of the object finds it. An id stays valid if the
+example moves within its label. Readers check that the example still exists. The header says for
+which chunk layout, and up to which position, the index is complete. A correction lists in its
+layout the examples that the index does not contain.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """The part of a sequence that the index covers."""
+    """How much of a sequence the digest index covers."""
 
     entries: int
-    """Entries of the object; 0 without an object."""
+    """Number of entries in the index object; 0 if there is none."""
     end: int
-    """Index and `unindexed` have all examples before this position."""
+    """Position up to which every example is in the object or in `unindexed`."""
     unindexed: tuple[Entry, ...] = ()
-    """Examples before `end` that the object may lack."""
+    """Examples before `end` that may be missing in the object."""
 
 
 class DigestIndex:
-    """Finds examples by digest; lookups and uploads extend it."""
+    """Finds examples by digest. Lookups and uploads add to the index."""
 
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
@@ -51,7 +50,7 @@ class DigestIndex:
         self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
-        """Find a committed example of a sequence by its digest.
+        """Return the committed example of a sequence with this digest, or None.
 
         Args:
             sequence: label and source.
@@ -63,7 +62,7 @@ class DigestIndex:
     def find_all(
         self, sequence: ExampleSequence, count: int, digests: Sequence[bytes]
     ) -> dict[bytes, Example]:
-        """Find committed examples of a sequence by their digests."""
+        """Return the committed examples of a sequence with these digests, by digest."""
         # For many digests, reading all examples is cheaper than one lookup each.
         if count <= STEP or len(digests) > STEP:
             examples = self._examples.read(sequence, 0, count)
@@ -98,12 +97,12 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index, if they directly follow its last example.
+        """Add committed examples to the index, if they come directly after its last example.
 
         Args:
             sequence: label and source.
-            start: position of the first example.
-            entries: entries of the examples, in order of position.
+            start: position of the first of these examples.
+            entries: digest and id of each example, in order of position.
         """
         # Otherwise a later lookup extends the index.
         known = self.known(sequence)
@@ -111,7 +110,7 @@ class DigestIndex:
             self._add(sequence, start + len(entries), entries)
 
     def remove(self, sequence: ExampleSequence, gone: Iterable[Entry]) -> None:
-        """Remove entries from the index of a label."""
+        """Remove entries from the index of a sequence."""
         entries = {_packed(entry) for entry in gone}
         before = self._artifacts.get(_key(sequence))
         if before is None:
@@ -122,14 +121,20 @@ class DigestIndex:
             self._artifacts.put(_key(sequence), head + b"".join(kept))
 
     def _add(self, sequence: ExampleSequence, end: int, entries: Sequence[Entry]) -> None:
-        """Rewrite the index with more entries, so that it covers all before `end`."""
+        """Rewrite the index with more entries, so that it is complete up to position `end`."""
         before = self._artifacts.get(_key(sequence)) or b""
         grown = sorted({*_entries(before), *map(_packed, entries)})
         head = b"".join(number.to_bytes(8, "big") for number in (len(grown), sequence.layout, end))
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids for a digest in the index."""
+        """Return the ids that the index has for a digest.
+
+        Args:
+            sequence: label and source.
+            count: number of entries in the index.
+            digest: the digest.
+        """
         sought = digest[:_DIGEST_BYTES]
         # Digests are distributed evenly, so the value of one predicts its position.
         middle = int.from_bytes(sought, "big") * count >> 8 * _DIGEST_BYTES
@@ -147,7 +152,7 @@ class DigestIndex:
         return []
 
     def _range(self, sequence: ExampleSequence, first: int, last: int) -> list[bytes]:
-        """Read the entries between two positions."""
+        """Return the entries with numbers from `first` to `last`, excluding `last`."""
         start, length = _HEAD_BYTES + first * _ENTRY_BYTES, (last - first) * _ENTRY_BYTES
         content = self._artifacts.get_range(_key(sequence), start, length) or b""
         return [content[at : at + _ENTRY_BYTES] for at in range(0, len(content), _ENTRY_BYTES)]

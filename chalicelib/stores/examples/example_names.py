@@ -1,7 +1,7 @@
-"""Checks whether a name is in use in a dataset, without reading all examples each time.
+"""Finds out whether a name is in use in a dataset, without reading all examples each time.
 
-The digests of names are collected once and cached in memory; a large index is also written to the
-bucket. Afterwards only new examples are read, until the dataset is corrected.
+The digests of all names are collected once and cached in memory. A large index is also stored in
+the bucket. Afterwards only new examples are read, until a correction changes the dataset.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ SAVE_NAMES = 5_000
 
 @dataclass(frozen=True)
 class _Index:
-    """The names of the first examples of each sequence."""
+    """The digests of names of the first examples in each sequence."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Number of indexed examples by `source#label`."""
+    """Number of indexed examples, by `source#label`."""
     digests: bytes = b""
-    """Concatenated digests of their names, unsorted."""
+    """Digests of their names, concatenated without order."""
     saved: int = 0
-    """Number of digests that the object in the bucket has."""
+    """Number of digests in the object that is stored in the bucket."""
     last_correction: int = 0
-    """Fence of the last correction that the index includes."""
+    """Fence of the last correction that the index takes into account."""
 
     @property
     def size(self) -> int:
@@ -61,7 +61,7 @@ class _Index:
 
 
 class ExampleNames:
-    """Finds out which names are in use in a dataset."""
+    """Finds out whether names are in use in datasets."""
 
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
@@ -70,11 +70,11 @@ class ExampleNames:
         self._lock = Lock()
 
     def prepare(self, dataset: Dataset) -> None:
-        """Collect the names of a dataset's committed examples, so that `has` is quick."""
+        """Collect the names of all committed examples of a dataset, so that `has` is fast."""
         self._current(dataset)
 
     def has(self, dataset: Dataset, name: str) -> bool:
-        """Return whether a committed example has this name; the caller owns the dataset."""
+        """Return whether a committed example has a name. The caller must hold the lease."""
         index = self._current(dataset)
         if index.size - index.saved >= SAVE_NAMES:
             # Only an owner writes the object, so that a deletion, which waits for owners, finds it.
@@ -84,7 +84,7 @@ class ExampleNames:
         return index.has(name)
 
     def _current(self, dataset: Dataset) -> _Index:
-        """Return the index, extended to the committed counts."""
+        """Return the index of a dataset, with all committed examples."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
         if index.last_correction != dataset.last_correction:
             # A correction may have removed or renamed any example, so the index starts over.
@@ -116,7 +116,7 @@ class ExampleNames:
 
 
 def _missing(dataset: Dataset, index: _Index) -> Iterator[ExampleRange]:
-    """Yield the committed examples that an index lacks, by chunk."""
+    """Yield the ranges of committed examples that an index does not contain yet."""
     for counts in dataset.counts:
         for source in SOURCES:
             sequence = sequence_of(dataset.dataset_id, source, counts)

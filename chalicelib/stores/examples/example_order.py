@@ -1,4 +1,4 @@
-"""The order of a dataset's examples: uploads before feedback, then by label, then by id."""
+"""The order in which examples are listed: uploads before feedback, then by label, then by id."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.stores.examples.examples import ExampleRange, ExampleSequence, s
 
 @dataclass(frozen=True)
 class LabelRange:
-    """The committed examples of one label and source."""
+    """All committed examples of one label and source."""
 
     sequence: ExampleSequence
     """The sequence of the examples."""
@@ -24,7 +24,7 @@ class LabelRange:
 def label_ranges(
     view: DatasetView, sources: Sequence[str], labels: Sequence[Label]
 ) -> list[LabelRange]:
-    """Return the sequences of sources and labels in the order of the list."""
+    """Return the ranges of these sources and labels in the order in which examples are listed."""
     counts = {c.label_id: c for c in view.dataset.counts}
     return [
         LabelRange(
@@ -40,10 +40,12 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield the parts of label ranges that cover some consecutive positions of the whole list.
+    """Yield the parts of ranges that cover consecutive positions of a list.
+
+    The list consists of the examples of all ranges, one range after the other.
 
     Args:
-        ranges: all ranges of the list, in order.
+        ranges: the ranges, in order.
         start: the first position, from 0.
         count: number of positions.
     """

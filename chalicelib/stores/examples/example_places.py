@@ -1,7 +1,7 @@
-"""Finds the possible labels of an example by its id, without searching all labels.
+"""Finds the labels that an example may have by its id, without searching all labels.
 
-A row per 500 ids has pairs of id and label. They are hints, which readers verify. So a pair is
-written before its example is committed, and stays if the commit fails.
+There is one row per 500 ids, with pairs of an id and a label. A pair may be outdated, so readers
+check it. A pair is written before its example is committed, and stays if the commit fails.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BLOCK_IDS = 500
 
 @translate_errors
 class ExamplePlaces:
-    """Stores and finds the possible labels of examples."""
+    """Stores and finds the labels that examples may have."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -39,7 +39,7 @@ class ExamplePlaces:
             ExampleChunkRow(places_key(dataset_id), block).update(actions)
 
     def find(self, dataset_id: int, ids: Sequence[int]) -> Mapping[int, set[int]]:
-        """Return the labels that may have each of these examples."""
+        """Return the ids of the labels that each of these examples may have, by example id."""
         found: dict[int, set[int]] = {number: set() for number in ids}
         blocks = sorted({number // BLOCK_IDS for number in ids})
         for part in batches((places_key(dataset_id), block) for block in blocks):
@@ -50,7 +50,7 @@ class ExamplePlaces:
         return found
 
     def remove(self, dataset_id: int, ids: Iterable[int]) -> None:
-        """Delete the entries of deleted examples."""
+        """Delete the pairs of deleted examples."""
         gone = frozenset(ids)
         blocks = sorted({number // BLOCK_IDS for number in gone})
         for part in batches((places_key(dataset_id), block) for block in blocks):

@@ -1,4 +1,4 @@
-"""Finds examples of a label and source by id; ids are in ascending order within a sequence."""
+"""Finds examples in a sequence by id. Within a sequence, ids are in ascending order."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from chalicelib.stores.examples.layouts import ChunkPart
 
 @dataclass(frozen=True)
 class SoughtExample:
-    """An id to look up in a sequence."""
+    """An example id to look for in one sequence."""
 
     sequence: ExampleSequence
-    """Sequence of examples that contains the example."""
+    """The sequence to search."""
     count: int
     """Number of committed examples of the sequence."""
     example_id: int
-    """The id."""
+    """Id of the example."""
 
 
 class ExampleSearch:
-    """Finds many examples at once by binary search; one batch read is one step of all searches."""
+    """Finds many examples at once by binary searches. One batch read advances all searches."""
 
     def __init__(self, examples: ExampleStore) -> None:
         self._examples = examples
 
     def find(self, sought: Sequence[SoughtExample]) -> dict[int, tuple[ExampleSequence, Example]]:
-        """Find examples by id, with their sequences; unknown ids are absent."""
+        """Return examples by id, with their sequences. Ids that are not found are left out."""
         places = self.places(sought)
         wanted: dict[ExampleRange, list[int]] = {}
         for one, (start, block) in places.items():
@@ -43,11 +43,11 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Find the block that contains each example, or would contain it by the order of ids.
+        """Return the chunk that contains each example, or would contain it by the order of ids.
 
         Returns:
-            The block and the position of its first example. It is the last block that does not
-            start with a higher id, or else the first block. Empty sequences have no result.
+            By sought example: position of the chunk's first example, and the chunk. Empty sequences
+                are left out.
         """
         blocks = self._blocks(sought)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}
@@ -71,7 +71,7 @@ class ExampleSearch:
     def _blocks(
         self, sought: Sequence[SoughtExample]
     ) -> dict[ExampleSequence, list[tuple[int, ChunkPart]]]:
-        """Return the blocks of each sequence with their start positions."""
+        """Return the chunks of each sequence, each with the position of its first example."""
         found: dict[ExampleSequence, list[tuple[int, ChunkPart]]] = {}
         for one in sought:
             if one.sequence not in found and one.count > 0:

@@ -1,8 +1,9 @@
-"""Examples in chunks of 100 by dataset, source and label.
+"""Stores examples in chunks of 100, by dataset, source and label.
 
-A chunk is one compressed value, so that a page of 100 examples costs one read. The dataset's row
-has the committed counts. A chunk may have further examples, which readers ignore and the next
-writer overwrites. chalicelib/stores/examples/layouts.py maps positions to chunks.
+A chunk is one compressed value, so that reading a page of 100 examples costs one read. The
+dataset's row has the committed counts. A chunk may contain more examples than these. Readers ignore
+them, and the next writer overwrites them. chalicelib/stores/examples/layouts.py maps positions to
+chunks.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _NOTED_AT_ONCE = 2_000
 
 @dataclass(frozen=True)
 class ExampleSequence:
-    """The examples of one label and source of a dataset."""
+    """The sequence of all examples with one label and source of a dataset."""
 
     dataset_id: int
     """Dataset of the examples."""
@@ -48,11 +49,11 @@ class ExampleSequence:
     label_id: int
     """Label of the examples."""
     layout: int = 0
-    """Fence of the correction that wrote the layout; 0 if the chunk is position // 100."""
+    """Fence of the correction that wrote the chunk layout; 0 if no correction did."""
 
     @property
     def key(self) -> str:
-        """Partition key of the chunks."""
+        """Return the partition key of the chunks."""
         return f"{self.dataset_id}#{self.source}#{self.label_id}"
 
 
@@ -69,7 +70,7 @@ class ExampleRange:
 
 
 def sequence_of(dataset_id: int, source: str, counts: LabelCounts) -> ExampleSequence:
-    """Return the sequence of a source and of the label of `counts`."""
+    """Return the sequence of a source and of the label that `counts` belongs to."""
     return ExampleSequence(dataset_id, source, counts.label_id, counts.layout(source))
 
 
@@ -85,13 +86,13 @@ class ExampleStore:
     def put_chunk(
         self, sequence: ExampleSequence, number: int, examples: Sequence[Example], fence: int
     ) -> bytes:
-        """Write one chunk, unless a later owner of the dataset has written it.
+        """Write one chunk, unless a writer with a later fence has written it.
 
         Returns:
-            The concatenated digests of its examples.
+            The digests of the examples, concatenated.
 
         Raises:
-            LeaseLost: a later owner has written this chunk.
+            LeaseLost: a writer with a later fence has written the chunk.
         """
         row = ExampleChunkRow(sequence.key, number, size=len(examples), fence=fence)
         body = _dump(examples)
@@ -113,11 +114,11 @@ class ExampleStore:
         return digests
 
     def read(self, sequence: ExampleSequence, start: int, count: int) -> list[Example]:
-        """Read committed examples of a sequence by position."""
+        """Return `count` committed examples of a sequence, from position `start` on."""
         return self.read_many([ExampleRange(sequence, start, count)])[0]
 
     def read_many(self, stretches: Sequence[ExampleRange]) -> list[list[Example]]:
-        """Read several ranges at once; return a list of examples for each, in order."""
+        """Read several ranges in batches; return a list of examples for each range, in order."""
         layouts = self._read_layouts(stretch.sequence for stretch in stretches)
         blocks = [
             # A missing layout was deleted with its dataset a moment ago.
@@ -138,7 +139,7 @@ class ExampleStore:
     def read_all(
         self, dataset_id: int, source: str, counts: Iterable[LabelCounts]
     ) -> Iterator[Example]:
-        """Yield the committed examples of a source, label by label, in order."""
+        """Yield all committed examples of a source, one label after the other."""
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
             for sequence, block in found:
@@ -146,7 +147,7 @@ class ExampleStore:
                 yield from examples[block.skip : block.skip + block.size]
 
     def digests(self, dataset_id: int, source: str, counts: Iterable[LabelCounts]) -> set[bytes]:
-        """Return the digests of the committed texts of labels and one source."""
+        """Return the digests of all committed examples of a source with these labels."""
         digests: set[bytes] = set()
         for found in batches(self._all_blocks(dataset_id, source, counts)):
             chunks = self._chunks([(sequence.key, block.number) for sequence, block in found])
@@ -163,7 +164,7 @@ class ExampleStore:
         """Return the chunk layout of a sequence.
 
         Raises:
-            LeaseLost: the dataset has changed since `sequence` was made, or is being deleted.
+            LeaseLost: the dataset has changed since `sequence` was created, or is being deleted.
         """
         found = self._read_layouts([sequence]).get(sequence)
         if found is None:
@@ -171,14 +172,14 @@ class ExampleStore:
         return found
 
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
-        """Write a layout, which is valid once the dataset's row names its fence."""
+        """Write a chunk layout. It is used once the dataset's row has its fence."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
         # No condition, because only the owner of this fence writes under this number.
         row.body = layout.dump()
         row.save()
 
     def first_ids(self, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Return the id of the first example of each chunk."""
+        """Return the id of the first example of each chunk, by key of the chunk."""
         found: dict[tuple[str, int], int] = {}
         for part in batches(keys):
             wanted = ["sequence", "number", "first"]
@@ -196,13 +197,13 @@ class ExampleStore:
         return found
 
     def read_chunks(self, keys: Sequence[tuple[str, int]]) -> Iterator[Example]:
-        """Yield all examples of chunks, committed or not; keys of layouts are skipped."""
+        """Yield all examples in chunks, committed or not. Keys of layouts are ignored."""
         for part in batches([key for key in keys if key[1] >= 0]):
             for (key, _), row in self._chunks(part).items():
                 yield from self._examples(row, int(key.rpartition("#")[2]))
 
     def delete_chunks(self, keys: Sequence[tuple[str, int]]) -> None:
-        """Delete chunks and layouts that no reader can use any more."""
+        """Delete chunks and layouts that no reader uses any more."""
         for part in batches(keys):
             rows = list(ExampleChunkRow.batch_get(part, consistent_read=True))
             self._artifacts.delete_keys(str(row.artifact) for row in rows if row.artifact)
@@ -215,7 +216,7 @@ class ExampleStore:
         _delete_rows(sequence.key for sequence in sequences)
 
     def delete_notes(self, dataset_id: int) -> None:
-        """Delete the places, replaced data and correction receipts of a dataset."""
+        """Delete the label index, the records of replaced data and correction receipts."""
         _delete_rows(key(dataset_id) for key in (places_key, traces_key, corrections_key))
 
     def _all_blocks(
@@ -240,7 +241,7 @@ class ExampleStore:
     def _read_layouts(
         self, sequences: Iterable[ExampleSequence]
     ) -> dict[ExampleSequence, ChunkLayout]:
-        """Return the layouts of sequences, and cache the layouts that were read."""
+        """Return the layouts of sequences. Layouts that are not cached are read and cached."""
         wanted = set(sequences)
         found = {one: self._layouts.get(one) if one.layout else PLAIN for one in wanted}
         missing = {(one.key, -one.layout): one for one, layout in found.items() if layout is None}
@@ -268,12 +269,12 @@ class ExampleStore:
 
 
 def places_key(dataset_id: int) -> str:
-    """Return the partition key of the rows that list the labels of examples by id."""
+    """Return the partition key of the rows with the labels of examples by id."""
     return f"{dataset_id}#places"
 
 
 def traces_key(dataset_id: int) -> str:
-    """Return the partition key of the data that corrections replaced."""
+    """Return the partition key of the records of data that corrections replaced."""
     # The stored key is older than the word correction.
     return f"{dataset_id}#mended"
 
@@ -284,7 +285,7 @@ def corrections_key(dataset_id: int) -> str:
 
 
 def _delete_rows(keys: Iterable[str]) -> None:
-    """Delete all rows of partitions."""
+    """Delete all rows of these partitions."""
     # Only the keys are read, because bodies would make the reads slow.
     named = ["sequence", "number"]
     with ExampleChunkRow.batch_write() as batch:
@@ -295,7 +296,7 @@ def _delete_rows(keys: Iterable[str]) -> None:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Group items into lists that fit into one batch read."""
+    """Yield the items in lists that are short enough for one batch read."""
     batch = []
     for item in items:
         batch.append(item)
@@ -313,7 +314,7 @@ def _dump(examples: Sequence[Example]) -> bytes:
 
 
 def _row(example: Example) -> list[object]:
-    """Return the stored members of an example: four, or eight if it has a box."""
+    """Return an example as a chunk stores it: four values, or eight if it has a box."""
     row: list[object] = [
         example.example_id,
         to_milliseconds(example.created_at),
@@ -339,14 +340,14 @@ def _load(body: bytes, label_id: int) -> list[Example]:
 
 
 class ChunkWriter:
-    """Appends examples to the committed ones; they become visible when the counts are committed.
+    """Appends examples to the committed ones of a dataset. They are visible after the commit.
 
     Args:
         examples: store of the chunks.
         dataset_id: dataset of the examples.
-        fence: fence of the owner's lease.
-        counts: committed counts by label id, in label order.
-        check: called before each write; raises when the writer must stop.
+        fence: fence of the lease under which they are written.
+        counts: committed counts by label id, in the order of the labels.
+        check: called before each write; raises an error to stop.
         source: `upload` or `feedback`.
     """
 
@@ -378,7 +379,7 @@ class ChunkWriter:
         """Append an example to its label.
 
         Raises:
-            LeaseLost: another owner has written to the dataset.
+            LeaseLost: another writer has written to the dataset.
         """
         label_id = example.label_id
         self._unnoted.append(example)
@@ -390,10 +391,10 @@ class ChunkWriter:
             self._put(label_id)
 
     def close(self) -> tuple[LabelCounts, ...]:
-        """Write the remaining chunks, and return the counts to commit.
+        """Write the remaining examples; return the counts of all labels to commit.
 
         Raises:
-            LeaseLost: another owner has written to the dataset.
+            LeaseLost: another writer has written to the dataset.
         """
         self._note_rest()
         open_labels = list(self._open)

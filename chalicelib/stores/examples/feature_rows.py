@@ -1,7 +1,7 @@
-"""Reads feature rows of a training, cached in a temporary file as far as its space allows.
+"""Reads the feature rows of a training, which are cached in a temporary file of limited size.
 
-A training reads all rows once per epoch, in random order. Each row has the same number of bytes.
-The bucket has all rows; those that do not fit into the file are read from it one by one.
+A training reads all rows once per epoch in random order. All rows have the same size. The bucket
+has all of them. Rows that do not fit into the file are read from the bucket one by one.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ RECENT_BYTES = 64 * 1024**2
 
 
 def row_key(number: int, view: int) -> RowKey:
-    """Return the key of the row of an image's view."""
+    """Return the key of the feature row of one view of an image."""
     return number << 16 | view
 
 
 class FeatureRows:
-    """Locates and reads feature rows; safe to use from several threads."""
+    """Finds and reads feature rows. Threads may share it."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
         """Create an empty set of rows.
@@ -58,7 +58,7 @@ class FeatureRows:
 
     @property
     def has_space(self) -> bool:
-        """Whether the file has space for another row."""
+        """Return whether the temporary file has space for another row."""
         return self._free > 0
 
     def close(self) -> None:
@@ -66,12 +66,12 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Store the location of a row in the bucket, and cache the row if the file has space.
+        """Record where in the bucket a row is, and write it to the file if that has space.
 
         Args:
             key: key of the row.
-            place: place of the row in the bucket.
-            row: bytes of the row, if they are loaded.
+            place: object in the bucket, and position of the row in it.
+            row: bytes of the row; None if they are not loaded.
         """
         if key in self:
             return
@@ -81,7 +81,7 @@ class FeatureRows:
             self._slots[key] = len(self._slots)
 
     def get(self, key: RowKey) -> bytes:
-        """Read a row.
+        """Return the bytes of a row.
 
         Raises:
             TrainingFailed: the row was deleted from the bucket.
@@ -109,7 +109,7 @@ class FeatureRows:
         return row
 
     def _write(self, slot: int, row: memoryview) -> bool:
-        """Write a row to the file; False if the file has no space."""
+        """Write a row into the file; return False if the disk has no space."""
         if not self._free:
             return False
         try:

@@ -1,9 +1,9 @@
-"""Layout of a sequence of examples: consecutive chunks of 100 until its first correction.
+"""Chunk layouts: which chunks a sequence of examples consists of.
 
-A correction writes changed chunks under the next free numbers, and a layout that lists all chunks
-in order with their sizes. Later examples follow in chunks of 100. Without a correction, the chunk
-of a position is position // 100; otherwise chunks are counted from the end of the layout. Old
-chunks and layouts stay until no reader can use them.
+Until its first correction, a sequence has no layout, and the chunk of a position is position //
+100. A correction writes changed chunks under the next free numbers, and a layout that lists all
+chunks with their sizes in order. Later examples follow in chunks of 100, counted from the end of
+the layout. Old chunks and layouts stay until no reader can use them.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from chalicelib.domain.datasets.example import CHUNK_EXAMPLES
 
 @dataclass(frozen=True, slots=True)
 class ChunkPart:
-    """Consecutive examples of one chunk."""
+    """Consecutive examples within one chunk."""
 
     number: int
     """Number of the chunk."""
     skip: int
-    """Number of examples of the chunk before them."""
+    """Number of examples of the chunk that come before them."""
     size: int
     """Number of examples."""
 
 
 @dataclass(frozen=True)
 class ChunkLayout:
-    """The chunks of a sequence after its last correction; empty if it was never corrected."""
+    """The chunks of a sequence after its last correction; empty if there was no correction."""
 
     chunks: tuple[tuple[int, int], ...] = ()
-    """Number and size of each chunk, in order."""
+    """Number and size of each chunk, in the order of the examples."""
     next: int = 0
-    """Number of the chunk after them."""
+    """Number of the chunk that follows the chunks of the layout."""
     is_indexed: bool = False
-    """Whether the index of digests and `unindexed` have all examples of the chunks."""
+    """Whether each example in the chunks is in the digest index or in `unindexed`."""
     unindexed: tuple[tuple[bytes, int], ...] = ()
-    """Digest and id of examples that the index of digests may lack."""
+    """Digest and id of each example that may be missing in the digest index."""
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -50,27 +50,27 @@ class ChunkLayout:
 
     @property
     def covered(self) -> int:
-        """Number of examples in the chunks."""
+        """Return the number of examples in the chunks of the layout."""
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Return the chunk of the next example.
+        """Return the chunk to which the next example is appended.
 
         Args:
             count: number of committed examples.
 
         Returns:
-            The position of the chunk's first example, and the chunk's number.
+            The position of the chunk's first example, and the number of the chunk.
         """
         full = (count - self.covered) // CHUNK_EXAMPLES
         return self.covered + full * CHUNK_EXAMPLES, self.next + full
 
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
-        """Split a range of positions at the borders of chunks.
+        """Yield the parts of chunks that cover a range of positions.
 
         Args:
             start: the first position.
-            stop: the position after the last one; all positions must be committed.
+            stop: the position after the last one. All positions must be committed.
         """
         place = bisect_right(self._ends, start)
         while start < stop and place < len(self.chunks):
@@ -102,7 +102,7 @@ PLAIN = ChunkLayout()
 
 
 def load_layout(packed: bytes) -> ChunkLayout:
-    """Return the layout that `ChunkLayout.dump` packed."""
+    """Return the layout in the packed form of `ChunkLayout.dump`."""
     members = json.loads(zlib.decompress(packed))
     return ChunkLayout(
         tuple((number, size) for number, size in members["chunks"]),

@@ -1,4 +1,4 @@
-"""Parts of uploads whose texts or images wait for their vectors; a finished part is deleted."""
+"""Parts of uploads: texts or images whose vectors are not computed yet. Done parts are deleted."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ class PartStore:
         return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
     def waiting(self, dataset_id: int, upload: str = "") -> list[str]:
-        """List the keys of the waiting parts of one upload or of all."""
+        """Return the keys of the waiting parts of a dataset, of one upload or of all."""
         return self._artifacts.keys(_prefix(dataset_id) + (f"{upload}/" if upload else ""))
 
     def items(self, part: str) -> list[str] | None:
-        """Read the texts or image digests (hex) of a part; None when it is finished."""
+        """Return the texts or image digests (hex) of a part; None if the part is done."""
         items: list[str] | None = self._artifacts.get_json(part)
         return items
 
     def replace(self, part: str, items: list[str]) -> None:
-        """Replace the items of a part; a part without items is deleted."""
+        """Replace the items of a part; delete the part if no items are left."""
         if items:
             self._artifacts.put_json(part, items)
         else:
             self.done(part)
 
     def discard(self, dataset_id: int, upload: str) -> None:
-        """Delete the parts of an upload that failed."""
+        """Delete the parts of a failed upload."""
         self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
 
     def done(self, part: str) -> None:
-        """Delete a finished part."""
+        """Delete a part that is done."""
         self._artifacts.delete(part)
 
 
 class PartWriter:
-    """Collects texts or image digests, and writes a part when it is full.
+    """Collects texts or image digests, and writes a part as soon as it is full.
 
     A long text counts as the number of its windows, so that all parts take about the same time.
     """
@@ -73,7 +73,7 @@ class PartWriter:
             self.close()
 
     def close(self) -> None:
-        """Write the items that are left."""
+        """Write the remaining items as the last part."""
         if self._items:
             self._artifacts.put_json(f"{self._prefix}/{self._number:05d}.json", self._items)
             self._number += 1
@@ -85,12 +85,13 @@ def process_parts(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Process waiting parts here, in parallel to the workers of the queue.
+    """Process waiting parts, the last one first, while workers of the queue process others.
 
     Args:
-        waiting: lists the waiting parts. Parts that appear later are left to the queue.
+        waiting: returns the keys of waiting parts. Parts that appear later are left to the queue.
         do: processes a part.
-        check: called between parts with the number of finished parts and of all; raises to stop.
+        check: called between parts with the numbers of finished parts and of all parts; raises an
+            error to stop.
     """
     # From the end, because the queue starts at the front; so both need no coordination.
     first = waiting()

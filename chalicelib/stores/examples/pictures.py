@@ -1,4 +1,4 @@
-"""Image files of datasets in the bucket, by the digest of their bytes, and their URLs."""
+"""Image files of datasets in the bucket, stored by the digest of their bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PictureStore:
         """Write an image file. Idempotent.
 
         Args:
-            dataset_id: dataset of the image, with which it is deleted.
+            dataset_id: dataset of the image. The file is deleted with it.
             digest: digest of the file, 32 hex digits.
             content: the file as received.
             content_type: image/png or image/jpeg, as detected.
@@ -45,20 +45,20 @@ class PictureStore:
         )
 
     def get(self, dataset_id: int, digest: str) -> bytes | None:
-        """Read an image file; None when it does not exist."""
+        """Return the bytes of an image file; None if it does not exist."""
         return self._artifacts.get(_key(dataset_id, digest))
 
     def read_ahead(
         self, dataset_id: int, wanted: Iterable[tuple[Item, str]]
     ) -> Iterator[tuple[Item, bytes | None]]:
-        """Yield image files in order, reading several at the same time.
+        """Yield image files in order. Several files are read at the same time.
 
         Args:
             dataset_id: dataset of the images.
-            wanted: a tag and the image's digest (32 hex digits) for each image.
+            wanted: for each image, any item of the caller and the digest (32 hex digits).
 
         Yields:
-            The tag, unchanged, and the file; None for a file that does not exist.
+            The item of the caller, and the bytes of the file; None for a missing file.
         """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
@@ -76,12 +76,12 @@ class PictureStore:
                     reading.cancel()
 
     def stored(self, dataset_id: int) -> frozenset[str]:
-        """Return the digests of a dataset's image files."""
+        """Return the digests of all image files of a dataset."""
         prefix = _prefix(dataset_id)
         return frozenset(key[len(prefix) :] for key in self._artifacts.keys(prefix))
 
     def size(self, dataset_id: int, digest: str) -> int:
-        """Return the size of an image file in bytes; 0 when it does not exist."""
+        """Return the size of an image file in bytes; 0 if it does not exist."""
         return len(self.get(dataset_id, digest) or b"")
 
     def exists(self, dataset_id: int, digest: str) -> bool:
@@ -89,14 +89,14 @@ class PictureStore:
         return self._artifacts.notes(_key(dataset_id, digest)) is not None
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete image files and their thumbnails; missing ones are ignored."""
+        """Delete image files and their thumbnails. Missing ones are ignored."""
         gone = sorted(digests)
         self._artifacts.delete_keys(_key(dataset_id, digest) for digest in gone)
         # Thumbnails last: their writer checks afterwards that the image still exists.
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in gone)
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Return a URL that serves the image for 30 minutes, as an attachment of this name."""
+        """Return a URL of an image, valid for 30 minutes, which browsers save as `name`."""
         return self._artifacts.url(_key(dataset_id, digest), name)
 
 
@@ -116,12 +116,12 @@ MAX_WAITING = 64
 
 
 class PictureWriter:
-    """Writes images in parallel; all are written when its `with` block ends without an error.
+    """Writes images in parallel. When its `with` block ends without an error, all are written.
 
     Args:
         pictures: store of the images.
         dataset_id: dataset of the images.
-        stored: digests (32 hex digits) of images that exist already and are skipped.
+        stored: digests (32 hex digits) of images that are already stored and are skipped.
     """
 
     def __init__(self, pictures: PictureStore, dataset_id: int, stored: AbstractSet[str]) -> None:
@@ -144,7 +144,7 @@ class PictureWriter:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
     def put(self, digest: str, content: bytes, content_type: str) -> None:
-        """Queue an image to be written; blocks while too many are waiting."""
+        """Add an image to those being written; wait while too many are being written."""
         if digest in self._stored:
             return
         while self._waiting and (

@@ -1,4 +1,4 @@
-"""Thumbnails in the bucket, by the digest of the image that they show."""
+"""Thumbnails in the bucket, stored by the digest of the original image."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REMEMBERED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PictureSize:
-    """The size of an image."""
+    """The size of an image as displayed."""
 
     width: int
     """Displayed width in pixels."""
@@ -28,7 +28,7 @@ class PictureSize:
 
 @translate_errors
 class ThumbnailStore:
-    """Reads and writes thumbnails; the metadata of each has the size of its image."""
+    """Reads and writes thumbnails. Their metadata has the size of the original image."""
 
     def __init__(self, settings: Settings, clients: Clients, artifacts: ArtifactStore) -> None:
         self._bucket = settings.bucket
@@ -41,8 +41,8 @@ class ThumbnailStore:
         Args:
             dataset_id: dataset of the image.
             digest: digest of the image file, 32 hex digits.
-            content: a JPEG file.
-            size: size of the image.
+            content: the thumbnail as a JPEG file.
+            size: size of the original image.
         """
         self._clients.s3.put_object(
             Bucket=self._bucket,
@@ -53,7 +53,7 @@ class ThumbnailStore:
         )
 
     def find(self, dataset_id: int, digest: str) -> PictureSize | None:
-        """Return the image's size from its thumbnail; None without a thumbnail."""
+        """Return the size of the original image; None if there is no thumbnail."""
         noted = self._artifacts.notes(thumbnail_key(dataset_id, digest)) or {}
         if _SIZE not in noted:
             # Objects restored from a backup have no metadata; the thumbnail is made again.
@@ -62,7 +62,7 @@ class ThumbnailStore:
         return PictureSize(int(width), int(height))
 
     def delete(self, dataset_id: int, digests: Iterable[str]) -> None:
-        """Delete thumbnails; missing ones are ignored."""
+        """Delete thumbnails. Missing ones are ignored."""
         self._artifacts.delete_keys(thumbnail_key(dataset_id, digest) for digest in digests)
 
     def delete_all(self, dataset_id: int) -> None:
@@ -70,7 +70,7 @@ class ThumbnailStore:
         self._artifacts.delete_prefix(thumbnail_key(dataset_id, ""))
 
     def url(self, dataset_id: int, digest: str, name: str) -> str:
-        """Return a URL that serves the thumbnail for 30 minutes, as an attachment of this name."""
+        """Return a URL of a thumbnail, valid for 30 minutes, which browsers save as `name`."""
         return self._artifacts.url(thumbnail_key(dataset_id, digest), name)
 
 
@@ -80,7 +80,7 @@ def thumbnail_key(dataset_id: int, digest: str) -> str:
 
 
 class KnownThumbnails:
-    """Caches image sizes of examples whose thumbnails exist."""
+    """Caches the image sizes of examples that have a thumbnail."""
 
     def __init__(self) -> None:
         # By example id, which is never reused. An image may be deleted with its thumbnail and
@@ -89,12 +89,12 @@ class KnownThumbnails:
         self._lock = threading.Lock()
 
     def get(self, example_id: int) -> PictureSize | None:
-        """Return the size of an example's image; None when the size is not cached."""
+        """Return the size of an example's image; None if it is not cached."""
         with self._lock:
             return self._sizes.get(example_id)
 
     def note(self, example_id: int, size: PictureSize) -> None:
-        """Cache a size, and evict the oldest if there are too many."""
+        """Cache the size of an example's image; evict the oldest entry if the cache is full."""
         with self._lock:
             self._sizes[example_id] = size
             while len(self._sizes) > _REMEMBERED:

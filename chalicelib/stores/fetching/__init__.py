@@ -1,1 +1,1 @@
-"""Downloads from callers' URLs, files uploaded to the bucket, and model files."""
+"""Reads files: from callers' URLs, from presigned forms, and model files from the bucket."""

@@ -1,7 +1,8 @@
 """Downloads files from callers' URLs without connecting to private addresses (SSRF).
 
 Used for `path` (datasets), `sampleLocation` (predictions) and webhooks. Every address that a host
-resolves to is checked, and the connection then uses the checked address. This includes redirects.
+name resolves to is checked, and the connection uses the checked address. The same holds for
+redirects.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ Resolver = Callable[..., Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Name, size and first bytes of a remote file, taken from the start of a response."""
+    """Name, size and first bytes of a remote file, read without downloading the whole file."""
 
     file_name: str
-    """From Content-Disposition, else the URL's path after redirects; may be empty."""
+    """Name in Content-Disposition, otherwise the last part of the URL's path; may be empty."""
     size_bytes: int | None
-    """Size that the server states, within the limit; None when it states none."""
+    """Size that the server announces; None if it announces none."""
     head: bytes
     """First bytes of the file, up to 4,096; empty for an empty file."""
 
@@ -56,14 +57,14 @@ class Fetched:
     """Name and size of a downloaded file."""
 
     file_name: str
-    """From the same sources as in Probe."""
+    """Name in Content-Disposition, otherwise the last part of the URL's path; may be empty."""
     size_bytes: int
     """Number of bytes written."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A response with status 200; its body is not read yet."""
+    """A response with status 200 whose body has not been read."""
 
     location: Location
     response: http.client.HTTPResponse
@@ -71,7 +72,7 @@ class _Answer:
 
 
 class Downloader:
-    """Reads public URLs within limits of size and time, and posts to them."""
+    """Reads files from public URLs, and posts to URLs, within limits of size and time."""
 
     def __init__(
         self,
@@ -81,17 +82,17 @@ class Downloader:
         tls: ssl.SSLContext | None = None,
         check_seconds: float = 10.0,
     ) -> None:
-        """Set the rules of all downloads.
+        """Set the rules for all downloads.
 
         Args:
-            allowed: items of an AllowList, which are allowed although they are not public.
-            connect_timeout_seconds: longest wait for a connection to one host.
-            resolver: resolves host names, as socket.getaddrinfo; called once per URL.
-            tls: settings of the certificate check; the system's by default.
-            check_seconds: longest time of a check, including redirects.
+            allowed: entries of an AllowList, which may be reached although they are not public.
+            connect_timeout_seconds: maximum time to connect to one address.
+            resolver: resolves host names like socket.getaddrinfo; called once per URL.
+            tls: settings of the certificate check; None for those of the system.
+            check_seconds: maximum time of `check`, including redirects.
 
         Raises:
-            ValueError: an item of the allow-list is invalid.
+            ValueError: an entry of the allow-list is not valid.
         """
         self._allowed = AllowList(allowed)
         self._connect_timeout_seconds = connect_timeout_seconds
@@ -100,19 +101,21 @@ class Downloader:
         self._check_seconds = check_seconds
 
     def check(self, url: str, max_bytes: int, what: str = "the dataset") -> Probe:
-        """Check address, status, stated size and first bytes of a file, within ten seconds.
+        """Check that a file can be read from a URL, within ten seconds.
+
+        Address, status, announced size and first bytes are checked.
 
         Args:
             url: http or https URL without credentials.
             max_bytes: maximum size of the file.
-            what: name of the file in messages.
+            what: name of the file in error texts.
 
         Returns:
             Name, size and first bytes of the file.
 
         Raises:
             DownloadFailed: the file cannot be read; the message says why.
-            TooLarge: the server states a size above the limit.
+            TooLarge: the server announces a size above the limit.
         """
         with self._open(url, Deadline(self._check_seconds), what) as answer:
             size_bytes = _read_size(answer, max_bytes)
@@ -132,12 +135,12 @@ class Downloader:
 
         Args:
             url: http or https URL without credentials.
-            target: is written from its current position; may contain a part of the file after an
-                error.
-            max_bytes: maximum size of the file, also when the server states another size or none.
-            total_seconds: longest time for the whole download.
-            what: name of the file in messages.
-            check: called at least once per second; raises to stop.
+            target: is written from its current position. After an error it may contain a part of
+                the file.
+            max_bytes: maximum size of the file, whatever size the server announces.
+            total_seconds: maximum time of the download.
+            what: name of the file in error texts.
+            check: called at least once per second; raises an error to stop.
 
         Returns:
             Name and size of the file.
@@ -157,7 +160,7 @@ class Downloader:
             return Fetched(_read_name(answer), written_bytes)
 
     def check_address(self, url: str, seconds: float) -> None:
-        """Check that a URL may be posted to: https and public, or allowed by the allow-list.
+        """Raise an error unless a URL may be posted to: https and public, or on the allow-list.
 
         Raises:
             DownloadFailed: the URL is not allowed; the message says why.
@@ -169,15 +172,15 @@ class Downloader:
             raise DownloadFailed("Use an https URL.")
 
     def post(self, url: str, content: Content, seconds: float) -> int:
-        """Post a body to a URL that `check_address` allows; redirects are not followed.
+        """Post a body to a URL that `check_address` accepts. Redirects are not followed.
 
         Args:
             url: the URL.
             content: body and headers.
-            seconds: longest time for the whole call.
+            seconds: maximum time of the call.
 
         Returns:
-            The status of the response, whose body is not read.
+            The status of the response. Its body is not read.
 
         Raises:
             DownloadFailed: the URL is not allowed, or there was no response.
@@ -194,7 +197,7 @@ class Downloader:
     def _open(
         self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
-        """Follow redirects to a response with status 200; close the connection afterwards."""
+        """Follow redirects to a response with status 200; close its connection after the block."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):
@@ -217,7 +220,7 @@ class Downloader:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> Exchange:
-        """Send a request to the first checked address that accepts the connection."""
+        """Send a request to the first allowed address of a host that accepts the connection."""
         addresses = self._resolve(location, deadline)
         tls = self._find_tls(location)
         connecting = Deadline(deadline.remaining(self._connect_timeout_seconds))
@@ -258,7 +261,7 @@ class Downloader:
         return self._tls
 
     def _resolve(self, location: Location, deadline: Deadline) -> list[str]:
-        """Resolve a host, and refuse it unless all its addresses are allowed."""
+        """Return the addresses of a host; raise DownloadFailed unless all of them are allowed."""
         resolved = _look_up(self._resolver, location, deadline.remaining(self._check_seconds))
         addresses: list[str] = []
         for family, _, _, _, sockaddr in resolved:
@@ -321,7 +324,7 @@ def _follow(
 
 
 def _check_answer(response: http.client.HTTPResponse) -> None:
-    """Require status 200 and an uncompressed body with a valid length."""
+    """Raise DownloadFailed unless a response has status 200 and a body that can be read."""
     if response.status != 200:
         raise DownloadFailed(f"The server answered with status {response.status}.")
     encoding = response.getheader("Content-Encoding", "identity").strip().lower()
@@ -344,13 +347,13 @@ def _read_size(answer: _Answer, max_bytes: int) -> int | None:
 def _read_body(
     answer: _Answer, limit: int, size_bytes: int | None, *, is_whole: bool
 ) -> Iterator[bytes]:
-    """Yield chunks until the body ends or `limit` bytes were read.
+    """Yield the body in chunks until it ends or `limit` bytes were read.
 
     Args:
         answer: a response whose body has not been read.
-        limit: stop after this many bytes; the last chunk may exceed it.
-        size_bytes: stated length, if any.
-        is_whole: whether the body must have the stated length.
+        limit: stop after this many bytes. The last chunk may exceed it.
+        size_bytes: length that the server announced; None without one.
+        is_whole: whether to raise an error if the body has another length than announced.
     """
     done_bytes = 0
     while done_bytes < limit and done_bytes != size_bytes:

@@ -1,12 +1,10 @@
-"""Downloads folders of model files from the bucket to a function's disk on first use.
+"""Downloads folders of model files from the bucket to a function's disk when they are needed.
 
-Large files are downloaded in parallel ranges, and several folders in parallel, because one
-connection to the bucket is slower than a function's network. A file that is in two folders is
-downloaded and stored once.
-
-The catalogue lists each folder's files with size and digest. Catalogue and files are named by their
-digests, so that functions of two deployments never mix files. infra/deploying/artifacts.py writes
-them.
+One connection to the bucket is slower than a function's network. So large files are downloaded in
+parallel ranges, and several folders in parallel. A file that two folders have in common is
+downloaded and stored once. The catalogue lists the files of each folder with size and digest.
+Catalogue and files are named by their digests, so that functions of two deployments never mix
+files. infra/deploying/artifacts.py writes them.
 """
 
 from __future__ import annotations
@@ -44,16 +42,16 @@ _TRIES = 3
 
 @dataclass(frozen=True)
 class ModelFile:
-    """One file of a folder."""
+    """A model file, as the catalogue lists it."""
 
     size: int
     """Size in bytes."""
     sha256: str
-    """64 hex digits; also the file's name in the bucket."""
+    """Digest, 64 hex digits. The file is stored in the bucket under this name."""
 
     @property
     def key(self) -> str:
-        """Key in the bucket."""
+        """Return the key in the bucket."""
         return f"{PREBUILT_PREFIX}files/{self.sha256}"
 
 
@@ -73,7 +71,7 @@ def write_catalogue(catalogue: Catalogue) -> tuple[str, bytes]:
 
 @translate_errors
 class ModelDownloads:
-    """A ModelSource; safe to share between threads, and between processes with one folder."""
+    """Downloads model files (a ModelSource). Threads and processes may share its folder."""
 
     def __init__(self, settings: Settings, clients: Clients) -> None:
         self._bucket = settings.bucket
@@ -95,7 +93,7 @@ class ModelDownloads:
             return folder in self._read_catalogue()
 
     def ensure(self, folder: str) -> None:
-        """Download a folder, unless it is complete or the catalogue does not have it."""
+        """Download a folder, unless it is complete or not in the catalogue."""
         if folder in self._brought:
             return
         with self._lock:
@@ -120,7 +118,7 @@ class ModelDownloads:
         return self._catalogue
 
     def _download(self, folder: str, files: Mapping[str, ModelFile]) -> None:
-        """Download the files of a folder, and check them."""
+        """Download the files of a folder and check them."""
         # Into a temporary folder that is renamed at the end, so that no reader sees half of it.
         began = time.monotonic()
         target = self._directory / folder
@@ -141,7 +139,7 @@ class ModelDownloads:
         journal.model_brought(folder, size, time.monotonic() - began)
 
     def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
-        """Link a file that another folder already has; otherwise download it."""
+        """Create one file of a folder: link to an equal file of another folder, or download it."""
         with self._lock:
             fetching = self._fetching[file.sha256]
         with fetching:
@@ -154,7 +152,7 @@ class ModelDownloads:
             self._fetched[file.sha256] = path, final
 
     def _fetch(self, file: ModelFile, path: Path) -> None:
-        """Download one file, and check its size and digest."""
+        """Download one file; raise an error if its size or digest is wrong."""
         digest, size = hashlib.sha256(), 0
         with path.open("xb") as target:
             for content in self._ranges(file):
@@ -166,7 +164,7 @@ class ModelDownloads:
             raise StorageUnavailable
 
     def _ranges(self, file: ModelFile) -> Iterator[bytes]:
-        """Yield the content of a file in order; memory has at most CONNECTIONS ranges."""
+        """Yield the content of a file in order, with at most CONNECTIONS ranges in memory."""
         coming: deque[Future[bytes]] = deque()
         try:
             for start in range(0, max(file.size, 1), RANGE_BYTES):
@@ -183,7 +181,12 @@ class ModelDownloads:
                 left.cancel()
 
     def _read(self, key: str, asked: str = "") -> bytes:
-        """Read an object or a range of it, with retries if the connection breaks."""
+        """Return an object or a range of it; retry if the connection breaks.
+
+        Args:
+            key: key of the object.
+            asked: value of the Range header; "" for the whole object.
+        """
         wanted = {"Range": asked} if asked else {}
         for _ in range(_TRIES - 1):
             try:
@@ -198,7 +201,7 @@ class ModelDownloads:
 
 
 def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
-    """Return whether all files of a folder exist with the right size."""
+    """Return whether a folder has all files with the right sizes."""
     # Digests are not checked again, because a folder appears only after its check.
     try:
         return all((folder / name).stat().st_size == file.size for name, file in files.items())
@@ -207,7 +210,7 @@ def _is_whole(folder: Path, files: Mapping[str, ModelFile]) -> bool:
 
 
 def _put_in_place(whole: Path, target: Path, files: Mapping[str, ModelFile]) -> None:
-    """Move a finished folder to its final path, unless another process did so first."""
+    """Move a complete folder to its final path, unless another process was faster."""
     if target.exists() and not _is_whole(target, files):
         shutil.rmtree(target, ignore_errors=True)
     try:

@@ -1,4 +1,4 @@
-"""Images of a PDF's pages in the bucket, which expire after an hour."""
+"""Images of the pages of PDFs, stored in the bucket for an hour."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 @translate_errors
 class PageImageStore:
-    """Writes page images below the prefix of their account, and deletes them."""
+    """Stores page images per account, and deletes them."""
 
     def __init__(self, clients: Clients, artifacts: ArtifactStore, clock: Clock) -> None:
         clients.bind_tables()
@@ -31,14 +31,14 @@ class PageImageStore:
         self._clock = clock
 
     def put(self, account_id: str, images: Mapping[int, bytes]) -> dict[int, str]:
-        """Write the page images of one document.
+        """Store the page images of one document.
 
         Args:
-            account_id: the caller's account.
+            account_id: account of the caller.
             images: JPEG files by page number.
 
         Returns:
-            For each page number a URL that serves the image for 30 minutes.
+            A URL of each image by page number, valid for 30 minutes.
         """
         images_id = object_id()
         now = to_milliseconds(self._clock())
@@ -68,5 +68,5 @@ class PageImageStore:
         }
 
     def delete_all(self, account_id: str) -> None:
-        """Delete all page images of an account; the sweep deletes their rows."""
+        """Delete all page images of an account. The sweep deletes their rows."""
         self._artifacts.delete_prefix(page_images_prefix(account_id))

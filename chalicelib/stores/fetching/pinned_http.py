@@ -1,7 +1,7 @@
 """Sends one HTTP request to a given IP address, with a deadline.
 
-The socket connects to the address itself, so that no second name resolution can lead elsewhere.
-Host header, SNI and certificate check use the host name of the URL.
+The socket connects to the address, so that the host name is not resolved a second time. Host
+header, SNI and certificate check use the host name of the URL.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _MAX_HEADER_BYTES = 64 * 1024
 
 
 class Deadline:
-    """The time at which an operation must end."""
+    """The time until which an operation must end."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._ends_at = time.monotonic() + seconds
 
     def remaining(self, at_most: float = float("inf")) -> float:
-        """Return the remaining seconds, which are more than 0.
+        """Return the remaining seconds, more than 0 and at most `at_most`.
 
         Raises:
             TimeoutError: the deadline has passed.
@@ -49,7 +49,7 @@ class Deadline:
 
 
 class Pace:
-    """Ends a download if its server sends too few bytes per second."""
+    """Stops a download whose server sends too few bytes per second."""
 
     # Only time spent waiting for the server counts, so that a busy machine does not make a server
     # look slow.
@@ -61,10 +61,10 @@ class Pace:
         self._second = 0
 
     def note(self, waited_seconds: float, count: int) -> None:
-        """Add the result of a wait.
+        """Record how long a read waited and how many bytes it got.
 
         Raises:
-            DownloadFailed: too few bytes were received in the last PACE_SECONDS.
+            DownloadFailed: too few bytes arrived in the last PACE_SECONDS.
         """
         self._waited += waited_seconds
         while self._second + 1 <= self._waited:
@@ -83,10 +83,10 @@ class Pace:
 
 
 class _TimedReader(io.RawIOBase):
-    """Reads from a socket until a deadline; `check` can stop it while it waits.
+    """Reads from a socket until a deadline. While it waits, it calls `check`, which may stop it.
 
-    A socket's own timeout restarts with each read, so a server that sends one byte per second
-    could occupy a worker for days.
+    The timeout of a socket itself restarts with each read. So a server that sends one byte per
+    second could block a worker for days.
     """
 
     def __init__(self, sock: socket.socket, deadline: Deadline, check: Callable[[], None]) -> None:
@@ -97,7 +97,7 @@ class _TimedReader(io.RawIOBase):
         self._header_bytes_left: int | None = _MAX_HEADER_BYTES
 
     def end_headers(self) -> None:
-        """End the size limit of the headers; the body has a separate limit."""
+        """Remove the size limit of the headers. The body has another limit."""
         self._header_bytes_left = None
 
     def readable(self) -> bool:
@@ -112,7 +112,11 @@ class _TimedReader(io.RawIOBase):
         return count
 
     def _receive(self, buffer: Any) -> int:
-        """Wait for the next bytes; return their number, 0 at the end."""
+        """Wait for the next bytes and store them in a buffer.
+
+        Returns:
+            The number of bytes; 0 at the end.
+        """
         while True:
             self._check()
             self._socket.settimeout(self._deadline.remaining(CHECK_SECONDS))
@@ -127,13 +131,13 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedSocket:
-    """The part of a socket's interface that http.client.HTTPResponse uses."""
+    """The methods of a socket that http.client.HTTPResponse uses."""
 
     def __init__(self, reader: _TimedReader) -> None:
         self._reader = reader
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """Return the buffered reader; `mode` is always rb."""
+        """Return the reader of the socket; http.client always passes `rb`."""
         return io.BufferedReader(self._reader)
 
 
@@ -146,13 +150,13 @@ def open_socket(
         address: numeric IP address.
         location: has the port, and the host name that the certificate must match.
         tls: settings of the certificate check; None for a connection without TLS.
-        limit: longest time in seconds for connecting, and again for the handshake.
+        limit: maximum seconds for connecting, and again for the TLS handshake.
 
     Returns:
         A connected socket.
 
     Raises:
-        OSError: there is no connection, or the certificate is not valid.
+        OSError: the connection failed, or the certificate is not valid.
     """
     plain = socket.create_connection((address, location.port), timeout=limit)
     if tls is None:
@@ -170,17 +174,17 @@ class Content:
 
     body: bytes
     headers: Mapping[str, str]
-    """Names and values in ASCII."""
+    """Header names and values, in ASCII."""
 
     def sent(self) -> bytes:
-        """Return the bytes that follow the usual headers: headers of the body, then the body."""
+        """Return the bytes after the usual headers: the headers of the body, then the body."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body
 
 
 class Exchange:
-    """A sent request and its response; as a context manager it closes the socket."""
+    """A request and its response. As a context manager, it closes the socket."""
 
     def __init__(
         self,
@@ -190,13 +194,13 @@ class Exchange:
         check: Callable[[], None],
         content: Content | None = None,
     ) -> None:
-        """Send the request and read status and headers.
+        """Send a request, and read status and headers of the response.
 
         Args:
-            sock: a connected socket, which is closed with this exchange.
+            sock: a connected socket, which is closed with the exchange.
             location: the requested URL.
-            deadline: when the whole exchange must end.
-            check: called while waiting for bytes; raises to stop.
+            deadline: until when the exchange must end.
+            check: called while waiting for bytes; raises an error to stop.
             content: body to POST; None for a GET request.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Reads the bytes of a sample: sent in the call, uploaded before, or behind a URL."""
+"""Reads samples: bytes in the call, files sent with a presigned form, and files behind URLs."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class SampleFiles:
     def content(
         self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
     ) -> bytes:
-        """Return the bytes of a sample; the size of bytes in the call is not checked here.
+        """Return the bytes of a sample. The size of bytes in the call is not checked here.
 
         Args:
-            sample: bytes, or a location and the caller's account.
+            sample: bytes, or a location with the account of the caller.
             max_bytes: maximum size of a file at a location.
-            what: name of the sample in messages.
-            seconds: longest time of a download.
+            what: name of the sample in error texts.
+            seconds: maximum time of a download.
 
         Raises:
             DownloadFailed: the location cannot be read; the message says why.
             TooLarge: the file is above the limit.
-            RateExceeded: the account has the maximum number of downloads running.
-            MachineBusy: this process has the maximum number of downloads running.
+            RateExceeded: the account has the maximum number of running downloads.
+            MachineBusy: this process has the maximum number of running downloads.
         """
         if sample.content is not None:
             return sample.content

@@ -1,6 +1,6 @@
-"""Files that callers upload directly to the bucket; each may be used once.
+"""Files that callers send to the bucket with presigned forms. Each can be used once.
 
-A file is read by its ETag, so that a file that is overwritten between check and use is refused.
+A file is read by its ETag. So if it is overwritten between check and use, it is refused.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")
 
 @translate_errors
 class UploadedFileStore:
-    """Issues upload forms, and gives each file to one user."""
+    """Issues presigned forms, and lets only one call use each file."""
 
     def __init__(self, settings: Settings, clients: Clients, clock: Clock) -> None:
         self._bucket = settings.bucket
@@ -39,7 +39,7 @@ class UploadedFileStore:
         self._clock = clock
 
     def create(self, uploaded: UploadedFile) -> tuple[str, dict[str, str]]:
-        """Store and sign a form; return its URL and fields."""
+        """Store a form, and return its URL and fields, presigned."""
         UploadFormRow(
             uploaded.account_id,
             uploaded.upload_id,
@@ -70,11 +70,11 @@ class UploadedFileStore:
         return try_update(UploadFormRow(account_id, upload_id), actions, condition)
 
     def find(self, account_id: str, path: str) -> tuple[UploadedFile, int]:
-        """Find the file of a path; return it with its size in bytes.
+        """Return the file that a `path` refers to, and its size in bytes.
 
         Raises:
-            DownloadFailed: the account has no such upload, the upload was used or has expired, or
-                no file has arrived.
+            DownloadFailed: the account has no such form, its file was used, it has expired, or no
+                file has arrived.
         """
         uploaded = self._row(account_id, upload_id_of(path) or "")
         if uploaded is None:
@@ -95,16 +95,16 @@ class UploadedFileStore:
         length: int | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Copy an uploaded file, or its first bytes, into an open file.
+        """Copy a file, or its first bytes, into an open file.
 
         Args:
-            uploaded: the uploaded file.
+            uploaded: the file to read.
             target: is written from its current position.
-            length: number of bytes; None for all.
-            check: called for each megabyte; raises to stop.
+            length: number of bytes to copy; None for all.
+            check: called for each megabyte; raises an error to stop.
 
         Raises:
-            DownloadFailed: the file was overwritten or deleted meanwhile.
+            DownloadFailed: the file was overwritten or deleted.
         """
         more = {} if length is None else {"Range": f"bytes=0-{length - 1}"}
         try:
@@ -122,14 +122,14 @@ class UploadedFileStore:
             target.write(block)
 
     def claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Reserve a file for one use; of simultaneous calls, only one succeeds.
+        """Claim a file, so that no other call can use it.
 
         Args:
             uploaded: the file.
-            user: id of the use, so that a repeated call for the same use succeeds.
+            user: id of the use. Another call with the same id succeeds, too.
 
         Raises:
-            DownloadFailed: the file was used already.
+            DownloadFailed: the file was claimed with another id.
         """
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
@@ -142,7 +142,7 @@ class UploadedFileStore:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:
-        """Release a file whose use failed, so that it can be used again."""
+        """Release the claim of a file whose use failed, so that it can be used again."""
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
@@ -169,7 +169,7 @@ class UploadedFileStore:
         )
 
     def _with_file(self, uploaded: UploadedFile) -> tuple[UploadedFile, int]:
-        """Return the upload with its ETag, and the size of the file."""
+        """Return a form with the ETag of its file, and the size of the file in bytes."""
         # The notification of its arrival may be late, so the object itself is checked.
         try:
             head = self._clients.s3.head_object(Bucket=self._bucket, Key=uploaded.key)

@@ -1,4 +1,4 @@
-"""Parses callers' URLs, and decides which addresses they may lead to; nothing is resolved here."""
+"""Parses callers' URLs, and decides which addresses may be reached. Resolves no host names."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """An http or https URL without credentials."""
+    """A parsed http or https URL without credentials."""
 
     scheme: str
     """`http` or `https`."""
     host: str
-    """Host in lower case ASCII without a final dot; an IPv6 address without brackets."""
+    """Host in lower case ASCII without a final dot; IPv6 addresses without brackets."""
     port: int
-    """Port of the URL or of the scheme."""
+    """Port in the URL, otherwise the default port of the scheme."""
     target: str
-    """Percent-encoded path and query of the request line."""
+    """Path and query as sent in the request line, percent-encoded."""
     url: str
-    """The original URL, which is the base of relative redirects."""
+    """The URL as given. Relative redirects refer to it."""
 
     @property
     def host_header(self) -> str:
-        """Value of the Host header."""
+        """Return the value of the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         is_usual = self.port == (443 if self.scheme == "https" else 80)
         return host if is_usual else f"{host}:{self.port}"
 
     @property
     def file_name(self) -> str:
-        """Last part of the path, decoded; empty when the path ends in a slash."""
+        """Return the last part of the path, decoded; "" if the path ends with a slash."""
         return clean_file_name(unquote(self.target.partition("?")[0]))
 
     def join(self, reference: str) -> Location:
-        """Return the location that a redirect leads to.
+        """Return the location to which a redirect leads.
 
         Args:
-            reference: value of the redirect's Location header.
+            reference: value of the Location header in the redirect.
 
         Raises:
-            DownloadFailed: the redirect does not lead to an acceptable URL.
+            DownloadFailed: the redirect leads to a URL that is not allowed.
         """
         # http.client decodes headers as Latin-1, but servers send UTF-8.
         try:
@@ -99,16 +99,16 @@ def read_location(url: str) -> Location:
 
 
 def _read_host(host: str) -> str:
-    """Return a host for the resolver; an international name in its ASCII form."""
+    """Return a host as the resolver needs it. International names are converted to ASCII."""
     name = host if host.isascii() else host.encode("idna").decode("ascii")
     return name.lower().rstrip(".")
 
 
 def clean_file_name(name: str) -> str:
-    """Return the last part of a path without control characters, at most 180 characters.
+    """Return the last part of a path, without control characters and cut to 180 characters.
 
     Args:
-        name: from a path or a header, with either kind of slash.
+        name: path or header value, with slashes or backslashes.
 
     Returns:
         The file name; may be empty.
@@ -119,10 +119,10 @@ def clean_file_name(name: str) -> str:
 
 
 def read_attachment_name(disposition: str | None) -> str:
-    """Return the file name in a Content-Disposition header; empty when there is none.
+    """Return the file name in a Content-Disposition header; "" if there is none.
 
     Args:
-        disposition: value of the header, in any of its notations.
+        disposition: value of the header, in any of its notations; None without a header.
     """
     if not disposition:
         return ""
@@ -181,11 +181,11 @@ _SPECIAL_V6 = tuple(
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address belongs to a host on the public internet.
+    """Return whether an address is a public one on the internet.
 
     Returns:
         False for private, local, shared, reserved and multicast addresses, and for IPv6 addresses
-        that contain an IPv4 address.
+            that contain an IPv4 address.
     """
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _SPECIAL_V4)
@@ -196,7 +196,7 @@ def is_public(address: Address) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One entry of the allow-list: a network or a host name, which may have a port."""
+    """One entry of the allow-list: a network or a host name, with or without a port."""
 
     network: Network | None
     host: str
@@ -211,26 +211,26 @@ class _Rule:
 
 
 class AllowList:
-    """Addresses that are allowed although they are not public, for local use and tests.
+    """Addresses that may be reached although they are not public, for local use and tests.
 
-    Items: `127.0.0.1`, `127.0.0.1:9000`, `[::1]:9000`, `10.0.0.0/8`, `minio`, `minio:9000`. An
-    address or range allows hosts that resolve to it; a host name allows URLs with this name.
+    Entries: `127.0.0.1`, `127.0.0.1:9000`, `[::1]:9000`, `10.0.0.0/8`, `minio`, `minio:9000`. An
+    address or range allows all hosts that resolve to it. A host name allows URLs with this host.
     """
 
     def __init__(self, items: Sequence[str]) -> None:
-        """Parse the items.
+        """Parse the entries.
 
         Raises:
-            ValueError: an item is not an address, a range or a host name.
+            ValueError: an entry is not an address, a range or a host name.
         """
         self._rules = tuple(_read_rule(item.strip()) for item in items if item.strip())
 
     def permits(self, host: str, address: Address, port: int) -> bool:
-        """Return whether a connection is allowed: to a public address or by a rule.
+        """Return whether a connection is allowed, because the address is public or on the list.
 
         Args:
             host: host of the URL in lower case, without a final dot.
-            address: the resolved address.
+            address: one address to which the host resolves.
             port: port of the URL.
         """
         return is_public(address) or any(rule.opens(host, address, port) for rule in self._rules)

@@ -1,1 +1,1 @@
-"""Jobs: queues, turns, leases, guards, deletions, exports, batches and webhooks' deliveries."""
+"""Jobs: queues, turns, leases, guard entries, deletions, exports, batches, webhook deliveries."""

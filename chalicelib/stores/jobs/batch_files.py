@@ -1,7 +1,7 @@
-"""The objects of a batch in the bucket: input, parts, results of parts, and the final result.
+"""Objects of a batch in the bucket: input, parts, answers of parts, and the final result.
 
-The keys of a part and of its result contain the part's number. So a repeated part writes the same
-bytes to the same key.
+The keys of a part and of its answers contain the part's number. So if a part is repeated, the same
+bytes are written to the same key.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BatchFiles:
         self._artifacts.put(batch_prefix(batch.batch_id) + _RAW, content)
 
     def read_input(self, batch: Batch, target: BinaryIO) -> bool:
-        """Copy the stored input into an open file; False when it was deleted."""
+        """Copy the stored input into an open file; return False if it was deleted."""
         return self._artifacts.get_file(batch_prefix(batch.batch_id) + _RAW, target)
 
     def put_template(self, batch: Batch, content: bytes) -> None:
@@ -40,7 +40,7 @@ class BatchFiles:
         self._artifacts.put(batch_prefix(batch.batch_id) + _TEMPLATE, content)
 
     def template(self, batch: Batch) -> bytes:
-        """Read the stored form template.
+        """Return the stored form template.
 
         Raises:
             StorageUnavailable: the template was deleted, because the batch has ended.
@@ -51,15 +51,15 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part, and before them their files as one object.
+        """Write the lines of a part, and before them the bytes of their files as one object.
 
         Args:
-            batch: the part's batch.
+            batch: the batch.
             number: number of the part, from 0.
-            lines: read one at a time, so that memory holds at most one file.
+            lines: the lines. They are read one at a time, so that memory holds at most one file.
 
         Returns:
-            The number of lines; a part without lines is not written.
+            The number of lines. A part without lines is not written.
         """
         with tempfile.TemporaryFile() as file, tempfile.TemporaryFile() as cells:
             kept = [_move_content(line, file, cells).to_json() for line in lines]
@@ -78,7 +78,7 @@ class BatchFiles:
     def contents(
         self, batch: Batch, number: int, lines: Iterable[BatchLine]
     ) -> Iterator[tuple[BatchLine, bytes]]:
-        """Yield lines of a part with their files, one at a time.
+        """Yield lines of a part, each with the bytes of its file.
 
         Raises:
             StorageUnavailable: the lines were deleted, because the batch has ended.
@@ -94,41 +94,41 @@ class BatchFiles:
                 yield line, content
 
     def part(self, batch: Batch, number: int) -> list[BatchLine] | None:
-        """Read the lines of a part; None when it was deleted."""
+        """Return the lines of a part; None if it was deleted."""
         content = self._artifacts.get(_part_key(batch, number))
         if content is None:
             return None
         return [line_of(kept) for kept in json.loads(content.decode("utf-8", "surrogatepass"))]
 
     def put_answers(self, batch: Batch, number: int, content: bytes) -> None:
-        """Write the result of a part."""
+        """Write the answers of a part, in their stored form."""
         self._artifacts.put(_answers_key(batch, number), content)
 
     def delete_answers(self, batch: Batch, number: int) -> None:
-        """Delete the result of a part that finished after the batch had ended."""
+        """Delete the answers of a part that was answered after the batch had ended."""
         self._artifacts.delete(_answers_key(batch, number))
 
     def put_result(self, batch: Batch, name: str, head: bytes, check: Callable[[], None]) -> int:
-        """Join the results of all finished parts in order, and write them as one object.
+        """Join the answers of all answered parts in order, and write them as one object.
 
         Args:
             batch: the batch.
             name: name of the result.
             head: bytes before the first line.
-            check: called before each part of the upload; raises to stop.
+            check: called before each part of the S3 upload; raises an error to stop.
 
         Returns:
-            The result's size in bytes.
+            The size of the result in bytes.
         """
         # Streamed, because the result may be larger than the memory.
         return self.put_stream(batch, name, self._answers(batch, head), check)
 
     def put_columns(self, batch: Batch, columns: dict[str, object]) -> None:
-        """Store the columns of the input, which are known when all its lines are read."""
+        """Store the columns of the input."""
         self._artifacts.put_json(batch_prefix(batch.batch_id) + _COLUMNS, columns)
 
     def columns(self, batch: Batch) -> dict[str, Any]:
-        """Read the columns of the input.
+        """Return the stored columns of the input.
 
         Raises:
             StorageUnavailable: the columns were deleted, because the batch has ended.
@@ -139,7 +139,7 @@ class BatchFiles:
         return dict(json.loads(content))
 
     def cells(self, batch: Batch, number: int) -> Iterator[list[Any]]:
-        """Yield the cells of each line of a part; one row is in memory at a time.
+        """Yield the input cells of each line in a part. One row is in memory at a time.
 
         Raises:
             StorageUnavailable: the cells were deleted, because the batch has ended.
@@ -154,29 +154,29 @@ class BatchFiles:
     def put_stream(
         self, batch: Batch, name: str, chunks: Iterable[bytes], check: Callable[[], None]
     ) -> int:
-        """Write a result from chunks of bytes, and return its size; any length is possible."""
+        """Write a result of any length from chunks of bytes; return its size in bytes."""
         stream = _ChunkStream(chunks)
         file = io.BufferedReader(stream, 1 << 20)
         self._artifacts.put_object(batch_prefix(batch.batch_id) + name, file, check)
         return stream.read_bytes
 
     def put_lines(self, batch: Batch, name: str, content: bytes, check: Callable[[], None]) -> int:
-        """Write a result that was computed from all parts; returns its size in bytes."""
+        """Write a result that is in memory as a whole; return its size in bytes."""
         key = batch_prefix(batch.batch_id) + name
         self._artifacts.put_object(key, io.BytesIO(content), check)
         return len(content)
 
     def delete_result(self, batch: Batch, name: str) -> None:
-        """Delete a result that is not published."""
+        """Delete a result that will not be published."""
         self._artifacts.delete(batch_prefix(batch.batch_id) + name)
 
     def url(self, batch: Batch) -> str:
-        """Return a URL that serves the result for 30 minutes."""
+        """Return a URL of the result, valid for 30 minutes."""
         key = batch_prefix(batch.batch_id) + batch.result
         return self._artifacts.url(key, batch.file_name)
 
     def delete_work(self, batch: Batch, result: str) -> None:
-        """Delete all objects except the named result, also results of previous attempts."""
+        """Delete all objects of a batch except the result with this name."""
         prefix = batch_prefix(batch.batch_id)
         keys = self._artifacts.keys(prefix)
         self._artifacts.delete_keys(key for key in keys if key != prefix + result)
@@ -186,10 +186,10 @@ class BatchFiles:
         self._artifacts.delete_prefix(batch_prefix(batch_id))
 
     def answers(self, batch: Batch, number: int) -> bytes:
-        """Read the result of a part.
+        """Return the stored answers of a part.
 
         Raises:
-            StorageUnavailable: another worker has deleted the result meanwhile.
+            StorageUnavailable: another worker has finished the batch and deleted the answers.
         """
         content = self._artifacts.get(_answers_key(batch, number))
         if content is None:
@@ -203,14 +203,15 @@ class BatchFiles:
 
 
 def result_name(batch: Batch, mark: object) -> str:
-    """Return the name of a result, which differs for each owner of the batch."""
+    """Return the name of a result. It contains `mark`, which differs for each worker."""
     return f"result-{mark}.{batch.format}"
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Append a line's content to a file; return the line with offset and length instead.
+    """Move the bytes of a line into a file, and its cells into another file as a line of JSON.
 
-    The cells of the line become a line of JSON in another file.
+    Returns:
+        The line with the offset and length of its bytes instead.
     """
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))
@@ -248,7 +249,7 @@ class _ChunkStream(io.RawIOBase):
         self.read_bytes = 0
 
     def readable(self) -> bool:
-        """Return that the stream can be read."""
+        """Return True."""
         return True
 
     def readinto(self, target: Any) -> int:

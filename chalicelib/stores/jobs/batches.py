@@ -1,7 +1,7 @@
-"""Rows of batches, advanced by single conditional writes.
+"""Rows of batches, which are changed by single conditional writes.
 
-The row is the only commit point. A part counts as finished once it is in `parts_done`, which is
-written after its result. After the status is final, no part is added.
+A part counts as answered once it is in `parts_done` of the row, which is written after the part's
+answers. No part is added after the status is final.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 @translate_errors
 class BatchStore:
-    """Reads and writes the rows of batches."""
+    """Reads the rows of batches, and changes their state."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -49,7 +49,7 @@ class BatchStore:
         self._lease = RowLease(clock, settings)
 
     def create(self, batch: Batch) -> None:
-        """Write a new batch as QUEUED."""
+        """Store a new batch as QUEUED."""
         now, until = to_milliseconds(batch.created_at), to_milliseconds(batch.expires_at)
         row = BatchRow(
             batch.account_id,
@@ -83,7 +83,7 @@ class BatchStore:
         try_write(lambda: row.save(condition=BatchRow.batch_id.does_not_exist()))
 
     def find(self, account_id: str, batch_id: str) -> Batch | None:
-        """Find a batch, even if it has expired."""
+        """Return a batch, also an expired one; None if it does not exist."""
         try:
             row = BatchRow.get(account_id, batch_id, consistent_read=True)
         except BatchRow.DoesNotExist:
@@ -91,11 +91,11 @@ class BatchStore:
         return _load(row) if row.kind == KIND else None
 
     def count_open(self) -> int:
-        """Return the number of batches of all accounts that have not ended."""
+        """Return the number of unfinished batches of all accounts."""
         return int(ExportRow.open_index.count(OPEN, filter_condition=ExportRow.kind == KIND))
 
     def of_account(self, account_id: str) -> list[Batch]:
-        """List the batches of an account that have not expired, newest first."""
+        """Return the batches of an account that have not expired, newest first."""
         now = to_milliseconds(self._clock())
         rows = BatchRow.query(
             account_id, consistent_read=True, filter_condition=BatchRow.kind == KIND
@@ -104,7 +104,7 @@ class BatchStore:
         return sorted(found, key=lambda batch: (batch.created_at, batch.batch_id), reverse=True)
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
-        """Return the folders of the versions of a model that unfinished batches use."""
+        """Return the version folders of a model that unfinished batches use."""
         return frozenset(
             batch.model_version
             for batch in self.of_account(account_id)
@@ -112,7 +112,7 @@ class BatchStore:
         )
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Acquire the preparing or the joining step; None if it has ended or has another owner."""
+        """Acquire the lease of the current step; None if it has ended or has another owner."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
@@ -120,12 +120,12 @@ class BatchStore:
         """Extend the lease of a step.
 
         Raises:
-            LeaseLost: another worker owns it, or the batch has ended.
+            LeaseLost: another worker owns the step, or the batch has ended.
         """
         self._own(batch, self._lease.renewal(_row(batch)))
 
     def release(self, batch: Batch) -> None:
-        """Release a step, so that another worker can resume it."""
+        """End the lease of a step, so that another worker can resume it."""
         self._own(batch, [BatchRow.lease_until.set(0)])
 
     def count(
@@ -135,13 +135,13 @@ class BatchStore:
         month: str,
         warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Record the lines, the month that counts their predictions, and warnings.
+        """Store the number of lines, the month in which they are counted, and warnings.
 
         Args:
             batch: the batch.
-            ends: number of lines up to the end of each part; at least one part.
-            month: the month; empty if the lines are not counted.
-            warnings: what had to be guessed about the input.
+            ends: for each part, the number of lines up to its end; at least one part.
+            month: the month; "" if the lines do not count as predictions.
+            warnings: warnings about properties of the input that had to be guessed.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
@@ -157,7 +157,7 @@ class BatchStore:
         self._own(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Record that all parts are written and the predictions are reserved.
+        """Store that all parts are written, and for how many lines predictions are reserved.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
@@ -166,18 +166,18 @@ class BatchStore:
         self._own(batch, [*actions, *self._rested()])
 
     def start(self, batch: Batch) -> Batch | None:
-        """Set a prepared batch RUNNING; None when it is RUNNING already, or has ended."""
+        """Set a prepared batch RUNNING; return None if it is RUNNING already, or has ended."""
         actions = [BatchRow.status.set(RUNNING), *self._progress()]
         is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
         return self._moved(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
-        """Record a finished part; None when it was recorded before, or the batch has ended.
+        """Store that a part is answered; return None if it already was, or the batch has ended.
 
         Args:
-            batch: the part's batch.
+            batch: the batch.
             number: number of the part, from 0.
-            failed: number of its lines without a prediction.
+            failed: number of its lines that were answered with an error.
         """
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
@@ -191,12 +191,12 @@ class BatchStore:
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count one more repeated announcement of parts; None if the batch has ended."""
+        """Store that messages of parts are sent again; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 
     def succeed(self, batch: Batch, result: str, size_bytes: int) -> Batch:
-        """End the batch as SUCCEEDED; its result can be downloaded from then on.
+        """End a batch as SUCCEEDED, with a result that can be downloaded.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
@@ -209,25 +209,25 @@ class BatchStore:
         return ended
 
     def fail(self, batch: Batch, message: str) -> Batch | None:
-        """End the batch as FAILED, whether or not a worker owns it; None when it had ended."""
+        """End a batch as FAILED, even if a worker owns it; return None if it had ended before."""
         actions = [BatchRow.message.set(message), *self._over(FAILED)]
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def cancel(self, batch: Batch) -> Batch | None:
-        """End the batch as CANCELLED; None when it had ended."""
+        """End a batch as CANCELLED; return None if it had ended before."""
         # The lease stays, because its owner may be about to reserve predictions.
         actions = self._over(CANCELLED, keeps_lease=True)
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Record that a batch has no work left; publish a result that was written meanwhile."""
+        """Store that nothing is left to do for a batch, with the result that it has, if any."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
         try_update(_row(batch), actions, BatchRow.open == OPEN)
 
     def delete(self, batch: Batch) -> None:
-        """Delete the row; does nothing if it does not exist."""
+        """Delete the row of a batch. A missing one is ignored."""
         _row(batch).delete()
 
     def _progress(self) -> list[Action]:
@@ -249,7 +249,12 @@ class BatchStore:
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
     def _own(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
-        """Write as the owner of a step; the same final status may be written again.
+        """Change the row as the owner of a step. Repeating a write with the same status is allowed.
+
+        Args:
+            batch: the batch.
+            actions: the changes.
+            ended: final status of a write that may be repeated.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended with another status.
@@ -259,7 +264,7 @@ class BatchStore:
             raise LeaseLost
 
     def _moved(self, batch: Batch, actions: Iterable[Action], condition: Condition) -> Batch | None:
-        """Write under a condition; return the changed batch, or None when it was refused."""
+        """Change the row if it meets a condition; return the changed batch, otherwise None."""
         row = _row(batch)
         return _load(row) if try_update(row, list(actions), condition) else None
 

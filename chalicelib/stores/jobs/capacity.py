@@ -1,9 +1,9 @@
-"""Enforces the limits of stored bytes, running uploads and unused forms of each account.
+"""Limits the stored bytes, running uploads and unused forms of each account.
 
-Conditional writes of the account's row count them, so simultaneous calls cannot exceed a limit
-together. The bytes are those of datasets, running uploads and model versions. They are recounted
-once a day, and before anything is refused, because a process that dies between two writes leaves
-the count slightly wrong.
+Conditional writes of the account's row count them. So several calls at the same time cannot exceed
+a limit. The bytes are those of datasets, running uploads and model versions. A process that dies
+between two writes makes the count slightly wrong. So the bytes are recounted once a day, and before
+a call is refused.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CapacityStore:
     def reserve_upload(
         self, account_id: str, family: str, dataset_id: int, receipt_id: str, size_bytes: int
     ) -> None:
-        """Count an upload that is about to be accepted, and reserve its bytes.
+        """Count an upload, and reserve its bytes, before it is accepted.
 
         Raises:
             TooManyOpen: too many uploads are running, or the account stores too much.
@@ -80,7 +80,7 @@ class CapacityStore:
             self._refuse(account_id, size_bytes)
 
     def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
-        """Replace an upload's reserved bytes by the bytes of its data, once they are known.
+        """Replace the reserved bytes of an upload by the size of the data that it stores.
 
         Raises:
             TooManyOpen: the account would store too much.
@@ -106,7 +106,7 @@ class CapacityStore:
         raise StorageUnavailable
 
     def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
-        """Remove an upload that has ended; its bytes stay counted if its data was stored."""
+        """Uncount an ended upload. With `is_kept`, its bytes stay counted as stored data."""
         try:
             entry = _find(_read(dataset.account_id), dataset.receipt_id)
             if entry is None:
@@ -122,7 +122,7 @@ class CapacityStore:
             log.error("capacity_not_released", error, dataset=dataset.dataset_id)
 
     def reserve_bytes(self, account_id: str, size_bytes: int) -> None:
-        """Reserve bytes that are about to be added.
+        """Reserve bytes before they are stored.
 
         Raises:
             TooManyOpen: the account would store too much.
@@ -135,7 +135,7 @@ class CapacityStore:
             self._refuse(account_id, size_bytes)
 
     def release_bytes(self, account_id: str, size_bytes: int) -> None:
-        """Release bytes that were deleted or never added."""
+        """Subtract bytes that were deleted or not stored."""
         counted = AccountRow.stored_bytes >= size_bytes
         try:
             try_update(AccountRow(account_id), _changed(-size_bytes), counted)
@@ -144,7 +144,7 @@ class CapacityStore:
             log.error("capacity_not_released", error)
 
     def check_version(self, account_id: str, size_bytes: int) -> None:
-        """Check, without reserving, that another version of a model fits.
+        """Raise an error if another version of a model would exceed the storage; reserve nothing.
 
         Args:
             account_id: the account.
@@ -165,20 +165,20 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the number that each change of the bytes increases, for a later `settle`."""
+        """Return a number that grows with each change of the bytes, for a later `settle`."""
         row = _read(account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
         """Count a change of stored data after it was written.
 
-        A recount in between may have seen the new data already. Adding would then count twice, so
-        the next check recounts instead.
+        If bytes were counted in between, a recount may already include the change. Then nothing is
+        added, and the next check recounts.
 
         Args:
             account_id: the account.
-            version: what `read_version` returned before the data was written.
-            more_bytes: added bytes; negative if data was deleted.
+            version: the result of `read_version` before the data was written.
+            more_bytes: number of added bytes; negative for deleted data.
         """
         row = AccountRow(account_id)
         stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
@@ -194,7 +194,7 @@ class CapacityStore:
             log.error("capacity_not_counted", error)
 
     def add_form(self, account_id: str, upload_id: str, expires_at: int) -> None:
-        """Count an upload form until it is used or has expired.
+        """Count a presigned form until it is used or expires.
 
         Args:
             account_id: the account.
@@ -228,7 +228,7 @@ class CapacityStore:
             try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
 
     def _is_over(self, account_id: str, form: str) -> bool:
-        """Return whether a form has expired or its file has been used."""
+        """Return whether a counted form has expired or was used."""
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True
@@ -238,7 +238,7 @@ class CapacityStore:
             return False
 
     def _recount(self, account_id: str) -> frozenset[str]:
-        """Recount all bytes that the account stores; return the entries of running uploads."""
+        """Recount all bytes that an account stores; return the entries of its running uploads."""
         for _ in range(_TRIES):
             row = _read(account_id)
             version, noted = (row.room_version, row.uploads) if row else (None, None)
@@ -264,7 +264,12 @@ class CapacityStore:
         return frozenset()
 
     def _alive(self, noted: Iterable[str], datasets: Iterable[Dataset]) -> Iterable[str]:
-        """Yield the entries of uploads that are running or about to start."""
+        """Yield the entries of uploads that are running or about to start.
+
+        Args:
+            noted: entries in the account's row.
+            datasets: datasets of the account.
+        """
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)
@@ -274,18 +279,18 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Require that the bytes fit, according to a recent recount."""
+        """Return the condition that bytes fit into the storage, and that a recount is recent."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent
         return both
 
     def _refuse(self, account_id: str, size_bytes: int) -> None:
-        """Raise the error of the limit that is reached.
+        """Raise the error of the limit that a call exceeds.
 
         Raises:
-            TooManyOpen: a limit is reached.
-            StorageUnavailable: no limit is reached any more.
+            TooManyOpen: a limit is exceeded.
+            StorageUnavailable: no limit is exceeded any more; the call can be repeated.
         """
         row = _read(account_id)
         running = len((row.uploads if row else None) or ())
@@ -303,7 +308,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Change the number of bytes, and the version that detects simultaneous recounts."""
+    """Return the changes that add bytes and count this change, which a recount checks."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

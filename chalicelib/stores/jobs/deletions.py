@@ -1,4 +1,4 @@
-"""Deletion records, which are stored longer than the objects that they describe."""
+"""Deletion records, which are stored longer than the deleted objects."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BEGUN = 0.01
 
 @translate_errors
 class DeletionStore:
-    """Reads and writes deletion records; only `reopen` returns a record to an earlier state."""
+    """Reads and writes deletion records. Only `reopen` sets a record back to an earlier state."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -32,7 +32,7 @@ class DeletionStore:
         self._longest = longest_lease(self._milliseconds)
 
     def create(self, deletion: Deletion) -> Deletion:
-        """Write a QUEUED record, or return the existing one."""
+        """Store a QUEUED record; return the existing record if there is one."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(
             deletion.account_id,
@@ -50,7 +50,10 @@ class DeletionStore:
         return self.find(deletion.account_id, deletion.deletion_id) or deletion
 
     def reopen(self, deletion: Deletion) -> None:
-        """Set a record to QUEUED, even if its job is running or has ended, to delete more data."""
+        """Set a record to QUEUED again, because there is more to delete.
+
+        This is allowed while its job is running and after it has ended.
+        """
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         row.update(
@@ -71,7 +74,7 @@ class DeletionStore:
         )
 
     def find(self, account_id: str, deletion_id: str) -> Deletion | None:
-        """Find a deletion of an account; None when there is none."""
+        """Return a deletion of an account, or None."""
         try:
             row = DeletionRow.get(account_id, deletion_id, consistent_read=True)
         except DeletionRow.DoesNotExist:
@@ -79,7 +82,7 @@ class DeletionStore:
         return _load(row)
 
     def acquire(self, account_id: str, deletion_id: str) -> Deletion | None:
-        """Acquire the job and set it RUNNING; None if it is finished or has another owner."""
+        """Acquire a deletion and set it RUNNING; None if it has ended or has another owner."""
         # Deleting twice is harmless, so the lease only saves work and needs no fence.
         now = to_milliseconds(self._clock())
         owner = secrets.token_hex(8)
@@ -97,7 +100,7 @@ class DeletionStore:
         return _load(row) if try_update(row, actions, unfinished) else None
 
     def report(self, deletion: Deletion, progress: float) -> None:
-        """Set the progress of a running deletion, and extend its lease."""
+        """Store the progress of a running deletion, and extend its lease."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         # A worker that lost its lease must not set the progress back.
@@ -109,21 +112,21 @@ class DeletionStore:
         try_update(row, actions, forward)
 
     def release(self, deletion: Deletion) -> None:
-        """End the lease, so that another worker can resume the job."""
+        """End the lease of a deletion, so that another worker can resume it."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         try_update(row, [DeletionRow.lease_until.set(0)], DeletionRow.status == RUNNING)
 
     def note_urls(self, deletion: Deletion, until: int) -> None:
-        """Record when the last temporary URL expires, before the dataset's row is deleted."""
+        """Store when the last temporary URL expires, because the dataset's row is deleted next."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """End the job; the record waits until the last temporary URL has expired.
+        """End the job of a deletion. Its status is final once the last temporary URL has expired.
 
         Returns:
-            False when the record was reopened meanwhile.
+            False if `reopen` was called after the job began.
         """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
@@ -140,7 +143,7 @@ class DeletionStore:
         return try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
-        """End the records whose last temporary URL has expired; return their number."""
+        """End deletions whose last temporary URL has expired; return their number."""
         now = to_milliseconds(self._clock())
         dead = DeletionRow.urls_until <= now
         actions: list[Action] = [
@@ -153,13 +156,12 @@ class DeletionStore:
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def nudge(self, older_than: int) -> list[Deletion]:
-        """Claim deletions without a worker whose job was last sent before a time.
+        """Return deletions without a worker, so that the caller sends their jobs again.
+
+        Their rows record this, so that no other sweep returns them, too.
 
         Args:
-            older_than: milliseconds since 1970.
-
-        Returns:
-            Deletions whose job must be sent again.
+            older_than: latest time of the last message, in milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DeletionRow.nudged_at, older_than, now)

@@ -1,6 +1,6 @@
 """Deliveries of events to webhooks: one row each, in the table of exports.
 
-Each webhook has a partition, which no list of exports reads; the sort key begins with the time.
+Each webhook has a partition. No list of exports reads it. The sort key begins with the time.
 Backups skip the table, and its TTL deletes the rows.
 """
 
@@ -41,14 +41,14 @@ _LEASE = timedelta(seconds=3 * DELIVERY_SECONDS)
 
 @translate_errors
 class DeliveryStore:
-    """Reads deliveries, and advances them by single conditional writes."""
+    """Reads deliveries, and changes their state by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def create(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Record a delivery of an event, due now or when the webhook's pause ends."""
+        """Store a delivery of an event. It is due now, or when the pause of the webhook ends."""
         now = self._clock()
         due = max(hook.resting_until or now, now)
         delivery = Delivery(
@@ -104,12 +104,12 @@ class DeliveryStore:
         return _load(row) if try_update(row, actions, _is_pending() & free) else None
 
     def wait(self, delivery: Delivery, due: datetime) -> None:
-        """Record a failed attempt and the time of the next one, and end the lease."""
+        """Store a failed attempt and when the next one is due, and end the lease."""
         actions = [DeliveryRow.due_at.set(to_milliseconds(due)), *self._outcome(delivery)]
         try_update(_row(delivery), actions, _is_pending())
 
     def end(self, delivery: Delivery, status: str) -> None:
-        """End a delivery with the outcome of its last attempt."""
+        """End a delivery with the result of its last attempt."""
         actions = [
             DeliveryRow.status.set(status),
             DeliveryRow.open.remove(),
@@ -118,7 +118,10 @@ class DeliveryStore:
         try_update(_row(delivery), actions, _is_pending())
 
     def claim_due(self) -> list[Delivery]:
-        """Claim the deliveries that are due, so that the caller sends their messages."""
+        """Return the deliveries that are due, so that the caller sends their jobs.
+
+        Their rows record this, so that no other sweep returns them, too.
+        """
         now = self._clock()
         due = DeliveryRow.due_at <= to_milliseconds(now)
         rows = DeliveryRow.open_index.query(OPEN, due, limit=ANNOUNCED_AT_ONCE)

@@ -1,7 +1,7 @@
-"""Sends an account's events to its webhooks: records a delivery for each, and sends its job.
+"""Sends the events of an account to its webhooks: stores a delivery for each, and sends its job.
 
-Services call it after the write that the event reports. A failure is logged and never fails the
-work, because receivers can also read the reported state.
+Services call it after the write that the event reports. An error is only logged, because receivers
+can also read the state with the API.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Events:
         self._clock = clock
 
     def emit(self, account_id: str, event: str, **data: object) -> None:
-        """Send an event to the webhooks that subscribe to it; `data` has ids and states only."""
+        """Send an event to all webhooks that subscribe to it. `data` has only ids and states."""
         happened = WebhookEvent(account_id, event, self._clock(), data)
         message_id = f"msg_{derived_string_id(account_id, event, sorted(data.items()))}"
         try:
@@ -40,21 +40,21 @@ class Events:
             log.error("event_not_sent", error, account=account_id, type=event)
 
     def send(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Record a delivery and send its job; the sweep sends it if the webhook is paused."""
+        """Store a delivery and send its job. If the webhook is paused, the sweep sends it later."""
         delivery = self._deliveries.create(hook, event, message_id)
         if delivery.due_at <= delivery.created_at:
             self.announce(delivery)
         return delivery
 
     def announce(self, delivery: Delivery) -> None:
-        """Send the job of a delivery; if the queue fails, the sweep sends it later."""
+        """Send the job of a delivery. If the queue fails, the sweep sends it later."""
         with retried_by_sweep("deliver", webhook=delivery.hook_id):
             self._queues.send(DELIVER, delivery_job(delivery))
 
     def announce_later(self, job: DeliverJob) -> None:
-        """Send the job of a delivery later, because its account runs as many deliveries as it may.
+        """Send the job of a delivery again with a delay, because its account is at its limit.
 
-        After the last delay, the sweep finds the delivery.
+        After the last delay, the sweep sends the job.
         """
         if again := postponed(job):
             self._queues.send(DELIVER, *again)

@@ -1,7 +1,7 @@
-"""Exports: their rows, their leases and their files in the bucket.
+"""Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of the dataset or model, so that it is deleted with it. It ends
-with the fence of the worker that wrote it, so that a stalled worker overwrites nothing.
+The key of a file begins with the id of the dataset or model, and is deleted with it. The key ends
+with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KINDS = (None, MODEL)
 
 @translate_errors
 class ExportStore:
-    """Reads exports, and advances them by single conditional writes."""
+    """Reads exports, and changes their state by single conditional writes."""
 
     def __init__(
         self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
@@ -53,7 +53,7 @@ class ExportStore:
         self._rows = FileJobRows(clock, settings)
 
     def create(self, export: Export) -> None:
-        """Write a new export as QUEUED."""
+        """Store a new export as QUEUED."""
         row = _row(export)
         row.family, row.dataset_id = export.family, export.dataset_id
         row.format, row.source = export.format, export.source
@@ -62,7 +62,7 @@ class ExportStore:
         self._rows.create(row, export.created_at, export.expires_at)
 
     def find(self, account_id: str, export_id: str) -> Export | None:
-        """Find an export that has not expired."""
+        """Return an export; None if it does not exist or has expired."""
         try:
             row = ExportRow.get(account_id, export_id, consistent_read=True)
         except ExportRow.DoesNotExist:
@@ -71,7 +71,7 @@ class ExportStore:
         return _load(row) if is_there else None
 
     def of_account(self, account_id: str) -> list[Export]:
-        """List the exports of an account that are in progress or can be downloaded."""
+        """Return the exports of an account that are in progress or can be downloaded."""
         now = to_milliseconds(self._clock())
         # Of datasets, which have no kind, and of models.
         wanted = ExportRow.kind.does_not_exist() | (ExportRow.kind == MODEL)
@@ -79,59 +79,61 @@ class ExportStore:
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
 
     def acquire(self, account_id: str, export_id: str) -> Export | None:
-        """Acquire the job and set it RUNNING; None if it has ended or has another owner."""
+        """Acquire an export and set it RUNNING; None if it has ended or has another owner."""
         row = self._rows.acquire(account_id, export_id)
         return None if row is None else _load(row)
 
     def renew(self, export: Export) -> None:
-        """Extend the lease.
+        """Extend the lease of an export.
 
         Raises:
-            LeaseLost: another worker owns the job, or the export was deleted.
+            LeaseLost: another worker owns the export, or it was deleted.
         """
         self._rows.renew(_row(export), export.fence)
 
     def release(self, export: Export, cause: str) -> None:
-        """End the lease, and record the error of this attempt."""
+        """End the lease of an export, and store the error of this attempt."""
         actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
         self._rows.change(_row(export), export.fence, actions)
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
-        """Write the file of an attempt; it is available after `finish`."""
+        """Write the file of an attempt. It can be downloaded after `finish`."""
         self._artifacts.put_object(_key(export), file, lambda: self.renew(export))
 
     def finish(self, export: Export, examples: int, size_bytes: int) -> None:
-        """End the job as SUCCEEDED.
+        """End an export as SUCCEEDED.
 
         Raises:
-            LeaseLost: another worker owns the job, or the export was deleted.
+            LeaseLost: another worker owns the export, or it was deleted.
         """
         counts = [ExportRow.examples.set(examples), ExportRow.size_bytes.set(size_bytes)]
         self._rows.end(_row(export), export.fence, SUCCEEDED, counts)
 
     def fail(self, export: Export, message: str) -> None:
-        """End the job as FAILED.
+        """End an export as FAILED.
 
         Raises:
-            LeaseLost: another worker owns the job, or the export was deleted.
+            LeaseLost: another worker owns the export, or it was deleted.
         """
         self._rows.end(_row(export), export.fence, FAILED, [ExportRow.message.set(message)])
 
     def url(self, export: Export) -> str:
-        """Return a URL that serves the file for 30 minutes."""
+        """Return a URL of the file, valid for 30 minutes."""
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Claim jobs of this table whose message seems lost, and delete those that expired.
+        """Return jobs of this table whose message seems to be lost; delete expired exports.
+
+        The rows of the jobs record this, so that no other sweep returns them, too.
 
         Args:
-            dead_before: claim jobs whose worker died and that were announced before this time, in
+            dead_before: for jobs whose worker died: latest time of their last message, in
                 milliseconds since 1970.
             announced_before: the same for jobs that no worker has started, and for batches whose
                 parts make no progress.
 
         Returns:
-            The queue and job of each claimed row.
+            For each row, the name of the queue and the job to send.
         """
         now = to_milliseconds(self._clock())
         nudged = ExportRow.nudged_at
@@ -149,7 +151,7 @@ class ExportStore:
         return [_job(row) for row in waiting if try_update(row, actions, unfinished)]
 
     def delete_expired(self) -> int:
-        """Delete the ended jobs of this table that have expired, with their files."""
+        """Delete ended rows that have expired, with their files; return their number."""
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
@@ -160,12 +162,12 @@ class ExportStore:
         return len(rows)
 
     def delete(self, export: Export) -> None:
-        """Delete an export with the files of all attempts; does nothing if it does not exist."""
+        """Delete an export with the files of all attempts. A missing one is ignored."""
         self._artifacts.delete_prefix(_files(export))
         _row(export).delete()
 
     def delete_of_model(self, account_id: str, model_id: str) -> None:
-        """Delete all exports of a model, including those that are being written."""
+        """Delete all exports of a model, also those that workers are writing."""
         rows = ExportRow.query(
             account_id, consistent_read=True, filter_condition=ExportRow.kind == MODEL
         )
@@ -176,7 +178,7 @@ class ExportStore:
         self._artifacts.delete_prefix(exports_prefix(model_id))
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
-        """Return the folders of the versions of a model that unfinished exports use."""
+        """Return the version folders of a model that unfinished exports use."""
         return frozenset(
             export.model.folder
             for export in self.of_account(account_id)

@@ -1,8 +1,8 @@
-"""Guard entries of trainings, which prevent deletion of the dataset and limit open trainings.
+"""Guard entries of trainings, which protect a dataset from deletion and count open trainings.
 
-An entry is written before its model's row and removed after the run has ended. A process that dies
-in between leaves an entry behind. So an entry counts only while its model is open, or for its first
-minute.
+An entry is written before the row of its model, and removed after the run has ended. If a process
+dies in between, the entry remains. So an entry counts only for a minute, or while its model is
+QUEUED or RUNNING.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class GuardStore:
         self._clock = clock
 
     def new(self, model_id: str) -> str:
-        """Return an entry for a run that is about to be queued."""
+        """Return a new guard entry for a run that is about to be queued."""
         return new_guard(model_id, self._now())
 
     def add_to_account(self, account_id: str, entry: str, limit: int) -> bool:
-        """Count a training against the account's limit; False when the limit is reached."""
+        """Add an entry to an account; return False if the account is at its limit of trainings."""
         if self._accounts.add_training(account_id, entry, limit):
             return True
         entries = self._accounts.training(account_id)
@@ -50,10 +50,10 @@ class GuardStore:
         return self._accounts.add_training(account_id, entry, limit)
 
     def guarding(self, dataset: Dataset) -> tuple[str, str] | None:
-        """Find a training that guards the dataset, and remove stale entries.
+        """Return a training that protects a dataset from deletion; remove stale entries.
 
         Returns:
-            The training's model id and status; None when no training guards the dataset.
+            Model id and status of the training; None if no training protects the dataset.
         """
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
         entries = current.training if current else frozenset()
@@ -68,7 +68,10 @@ class GuardStore:
         return None
 
     def oldest(self, dataset: Dataset) -> int | None:
-        """Return the start of the oldest guard in milliseconds since 1970; None without guards."""
+        """Return when the oldest training of a dataset was requested; None without trainings.
+
+        The time is in milliseconds since 1970.
+        """
         if self.guarding(dataset) is None:
             return None
         current = self._datasets.find(dataset.account_id, dataset.family, dataset.dataset_id)
@@ -76,14 +79,14 @@ class GuardStore:
         return min(map(guard_moment, entries), default=None)
 
     def remove(self, account_id: str, dataset: Dataset | None, entries: Iterable[str]) -> None:
-        """Remove entries from account and dataset; missing ones are ignored."""
+        """Remove entries from an account and a dataset. Missing ones are ignored."""
         entries = list(entries)
         if dataset is not None:
             self._datasets.remove_training(dataset, entries)
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the guard entries of a running training, which the caller removes at its end."""
+        """Return the entries of a running training, which are removed when its run has ended."""
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)
@@ -91,7 +94,7 @@ class GuardStore:
         return frozenset(e for e in entries if guard_model_id(e) == model.model_id)
 
     def release(self, model: Model, entries: frozenset[str]) -> None:
-        """Remove the entries of a run that has ended."""
+        """Remove the entries of an ended run from account and dataset."""
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is not None:
             self._datasets.remove_training(dataset, entries)

@@ -11,10 +11,10 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 
 
 class Heartbeat:
-    """Renews a lease every third of its duration; `check` raises once it is lost.
+    """Renews a lease every third of its duration. `check` raises an error once the lease is lost.
 
-    A worker that was stalled past its lease tries to renew it at the next `check`. If another
-    worker has acquired the job meanwhile, this and every other write is refused.
+    A worker that stalled for longer than its lease tries to renew it in the next `check`. If
+    another worker has acquired the job, this and every other write is refused.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:
@@ -34,10 +34,10 @@ class Heartbeat:
         self._thread.join()
 
     def check(self) -> None:
-        """Check that the lease is held.
+        """Raise an error unless the lease is held.
 
         Raises:
-            LeaseLost: another worker has the lease, or it has expired and cannot be renewed.
+            LeaseLost: another worker has the lease, or it has ended and cannot be renewed.
         """
         is_over = time.monotonic() >= self._valid_until
         if self._lost or (is_over and not self._try_to_renew()):

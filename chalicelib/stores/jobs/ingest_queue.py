@@ -1,4 +1,4 @@
-"""The queue of uploads: accounts take turns, and paying accounts go first."""
+"""The queue of uploads. Accounts take turns, and paid plans come first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chalicelib.stores.jobs.turns import INGEST, INGEST_LANES, TurnStore, lane_o
 
 
 class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
-    """Announces uploads, and finds the next one to process."""
+    """Sends messages for uploads, and finds the next upload to read."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         self._leases = leases
 
     def turn(self, account: Account) -> Turn:
-        """Return the turn of a new upload, which comes after its account's waiting uploads."""
+        """Return the turn of a new upload, which comes after the account's other uploads."""
         lane = lane_of(INGEST, is_paid=account.is_paid)
         return self._turns.take(lane, account.account_id)
 

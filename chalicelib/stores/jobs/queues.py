@@ -1,4 +1,4 @@
-"""Sends jobs to the queues; a message contains ids only."""
+"""Sends jobs to the queues. Messages have only ids."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ INCOMING = "incoming"
 
 
 def queue_name(settings: Settings, short: str) -> str:
-    """Return the full name of a queue."""
+    """Return the full name of a queue, given its short name."""
     return f"{settings.name}-{short}"
 
 
 @contextmanager
 def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
-    """Log a failure of the queue instead of raising it, for jobs whose row is written.
+    """Log an error of the queue instead of raising it, because the sweep sends the job later.
 
     Args:
         job: kind of the job that the block sends.
-        ids: ids of its object, for the log.
+        ids: ids for the log line.
     """
     try:
         yield
@@ -45,7 +45,7 @@ def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
 
 @translate_errors
 class Queues:
-    """The sending side of the job queues."""
+    """Sends jobs to all queues."""
 
     def __init__(self, settings: Settings, clients: Clients) -> None:
         self._settings = settings
@@ -57,8 +57,8 @@ class Queues:
 
         Args:
             short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or DELIVER.
-            job: content of the message.
-            delay_seconds: seconds before workers can receive it, 0 to 900.
+            job: the job.
+            delay_seconds: seconds until workers can receive the message, 0 to 900.
         """
         self._clients.sqs.send_message(
             QueueUrl=self._url(short), MessageBody=encode_job(job), DelaySeconds=delay_seconds

@@ -1,4 +1,4 @@
-"""Leases of exports, learned templates and steps of batches, which are rows of one table."""
+"""Leases of rows in the table of exports: exports, learned templates and steps of batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROW_KEPT_SECONDS = 24 * 3600
 
 
 class RowLease:
-    """Gives a row to one worker at a time; each new owner increases the fence of the row."""
+    """Gives the lease of a row to one worker at a time. A new owner increases the fence."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
@@ -34,13 +34,13 @@ class RowLease:
     def take(
         self, row: ExportRow | BatchRow, fence: int, attempts: int, more: Iterable[Action] = ()
     ) -> bool:
-        """Acquire a row; False when it has ended or has another owner.
+        """Acquire the lease of a row; return False if its job has ended or has another owner.
 
         Args:
-            row: row with its key; afterwards it has the written attributes.
-            fence: the fence of the last owner, as read before.
-            attempts: the number of attempts, as read before.
-            more: further changes of the same write.
+            row: row with its key. Afterwards it has all of its attributes.
+            fence: fence of the last owner, as read before.
+            attempts: number of attempts, as read before.
+            more: further changes in the same write.
         """
         kind, owner = type(row), secrets.token_hex(8)
         is_over = lease_is_over(kind.lease_until, to_milliseconds(self._clock()), self._longest)
@@ -63,17 +63,17 @@ class RowLease:
 
 
 class FileJobRows:
-    """Rows of jobs that make a file: created, acquired and ended by single conditional writes."""
+    """Rows of jobs that write a file. Single conditional writes create, acquire and end a job."""
 
     def __init__(self, clock: Clock, settings: Settings) -> None:
         self._clock = clock
         self._lease = RowLease(clock, settings)
 
     def create(self, row: ExportRow, created_at: datetime, expires_at: datetime) -> None:
-        """Write a new job as QUEUED.
+        """Store a new job as QUEUED.
 
         Args:
-            row: row with its key and the members of its kind.
+            row: row with its key and the attributes of its kind.
             created_at: time of the call.
             expires_at: when the file is deleted.
         """
@@ -97,11 +97,11 @@ class FileJobRows:
         return row if self._lease.take(row, int(row.fence), int(row.attempts), begun) else None
 
     def renew(self, row: ExportRow, fence: int) -> None:
-        """Extend the lease; raises LeaseLost as `change` does."""
+        """Extend the lease of a job; raise LeaseLost in the cases of `change`."""
         self.change(row, fence, self._lease.renewal(row))
 
     def end(self, row: ExportRow, fence: int, status: str, actions: Iterable[Action] = ()) -> None:
-        """End a job with a final status and further changes; raises LeaseLost as `change` does."""
+        """End a job with a final status; raise LeaseLost in the cases of `change`."""
         ended = [
             ExportRow.status.set(status),
             self._now(),
@@ -113,7 +113,13 @@ class FileJobRows:
     def change(
         self, row: ExportRow, fence: int, actions: list[Action], ended: str = RUNNING
     ) -> None:
-        """Write as the owner of the job; the same final status may be written again.
+        """Change the row as the owner of a job. Repeating a write with the same status is allowed.
+
+        Args:
+            row: row of the job.
+            fence: fence of the owner.
+            actions: the changes.
+            ended: final status of a write that may be repeated.
 
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.

@@ -1,7 +1,7 @@
 """Jobs that learn templates: rows in the table of exports, input and result in the bucket.
 
 The objects are stored like those of a batch. The name of the result ends with the fence of the
-worker that wrote it, so that a stalled worker overwrites nothing.
+worker that wrote it, so that a stalled worker cannot overwrite it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chalicelib.stores.jobs.row_leases import FileJobRows
 
 @translate_errors
 class LearningStore:
-    """Reads jobs, and advances them by single conditional writes."""
+    """Reads jobs, and changes their state by single conditional writes."""
 
     def __init__(
         self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
@@ -38,14 +38,14 @@ class LearningStore:
         self._rows = FileJobRows(clock, settings)
 
     def create(self, learning: TemplateLearning) -> None:
-        """Write a new job as QUEUED."""
+        """Store a new job as QUEUED."""
         row = _row(learning)
         row.kind, row.family, row.dataset_id, row.format = LEARNING, "vision", 0, "json"
         row.source = json.dumps(dict(learning.source))
         self._rows.create(row, learning.created_at, learning.expires_at)
 
     def find(self, account_id: str, learning_id: str) -> TemplateLearning | None:
-        """Find a job that has not expired."""
+        """Return a job; None if it does not exist or has expired."""
         try:
             row = ExportRow.get(account_id, learning_id, consistent_read=True)
         except ExportRow.DoesNotExist:
@@ -54,7 +54,7 @@ class LearningStore:
         return _load(row) if is_there else None
 
     def of_account(self, account_id: str) -> list[TemplateLearning]:
-        """List the jobs of an account, also expired ones that are not deleted yet."""
+        """Return the jobs of an account, also expired ones that are not deleted yet."""
         mine = ExportRow.kind == LEARNING
         rows = ExportRow.query(account_id, consistent_read=True, filter_condition=mine)
         return [_load(row) for row in rows]
@@ -65,7 +65,7 @@ class LearningStore:
         return None if row is None else _load(row)
 
     def renew(self, learning: TemplateLearning) -> None:
-        """Extend the lease.
+        """Extend the lease of a job.
 
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.
@@ -73,12 +73,12 @@ class LearningStore:
         self._rows.renew(_row(learning), learning.fence)
 
     def release(self, learning: TemplateLearning, cause: str) -> None:
-        """End the lease, and record the error of this attempt."""
+        """End the lease of a job, and store the error of this attempt."""
         actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
         self._rows.change(_row(learning), learning.fence, actions)
 
     def finish(self, learning: TemplateLearning, result: Mapping[str, Any]) -> None:
-        """Store the result, and end the job as SUCCEEDED.
+        """Store the result of a job, and end it as SUCCEEDED.
 
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.
@@ -92,7 +92,7 @@ class LearningStore:
             raise
 
     def fail(self, learning: TemplateLearning, message: str) -> None:
-        """End the job as FAILED.
+        """End a job as FAILED.
 
         Raises:
             LeaseLost: another worker owns the job, or the job was deleted.
@@ -101,22 +101,22 @@ class LearningStore:
         self._rows.end(_row(learning), learning.fence, FAILED, said)
 
     def result(self, learning: TemplateLearning) -> dict[str, Any] | None:
-        """Read the result; None before the job has SUCCEEDED."""
+        """Return the result of a job; None before it has SUCCEEDED."""
         if learning.status != SUCCEEDED:
             return None
         content = self._artifacts.get(_result_key(learning))
         return None if content is None else dict(json.loads(content))
 
     def put_input(self, learning: TemplateLearning, content: bytes) -> None:
-        """Store the archive that the call contained."""
+        """Store the archive that the call sent."""
         self._artifacts.put(_input_key(learning), content)
 
     def read_input(self, learning: TemplateLearning, target: BinaryIO) -> bool:
-        """Copy the stored archive into an open file; False when it was deleted."""
+        """Copy the stored archive into an open file; return False if it was deleted."""
         return self._artifacts.get_file(_input_key(learning), target)
 
     def delete(self, learning: TemplateLearning) -> None:
-        """Delete a job with its input and results; does nothing if it does not exist."""
+        """Delete a job with its input and results. A missing one is ignored."""
         # The row first: a worker that still runs can then publish nothing.
         _row(learning).delete()
         self._artifacts.delete_prefix(batch_prefix(learning.learning_id))

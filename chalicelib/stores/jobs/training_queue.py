@@ -1,4 +1,4 @@
-"""The queue of trainings: accounts take turns, and paying accounts have a separate lane."""
+"""The queue of trainings. Accounts take turns, and paid plans have a lane of their own."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE_MILLISECONDS = 5_000
 
 
 class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
-    """Announces trainings, and finds the next one to run."""
+    """Sends messages for trainings, and finds the next training to run."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._leases = leases
 
     def turn(self, account_id: str, *, is_paid: bool) -> int:
-        """Return the turn of a new training, which comes after its account's waiting trainings."""
+        """Return the turn of a new training, which comes after the account's other trainings."""
         return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
 
     def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
@@ -51,13 +51,13 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
 
     def return_to_queue(self, model: Model, served_seconds: float) -> None:
-        """Queue an unfinished training again, with a new turn."""
+        """Put an unfinished training into the queue again, with a new turn."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.return_to_queue(model, turn, served_seconds)
         self.announce(train_job(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Pause a training while workers do its parts; False if it has another owner.
+        """Pause a training while others compute its parts; return False if it has another owner.
 
         A paused training counts as running. It keeps its turn, so it resumes first.
         """
@@ -72,22 +72,26 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return True
 
     def send_part(self, model: Model, part: str) -> None:
-        """Announce a part of a training."""
+        """Send the message of one part of a training."""
         self._queues.send(EMBED, train_part_job(model, part))
 
     def keep_waiting(self, model: Model, progress: float) -> None:
-        """Extend the pause of a training, and show the progress of its parts."""
+        """Extend the pause of a training, and store the progress of its parts."""
         self._leases.pause_lease(model, PARTS_SECONDS, progress)
 
     def wake(self, model: Model) -> None:
-        """Resume a training whose parts are finished."""
+        """Resume a training whose parts are all done."""
         if self._leases.pause_lease(model, 0.0):
             self.announce(train_job(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
-        """Return whether a paid or a much shorter training waits for this worker.
+        """Return whether another waiting training should run on this worker now.
 
-        A paid training runs before a free one, whatever its length.
+        That is a paid one if this one is free, or one that has run for a much shorter time.
+
+        Args:
+            model: the running training.
+            served_seconds: time that workers have spent on it.
         """
         if served_seconds < TURN_SECONDS:
             return False
@@ -114,7 +118,10 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return self._lanes_up_to(job.is_paid)
 
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
-        """List the running and the next waiting trainings, by lane, paid ones first."""
+        """Return the running and the first waiting trainings in each lane that a worker serves.
+
+        A worker of paid plans serves one lane, the other worker both, paid plans first.
+        """
         running = self._models.running()
         return [
             [*(model for model in running if model.is_paid == lane), *self._models.queued(lane)]

@@ -1,9 +1,9 @@
 """Finds the next job to start, whichever message a worker has received.
 
-A message only means that work is waiting. A lane has the waiting jobs of one plan tier. The worker
-that received a message acquires the first job in its lanes that may start, or the job of the
-message if no index shows that job yet. Subclasses define the kinds of jobs and how to acquire one;
-chalicelib/domain/jobs/turns.py defines the order.
+A message only means that a job is waiting. A lane has the waiting jobs of one plan tier. The worker
+that received a message acquires the first job in its lanes that may start. If the indexes do not
+show the job of the message yet, it acquires that one. Subclasses define the kinds of jobs and how
+to acquire one. chalicelib/domain/jobs/turns.py defines the order.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
     """The queue of one kind of job, in which accounts take turns."""
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
-        """Set what all kinds of jobs need.
+        """Store the dependencies.
 
         Args:
             turns: assigns turns to jobs.
             queues: sends messages to workers.
             clock: returns the current time.
-            limit: number of jobs of one account that may run at the same time.
+            limit: maximum number of running jobs of one account.
         """
         self._turns = turns
         self._queues = queues
@@ -46,22 +46,22 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _find(self, job: Queued) -> Waiting | None:
-        """Find the job of a message; None when it has ended."""
+        """Return the job of a message; None if it has ended."""
 
     @abstractmethod
     def _job(self, waiting: Waiting) -> Queued:
-        """Return the content of a message for a waiting job."""
+        """Return the message for a waiting job."""
 
     @abstractmethod
     def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
-        """List by lane the jobs that the worker of a message may start, and the running jobs."""
+        """Return the waiting and running jobs in each lane that the worker of a message serves."""
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job and advance its lane; None when another worker was faster."""
+        """Acquire a job, and store its turn in the lane; None if another worker was faster."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Acquire the next job; None when none may start.
+        """Acquire the next job in the lanes of a message; None if no job may start.
 
         Args:
             job: the job of the received message.
@@ -88,12 +88,12 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._own(own)
 
     def announce_next(self, job: Queued, account_id: str) -> None:
-        """Announce the next job of an account that was at its limit until a job ended.
+        """Send a message for the next job of an account that was at its limit until a job ended.
 
-        Otherwise, the messages of its waiting jobs might arrive only minutes later.
+        The delayed messages of its waiting jobs might arrive only minutes later.
 
         Args:
-            job: the job of the received message, which names the lanes.
+            job: the job of the received message, which determines the lanes.
             account_id: owner of the ended job.
         """
         with retried_by_sweep(kind_of(job)):
@@ -105,7 +105,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
     def own(self, job: Queued) -> Owned | None:
-        """Acquire a message's job regardless of turns; None if it has ended or has an owner."""
+        """Acquire the job of a message whatever its turn; None if it has ended or is owned."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
@@ -114,13 +114,13 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def remind(self, job: Queued) -> None:
-        """Announce a job again if another job ran in its place and this one still waits."""
+        """Send another message for a job that still waits because another job ran in its place."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)
 
     def _waiting(self, job: Queued) -> Waiting | None:
-        """Find the job of a message; None when it has ended or a worker owns it."""
+        """Return the job of a message; None if it has ended or a worker owns it."""
         found = self._find(job)
         is_waiting = found is not None and not is_owned(found.lease_until, self._now())
         return found if is_waiting else None

@@ -1,9 +1,9 @@
 """Assigns turns to jobs (start-time fair queueing, see chalicelib/domain/jobs/turns.py).
 
-A lane's counter has the turn of the job that started last, an account's counter the turn of its
-newest job. A new job gets the turn after its account's newest job, but at least the turn of the
-lane. So if an account sends a hundred jobs at once, only the first runs before the jobs of other
-accounts.
+The counter of a lane has the turn of the job that started last. The counter of an account has the
+turn of its newest job. A new job gets the turn after that of its account's newest job, but at least
+the turn of the lane. So if an account sends a hundred jobs at once, only the first of them runs
+before jobs of other accounts.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Counts turns per lane, and per account in a lane."""
+    """Counts the turns of lanes, and of accounts in a lane."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def take(self, lane: str, account_id: str) -> Turn:
-        """Assign a turn to a new job of an account; a retried call leaves a gap."""
+        """Assign a turn to a new job of an account. A retried call may skip a number."""
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
@@ -49,7 +49,7 @@ class TurnStore:
                 return Turn(lane, level)
 
     def begin(self, turn: Turn) -> None:
-        """Record that a job starts; a lane's counter never decreases."""
+        """Store that a job starts. The counter of its lane never decreases."""
         earlier = CounterRow.value.does_not_exist() | (CounterRow.value < turn.number)
         try_update(_row(turn.lane), [CounterRow.value.set(turn.number)], earlier)
 
@@ -59,7 +59,7 @@ class TurnStore:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the turn number of the job of a lane that was started last."""
+        """Return the turn of the job of a lane that started last."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:

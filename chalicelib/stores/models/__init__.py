@@ -1,1 +1,1 @@
-"""Models: rows, runs, published files, learning curves, checkpoints."""
+"""Models: rows, leases of runs, files of versions, learning curves, checkpoints."""

@@ -1,4 +1,4 @@
-"""Data with which another process can resume a training run: its start and its last state.
+"""Data with which another process can resume a run: its start and its last state.
 
 Both are deleted when the run ends.
 """
@@ -17,37 +17,37 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 @dataclass(frozen=True)
 class RunStart:
-    """The committed examples when a run started, which are the only ones that it uses."""
+    """What was committed when a run began. The run uses only these examples."""
 
     begun_at: datetime
-    """Start of the run."""
+    """When the run began."""
     counts: dict[int, tuple[LabelCounts, ...]]
-    """Committed counts by dataset id."""
+    """Label counts by dataset id."""
     corrections: dict[int, int] = field(default_factory=dict)
-    """Last correction by dataset id; empty for runs that an earlier version began."""
+    """Fence of the last correction by dataset id; empty for runs begun by an old version."""
 
     def of(self, dataset: Dataset) -> Dataset:
-        """Return the dataset as it was at the start of the run."""
+        """Return the dataset with the counts that it had when the run began."""
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset that the run does not guard as it was at the start, if it still can be.
+        """Return an unguarded dataset as it was when the run began, or as it is now if corrected.
 
-        Chunks that a correction has replaced are deleted, so a corrected dataset is returned as it
-        is now.
+        The chunks that a correction replaced may be deleted, so a corrected dataset cannot be read
+        as it was.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset
 
 
 class CheckpointStore:
-    """Reads and writes the start and the checkpoint of runs."""
+    """Reads and writes the starts and the checkpoints of runs."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def beginning(self, model: Model) -> RunStart | None:
-        """Read the start of a run; None when it has not started."""
+        """Return the start of a run; None if the run has not begun."""
         document = self._artifacts.get_json(_key(model, "json"))
         if document is None:
             return None
@@ -59,7 +59,13 @@ class CheckpointStore:
         return RunStart(from_milliseconds(document["begun_at"]), counts, corrections)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
-        """Save the start of a run."""
+        """Store and return the start of a run.
+
+        Args:
+            model: the model.
+            datasets: the datasets of the run, as they are now.
+            now: the current time.
+        """
         counts = {
             str(dataset.dataset_id): [c.packed for c in dataset.counts] for dataset in datasets
         }
@@ -71,11 +77,11 @@ class CheckpointStore:
         )
 
     def get(self, model: Model) -> bytes | None:
-        """Read the last checkpoint; None when there is none."""
+        """Return the last checkpoint of a run; None if there is none."""
         return self._artifacts.get(_key(model, "npz"))
 
     def put(self, model: Model, state: bytes) -> None:
-        """Save a checkpoint, which replaces the previous one."""
+        """Store a checkpoint in place of the last one."""
         self._artifacts.put(_key(model, "npz"), state)
 
     def delete(self, model: Model) -> None:

@@ -1,7 +1,7 @@
 """Learning curves in the bucket: blocks of 5 epochs, in one folder per run of a model.
 
-An epoch is visible as soon as it is added, and costs one small write regardless of the curve's
-length. A resumed run replaces records in place, so readers never see a curve become shorter.
+An epoch is visible as soon as it is added. This costs one small write, however long the curve is. A
+resumed run replaces records in place, so a reader never sees a curve become shorter.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class CurveStore:
         self._artifacts = artifacts
 
     def page(self, model: Model, offset: int, count: int) -> ListPage[Record]:
-        """Read a page of records of the model's last run."""
+        """Return a page of the learning curve of the model's last run."""
         end = offset + count
         records: list[Record] = []
         for number in range(offset // BLOCK_EPOCHS, -(-end // BLOCK_EPOCHS)):
@@ -42,14 +42,14 @@ class CurveStore:
         return ListPage(tuple(shown), offset, has_more)
 
     def copy(self, model: Model, run: int) -> None:
-        """Copy the curve of an earlier run to the current run of a model."""
+        """Copy the learning curve of run number `run` to the current run of a model."""
         number = 0
         while block := self._artifacts.get_json(_key(replace(model, run=run), number)):
             self._artifacts.put_json(_key(model, number), block)
             number += 1
 
     def writer(self, model: Model, epochs: int = 0) -> CurveWriter:
-        """Return a writer that continues a run's curve after a number of existing epochs."""
+        """Return a writer that continues the learning curve of a run after `epochs` epochs."""
         return CurveWriter(self._artifacts, model, epochs)
 
 
@@ -65,14 +65,14 @@ class CurveWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the curve has the records of all previous epochs."""
+        """Return whether the stored curve has the records of all previous epochs."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS
         )
 
     def add(self, record: Record) -> None:
-        """Append the record of the next epoch, and write the block if it is full."""
+        """Append the record of the next epoch. A full block is written at once."""
         place = self.epochs % BLOCK_EPOCHS
         if place == 0 and self.epochs:
             # Later records of an earlier attempt stay, so that no reader sees the curve shrink.
@@ -84,14 +84,14 @@ class CurveWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write the added records."""
+        """Write all records that are not written yet."""
         if not self._is_written:
             number = (self.epochs - 1) // BLOCK_EPOCHS
             self._artifacts.put_json(_key(self._model, number), self._block)
             self._is_written = True
 
     def finish(self) -> None:
-        """Write the added records, and delete later records of an earlier attempt."""
+        """Write the remaining records; delete later ones that an earlier attempt wrote."""
         used = (self.epochs - 1) % BLOCK_EPOCHS + 1 if self.epochs else 0
         if len(self._block) > used:
             del self._block[used:]
@@ -112,5 +112,5 @@ def _folder(model: Model) -> str:
 
 
 def _key(model: Model, number: int) -> str:
-    """Return the key of a block; keys sort by block number."""
+    """Return the key of a block. The keys sort in the order of the blocks."""
     return f"{_folder(model)}{number:05d}.json"

@@ -1,4 +1,4 @@
-"""Archives of models to import that were sent in a call, until their run has ended."""
+"""Archives of imported models that calls sent. They are stored until their run has ended."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 
 class ImportedFileStore:
-    """Reads, writes and deletes archives of models to import."""
+    """Reads, writes and deletes the archives of imported models."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -19,11 +19,11 @@ class ImportedFileStore:
         self._artifacts.put_file(_key(model_id), io.BytesIO(content))
 
     def read(self, model_id: str, target: BinaryIO) -> bool:
-        """Copy the archive of a model into an open file; False if it is deleted."""
+        """Copy the archive of a model into an open file; return False if it was deleted."""
         return self._artifacts.get_file(_key(model_id), target)
 
     def delete(self, model_id: str) -> None:
-        """Delete the archive of a model; does nothing if there is none."""
+        """Delete the archive of a model. A missing one is ignored."""
         self._artifacts.delete_file(_key(model_id))
 
 

@@ -1,7 +1,7 @@
-"""Leases of training runs, and the writes of their owners.
+"""Leases of training runs, and the writes of the workers that hold them.
 
-Every write is conditional on the run and the fence, so a worker that was stalled past its lease
-cannot publish anything once another worker has acquired the run.
+Every write requires that run and fence have not changed. So a worker that stalled for longer than
+its lease cannot publish anything after another worker has acquired the run.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from chalicelib.stores.models.serving import row_versions, unchanged_versions
 
 @dataclass(frozen=True)
 class RunEnding:
-    """Values that the end of a successful run stores in addition to the version."""
+    """Values that are stored with the new version at the end of a successful run."""
 
     stats: TrainStats
     in_use: frozenset[str] = frozenset()
-    """Folders of versions that must stay, because a batch uses them."""
+    """Folders of versions that must not be removed, because a batch or export uses them."""
 
 
 @translate_errors
 class ModelLeases:
-    """Acquires, renews, pauses and ends the leases of training runs."""
+    """Acquires, renews, pauses and ends leases of training runs."""
 
     def __init__(self, clients: Clients, clock: Clock, settings: Settings) -> None:
         clients.bind_tables()
@@ -74,7 +74,7 @@ class ModelLeases:
         return load_model(row)
 
     def renew(self, model: Model) -> None:
-        """Extend the lease.
+        """Extend the lease of a run.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -83,7 +83,7 @@ class ModelLeases:
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Set the progress of the run, 0 to 1, unless it would decrease, and its epochs.
+        """Store the epochs of a run, and its progress, 0 to 1, unless that would decrease.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -95,10 +95,10 @@ class ModelLeases:
         self._write(model, actions)
 
     def succeed(self, model: Model, version: ModelVersion, ending: RunEnding) -> list[ModelVersion]:
-        """End the run as SUCCEEDED with a new version; serve it unless there is a reason not to.
+        """End a run as SUCCEEDED with a version; serve it unless `not_served_because` is set.
 
         Returns:
-            Versions that are not kept any more.
+            The versions that were removed from the list, because the model has too many.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -137,7 +137,7 @@ class ModelLeases:
                 return [one for one in before.kept if one.folder not in folders]
 
     def _owned_versions(self, row: ModelRow, model: Model) -> KeptVersions:
-        """Read the row of an owned run and return its versions.
+        """Read the row of a run and return the versions in it.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -151,7 +151,7 @@ class ModelLeases:
         return row_versions(row)
 
     def fail(self, model: Model, message: str) -> None:
-        """End the run as FAILED; the last successful version stays published.
+        """End a run as FAILED. The served version stays the same.
 
         Raises:
             LeaseLost: another worker owns the run.
@@ -164,7 +164,7 @@ class ModelLeases:
         self._write(model, actions, ModelRow.status == FAILED)
 
     def fail_attempt(self, model: Model, error: str) -> None:
-        """Record the error of this attempt; the next one starts when the lease has expired."""
+        """Store the error of a failed attempt. The next attempt starts when the lease has ended."""
         # The lease stays, so that a short outage of the storage does not use up all attempts.
         row = ModelRow(model.account_id, model.model_id)
         try_update(row, [ModelRow.last_error.set(error[:500])], self._owned(model))
@@ -172,17 +172,17 @@ class ModelLeases:
     def return_to_queue(
         self, model: Model, turn: int, served_seconds: float, pause_seconds: float = 0.0
     ) -> bool:
-        """Return an unfinished run to the queue.
+        """Put an unfinished run into the queue again.
 
         Args:
-            model: the owned run.
-            turn: new number of the run in its lane.
-            served_seconds: total time that workers have spent on the run.
-            pause_seconds: time in which no worker may resume the run, because it waits for its
-                parts.
+            model: the run, whose lease this worker holds.
+            turn: new turn of the run in its lane.
+            served_seconds: time that workers have spent on the run.
+            pause_seconds: time in which no worker may resume the run, because its parts are being
+                computed.
 
         Returns:
-            False when another worker owns the run.
+            False if another worker owns the run.
         """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(pause_seconds)),
@@ -196,12 +196,12 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Set how long a run waits for its parts; False if it no longer waits.
+        """Set how long a run waits for its parts; return False if it does not wait any more.
 
         Args:
-            model: the run, with the fence of the owner that paused it.
+            model: the run, with the fence of the worker that paused it.
             seconds: time from now in which no worker may resume the run; 0 ends the pause.
-            progress: the progress of the run, ignored if it would decrease.
+            progress: progress of the run; ignored if it would decrease.
         """
         actions: list[Action] = [
             ModelRow.lease_until.set(self._paused_until(seconds)),
@@ -219,7 +219,7 @@ class ModelLeases:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def uncount_attempt(self, model: Model) -> None:
-        """Uncount an attempt that ended because it lost its lease, which is not a failure."""
+        """Subtract an attempt that lost its lease, because this does not count as failed."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
         # The current owner has counted itself, so at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)
@@ -227,7 +227,13 @@ class ModelLeases:
         try_update(row, [ModelRow.attempts.add(-1)], counted)
 
     def _write(self, model: Model, actions: list[Action], again: Condition | None = None) -> None:
-        """Write under the lease; `again` recognises a write that a first attempt has made."""
+        """Change the row under the lease; raise LeaseLost if another worker owns the run.
+
+        Args:
+            model: the run.
+            actions: the changes.
+            again: condition under which an earlier attempt of this call has made the changes.
+        """
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):
             raise LeaseLost

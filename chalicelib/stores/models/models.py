@@ -1,4 +1,4 @@
-"""Rows of models: reading them, and the changes of state that requests make."""
+"""Rows of models: reads them, and makes the changes of state that requests cause."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ ANNOUNCED_AT_ONCE = 500
 
 @translate_errors
 class ModelStore:
-    """Reads models and changes their state by single conditional writes."""
+    """Reads models, and changes their state by single conditional writes."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
         self._clock = clock
 
     def create(self, model: Model) -> None:
-        """Write a new model as QUEUED."""
+        """Store a new model as QUEUED."""
         row = new_row(model)
         # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
 
     def find(self, account_id: str, model_id: str) -> Model | None:
-        """Find a model of an account; None when it does not exist or is deleted."""
+        """Return a model of an account; None if it does not exist or is being deleted."""
         try:
             row = ModelRow.get(account_id, model_id, consistent_read=True)
         except ModelRow.DoesNotExist:
@@ -57,18 +57,18 @@ class ModelStore:
         return None if row.deleted else load_model(row)
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
-        """Return the models of a dataset in the order of creation time and id."""
+        """Return the models of a dataset, in order of creation time and id."""
         rows = ModelRow.dataset_index.query(dataset_id)
         models = [load_model(r) for r in rows if r.account_id == account_id and not r.deleted]
         return sorted(models, key=lambda model: (model.created_at, model.model_id))
 
     def of_account(self, account_id: str) -> list[Model]:
-        """Return all models of an account that are not deleted."""
+        """Return all models of an account, except those being deleted."""
         rows = ModelRow.query(account_id, consistent_read=True)
         return [load_model(row) for row in rows if not row.deleted]
 
     def page(self, account_id: str, wanted: ListFilter, offset: int, count: int) -> ListPage[Model]:
-        """Return a page of an account's models in the order of creation time and id."""
+        """Return a page of an account's models, in order of creation time and id."""
         # Only what filter and order need is read of all rows, and then the rows of the page.
         members = ["model_id", "name", "status", "created_at", "deleted"]
         rows = ModelRow.query(account_id, consistent_read=True, attributes_to_get=members)
@@ -89,23 +89,23 @@ class ModelStore:
         return ListPage(tuple(models), offset, len(creations) > offset + count)
 
     def running(self) -> list[Model]:
-        """List the trainings that have started, including those without a worker now."""
+        """Return all trainings that have started, also those that no worker runs now."""
         return [load_model(row) for row in ModelRow.open_index.query(RUNNING)]
 
     def count_open(self) -> dict[str, int]:
-        """Return the number of trainings of all accounts by state: QUEUED and RUNNING."""
+        """Return the number of trainings of all accounts by status, QUEUED and RUNNING."""
         waiting = sum(ModelRow.open_index.count(open_key(QUEUED, paid)) for paid in (True, False))
         return {QUEUED: waiting, RUNNING: ModelRow.open_index.count(RUNNING)}
 
     def queued(self, is_paid: bool) -> list[Model]:
-        """List the first trainings that have not started, in the order of their turns."""
+        """Return the first trainings that have not started, in order of their turns."""
         rows = ModelRow.open_index.query(open_key(QUEUED, is_paid), limit=FRONT)
         return [load_model(row) for row in rows]
 
     def requeue(
         self, model: Model, request: TrainRequest, is_paid: bool, turn: int
     ) -> Model | None:
-        """Queue a retraining as the next run; None when the model is busy or deleted."""
+        """Queue a retraining as the next run; return None if the model is busy or deleted."""
         now = to_milliseconds(self._clock())
         run = model.run + 1
         token = secrets.token_hex(8)
@@ -144,7 +144,11 @@ class ModelStore:
         return load_model(row) if row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
-        """Delete a QUEUED model without an owner, because its request failed halfway."""
+        """Delete a QUEUED model that no worker owns, because its request failed.
+
+        Returns:
+            Whether the model is gone.
+        """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
         if try_write(lambda: row.delete(condition=unowned)):
@@ -152,7 +156,7 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def start_deletion(self, model: Model) -> bool:
-        """Hide a model from all routes; False when it is QUEUED or RUNNING."""
+        """Hide a model from all calls; return False if it is QUEUED or RUNNING."""
         row = ModelRow(model.account_id, model.model_id)
         idle = ModelRow.model_id.exists() & ~ModelRow.status.is_in(*OPEN)
         actions: list[Action] = [
@@ -166,14 +170,14 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def is_hidden(self, account_id: str, model_id: str) -> bool:
-        """Return whether the deletion of a model was requested and has not finished."""
+        """Return whether a model is being deleted."""
         try:
             return bool(ModelRow.get(account_id, model_id, consistent_read=True).deleted)
         except ModelRow.DoesNotExist:
             return False
 
     def delete(self, account_id: str, model_id: str) -> int:
-        """Delete the row if it exists; return the bytes of its versions."""
+        """Delete the row of a model; return the size of its versions in bytes."""
         row = ModelRow(account_id, model_id)
         try:
             row.refresh(consistent_read=True)
@@ -184,11 +188,13 @@ class ModelStore:
         return row_versions(row).bytes if is_deleted else 0
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
-        """Claim trainings whose message seems lost, so that the caller announces them again.
+        """Return trainings whose message seems to be lost, so that the caller sends it again.
+
+        Their rows record this, so that no other sweep returns them, too.
 
         Args:
-            dead_before: claim trainings whose worker died and that were announced before this time,
-                in milliseconds since 1970.
+            dead_before: for trainings whose worker died: latest time of their last message, in
+                milliseconds since 1970.
             announced_before: the same for waiting trainings. Their message may still be in the
                 queue.
         """
@@ -209,13 +215,12 @@ class ModelStore:
         return claimed
 
     def claim_hidden(self, older_than: int) -> list[Model]:
-        """Claim models whose deletion was last announced before a time.
+        """Return models whose deletion makes no progress, so that the caller sends its job again.
+
+        Their rows record this, so that no other sweep returns them, too.
 
         Args:
-            older_than: milliseconds since 1970.
-
-        Returns:
-            Models whose deletion job must be sent again.
+            older_than: latest time of the last message, in milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(ModelRow.nudged_at, older_than, now)
@@ -223,7 +228,11 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Mark rows as announced now; rows that do not meet the condition are left out."""
+        """Store the current time as that of the last message in each row that meets a condition.
+
+        Returns:
+            The models of these rows.
+        """
         actions: list[Action] = [ModelRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_model(row) for row in list(rows) if try_update(row, actions, condition)]
@@ -241,7 +250,7 @@ DELETING = "DELETING"
 
 
 def open_key(status: str, is_paid: bool) -> str:
-    """Return the index partition of a model while it is QUEUED or RUNNING."""
+    """Return the partition of the index of open models to which a model belongs."""
     if status == RUNNING:
         return RUNNING
     return f"{QUEUED}#{'paid' if is_paid else 'free'}"

@@ -1,8 +1,8 @@
 """Positions in the queue of trainings, at a cost that does not grow with the queue.
 
-Positions near the front are counted. For later ones, the sweep counts the whole queue every few
-seconds and stores marks: the acceptance time of every n-th training. A query then counts only the
-trainings after the last mark. Without recent marks, the index counts all.
+Positions near the front are counted. For the others, the sweep counts the whole queue every few
+seconds and stores marks, which are the acceptance times of every n-th training. Then only the
+trainings after the last mark have to be counted. Without recent marks, all trainings are counted.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _ROW = "waiting#trainings"
 
 @dataclass(frozen=True)
 class _Lane:
-    """The marks of a long lane."""
+    """The marks of a long lane of the queue."""
 
     total: int
     marks: Sequence[int]
-    """Acceptance times of some trainings, in order, beginning with the first."""
+    """Acceptance times of the first and of every n-th training, ascending."""
     ranks: Sequence[int]
-    """Number of trainings accepted before each mark."""
+    """For each mark, the number of trainings accepted before."""
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
         """Return the marks of a lane.
 
         Args:
-            moments: acceptance times of its trainings, in order.
+            moments: acceptance times of all its trainings, ascending.
         """
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
@@ -66,14 +66,17 @@ class _Lane:
         return {"total": self.total, "marks": _steps(self.marks), "ranks": _steps(self.ranks)}
 
     def nearest(self, until: int) -> tuple[int, int]:
-        """Return the last mark before a time, or 0, and the number of trainings before it."""
+        """Return the last mark before a time, and the number of trainings accepted before the mark.
+
+        Without such a mark, both are 0.
+        """
         place = bisect_left(self.marks, until) - 1
         return (self.marks[place], self.ranks[place]) if place >= 0 else (0, 0)
 
 
 @translate_errors
 class QueuePlaces:
-    """Counts the trainings that are queued before a given one."""
+    """Counts how many trainings come before a training in the queue."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()
@@ -82,7 +85,8 @@ class QueuePlaces:
     def before(self, model: Model) -> int:
         """Return how many waiting trainings of all accounts were accepted earlier.
 
-        The result is exact up to `EXACT_PLACES`, and otherwise at most `COUNTED_MILLISECONDS` old.
+        Up to `EXACT_PLACES` the number is exact. Otherwise it was correct at most
+        `COUNTED_MILLISECONDS` ago.
         """
         until = to_milliseconds(model.queued_at or model.created_at)
         lanes: list[tuple[str, int | None]] = [(open_key(QUEUED, model.is_paid), until)]
@@ -98,7 +102,7 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Count long lanes and store their marks; return whether there is a long lane."""
+        """Count the long lanes and store their marks; return whether any lane is long."""
         now = to_milliseconds(self._clock())
         lanes = {}
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):
@@ -111,7 +115,7 @@ class QueuePlaces:
         return bool(lanes)
 
     def _known(self) -> Mapping[str, _Lane]:
-        """Read the stored marks by lane; empty when they are too old."""
+        """Return the stored marks by lane; none if they are too old."""
         try:
             row = CounterRow.get(_ROW)
         except CounterRow.DoesNotExist:
@@ -126,14 +130,25 @@ def _steps(numbers: Sequence[int]) -> list[int]:
 
 
 def _at_least(lane: _Lane | None, until: int | None) -> int:
-    """Return a lower bound of how many trainings were before a time at the last count."""
+    """Return a lower bound of how many trainings in a lane were accepted before a time.
+
+    Args:
+        lane: the marks of the lane; None without marks.
+        until: the time, in milliseconds since 1970; None to count all trainings.
+    """
     if lane is None:
         return 0
     return lane.total if until is None else lane.nearest(until)[1]
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Count the trainings of a lane before a time, or all of them, using its marks."""
+    """Return how many trainings in a lane were accepted before a time, using its marks.
+
+    Args:
+        lane: the marks of the lane; None without marks.
+        key: the lane's partition in the index.
+        until: the time, in milliseconds since 1970; None to count all trainings.
+    """
     if lane is None:
         return _count(key, ModelRow.accepted_at < until if until else None)
     if until is None:
@@ -144,7 +159,12 @@ def _place(lane: _Lane | None, key: str, until: int | None) -> int:
 
 
 def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
-    """Count the trainings in lanes before one time per lane, up to `most`."""
+    """Count the trainings in several lanes, up to `most`.
+
+    Args:
+        lanes: the index partition of each lane, and the time before which to count or None.
+        most: stop at this number.
+    """
     count = 0
     for key, until in lanes:
         if count < most:
@@ -154,7 +174,7 @@ def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
 
 
 def _count(key: str, condition: Condition | None = None, limit: int | None = None) -> int:
-    """Count the rows of a lane without transferring them."""
+    """Return the number of rows in an index partition, without reading their attributes."""
     count, start = 0, None
     while True:
         response = ModelRow._get_connection().query(

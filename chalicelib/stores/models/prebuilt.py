@@ -1,4 +1,4 @@
-"""Prebuilt models, which are files in the folder of installed model files."""
+"""Prebuilt models, which are files in the folder of model files."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _FOLDER = "prebuilt"
 
 
 class PrebuiltStore:
-    """Reads installed prebuilt models."""
+    """Reads prebuilt models."""
 
     def __init__(self, model_dir: str, source: ModelSource = INSTALLED_ONLY) -> None:
         self._folder = Path(model_dir) / _FOLDER
         self._source = source
 
     def is_installed(self, model_id: str) -> bool:
-        """Return whether a prebuilt model's files are installed or can be downloaded."""
+        """Return whether the files of a prebuilt model are installed or can be downloaded."""
         # OCR models use the installed engines and have no artifact, only a card.
         needed = CARD if PREBUILT.get(model_id) == OCR else ARTIFACT
         is_here = (self._folder / model_id / needed).is_file()
         return is_here or self._source.offers(f"{_FOLDER}/{model_id}")
 
     def artifact(self, model_id: str) -> bytes:
-        """Read a prebuilt model's artifact.
+        """Return the artifact of a prebuilt model.
 
         Raises:
             OSError: the model is not installed.
@@ -37,7 +37,7 @@ class PrebuiltStore:
         return self._read(model_id, ARTIFACT)
 
     def card(self, model_id: str) -> dict[str, Any]:
-        """Read a prebuilt model's card.
+        """Return the card of a prebuilt model.
 
         Raises:
             OSError: the model is not installed.

@@ -1,8 +1,8 @@
-"""Stores the parts of a training that other workers compute; finished parts are deleted.
+"""Stores the parts of a training that other workers compute. Done parts are deleted.
 
-A part is a list of texts or of views of images. Parts are in a folder of the run below the
-dataset's prefix, and are deleted with the run or the dataset. A stage has the parts of one encoder
-or extractor; a further object has the number of its parts.
+A part is a list of texts or of views of images. The parts of a run are stored under the prefix of
+its dataset, and are deleted with the run or the dataset. All parts for one encoder or extractor
+form a stage. Another object stores how many parts a stage has.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
 @dataclass(frozen=True)
 class RunPart(PartWork):
-    """A waiting part."""
+    """A part that is not done yet."""
 
     name: str
-    """Name of its result, so that a repeated part writes the same object."""
+    """Name of the object with its result. A repeated part writes the same object."""
 
 
 class RunParts:
@@ -49,11 +49,11 @@ class RunParts:
         self._artifacts.put_json(f"{_folder(model)}{stage}.json", content)
 
     def was_written(self, model: Model, stage: str) -> bool:
-        """Return whether this run has written the parts of a stage."""
+        """Return whether this run has already written the parts of a stage."""
         return bool(self._artifacts.keys(f"{_folder(model)}{stage}.json"))
 
     def read(self, key: str) -> RunPart | None:
-        """Read a part; None when it is finished."""
+        """Return a part; None if it is done."""
         content = self._artifacts.get_json(key)
         if content is None:
             return None
@@ -62,15 +62,15 @@ class RunParts:
         return RunPart(content["dataset"], content["engine"], content["items"], name)
 
     def waiting(self, model: Model) -> list[str]:
-        """List the keys of a run's waiting parts."""
+        """Return the keys of all waiting parts of a run."""
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
     def left(self, key: str) -> list[str]:
-        """List the keys of the waiting parts in the same stage as a part."""
+        """Return the keys of all waiting parts in the stage of the part with this key."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the progress of a run in which `left` parts of a stage are waiting."""
+        """Return the progress of a run, 0 to 1, while `left` parts of a stage are waiting."""
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -78,11 +78,11 @@ class RunParts:
         return float(begin + (end - begin) * max(0.0, 1 - left / stage["parts"]))
 
     def done(self, key: str) -> None:
-        """Delete a finished part."""
+        """Delete a part that is done."""
         self._artifacts.delete(key)
 
     def delete(self, model: Model) -> None:
-        """Delete all objects of a run that has ended."""
+        """Delete all parts of an ended run."""
         self._artifacts.delete_prefix(_folder(model))
 
 
@@ -92,7 +92,7 @@ def part_key(model: Model, stage: str, number: int) -> str:
 
 
 def part_after(key: str, places: int) -> str:
-    """Return the key of the part that follows another part at a given distance."""
+    """Return the key of the part that comes `places` parts later in the same stage."""
     path = PurePosixPath(key)
     return f"{path.parent}/{int(path.stem) + places:05d}.json"
 

@@ -1,4 +1,4 @@
-"""Models for predictions (an account's own models, and prebuilt models) and their artifacts."""
+"""Finds the models that predictions use, own or prebuilt, and reads their artifacts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VERSION_MEMBERS = (*SERVED_MEMBERS, "versions", "stats", "updated_at")
 
 @translate_errors
 class ServedModels:
-    """Finds models by id for predictions."""
+    """Finds models for predictions."""
 
     def __init__(self, clients: Clients, files: ModelVersions, prebuilt: PrebuiltStore) -> None:
         clients.bind_tables()
@@ -34,7 +34,7 @@ class ServedModels:
         self._prebuilt = prebuilt
 
     def find(self, account_id: str, model_id: str) -> ServedModel:
-        """Find a model of an account, or a prebuilt model.
+        """Return a model of an account, or a prebuilt model.
 
         Raises:
             ModelNotFound: there is no such model.
@@ -51,11 +51,11 @@ class ServedModels:
         return model
 
     def find_version(self, account_id: str, model_id: str, number: int) -> ServedModel:
-        """Find a kept version of a model, whether it is served or not.
+        """Return a model with one of its stored versions, served or not.
 
         Raises:
             ModelNotFound: there is no such model.
-            NotFound: the version is not kept; the message names the kept versions.
+            NotFound: the version is not stored; the message names the stored versions.
         """
         if model_id in PREBUILT:
             if number != 1:
@@ -74,7 +74,7 @@ class ServedModels:
         return replace(model, version=version.folder)
 
     def artifact(self, model: ServedModel) -> bytes:
-        """Read the artifact of the model's version."""
+        """Return the artifact of the model's version."""
         if model.version == PREBUILT_VERSION:
             return self._prebuilt.artifact(model.model_id)
         content = self._files.artifact(model.model_id, model.version)
@@ -85,7 +85,7 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model of a row with SERVED_MEMBERS; None if there is no row or it is deleted."""
+    """Return the model of a row that has SERVED_MEMBERS; None without a row or if deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

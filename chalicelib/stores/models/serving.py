@@ -1,4 +1,4 @@
-"""Which version of a model is served, and which versions are kept."""
+"""Changes which version of a model is served, and removes versions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the versions of a row; a model trained before versions were stored has one version."""
+    """Return the versions in a row. A model that is older than this list has one version."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)
@@ -47,14 +47,14 @@ class VersionServing:
         clients.bind_tables()
 
     def serve(self, model: Model, version: ModelVersion) -> bool:
-        """Serve a version from the next call on; False when it is not kept any more."""
+        """Serve a version from the next call on; return False if it is not stored any more."""
         row = _read(model)
         if row is None or row_versions(row).find(version.number) is None:
             return False
         return try_update(row, [ModelRow.version.set(version.folder)], unchanged_versions(row))
 
     def remove(self, model: Model, version: ModelVersion) -> bool:
-        """Remove a version from the list; False when it is served or not kept any more."""
+        """Remove a version from the list; return False if it is served or not stored any more."""
         row = _read(model)
         before = KeptVersions() if row is None else row_versions(row)
         if row is None or before.find(version.number) is None:

@@ -1,4 +1,4 @@
-"""How many bytes the artifacts of an account's model versions take."""
+"""Sizes of the artifacts of an account's model versions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from chalicelib.stores.models.versions import ModelVersions
 
 @translate_errors
 class VersionSizes:
-    """Sums the artifacts of an account, and measures those whose size no row has yet."""
+    """Sums the sizes of artifacts, and measures artifacts whose size is not stored yet."""
 
     def __init__(self, clients: Clients, files: ModelVersions) -> None:
         clients.bind_tables()
         self._files = files
 
     def of_account(self, account_id: str) -> int:
-        """Return the bytes of all artifacts of an account."""
+        """Return the size of all artifacts of an account in bytes."""
         return sum(self._measured(row).bytes for row in _rows(account_id))
 
     def oldest_unserved(self, account_id: str) -> SpareVersion | None:
-        """Return the oldest version that is not served, or None."""
+        """Return the oldest version of an account that is not served; None if each is served."""
         spare = [
             (one.created_at, row.model_id, one)
             for row in _rows(account_id)
@@ -45,7 +45,7 @@ class VersionSizes:
         return SpareVersion(model_id, version.number, version.bytes or 0)
 
     def _measured(self, row: ModelRow) -> KeptVersions:
-        """Return the versions of a row with all sizes, which older services did not write."""
+        """Return the versions in a row with their sizes; measure and store missing ones."""
         versions = row_versions(row)
         if all(one.bytes is not None for one in versions.kept):
             return versions
@@ -64,5 +64,5 @@ class VersionSizes:
 
 
 def _rows(account_id: str) -> Iterator[ModelRow]:
-    """Yield the rows of models, including hidden models, because their files are still stored."""
+    """Yield the rows of all models, also of those being deleted, whose files still exist."""
     yield from ModelRow.query(account_id, consistent_read=True)

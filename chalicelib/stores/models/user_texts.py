@@ -1,4 +1,4 @@
-"""Texts of users for one adjustment of a model, in the bucket until its run has ended."""
+"""Texts of users for one adjustment of a model, stored in the bucket until its run has ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class UserTextStore:
         self._artifacts = artifacts
 
     def put(self, model: Model, found: UserTexts) -> str:
-        """Store texts for the next run of a model, and return their key."""
+        """Store the texts for the next run of a model; return their key."""
         # A random part, because of two simultaneous calls only one gets the run.
         key = f"{_prefix(model)}{model.run + 1}-{secrets.token_hex(8)}.json"
         content = {"texts": list(found.texts), "labels": list(found.labels)}
@@ -24,7 +24,7 @@ class UserTextStore:
         return key
 
     def get(self, key: str) -> UserTexts | None:
-        """Read texts; None if they are deleted."""
+        """Return the texts with a key; None if they were deleted."""
         content = self._artifacts.get_json(key)
         return None if content is None else UserTexts(content["texts"], content["labels"])
 
@@ -33,7 +33,10 @@ class UserTextStore:
         self._artifacts.delete(key)
 
     def delete_until(self, model: Model) -> None:
-        """Delete the texts of a run that has ended, and those of calls that died before it."""
+        """Delete the texts of the model's current and earlier runs.
+
+        These include texts of calls that died before they queued a run.
+        """
         prefix = _prefix(model)
         for key in self._artifacts.keys(prefix):
             if int(key.removeprefix(prefix).partition("-")[0]) <= model.run:

@@ -1,4 +1,4 @@
-"""The files of a model's versions in the bucket, one folder per version."""
+"""Files of model versions in the bucket, one folder per version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVALUATION = "evaluation.json"
 
 
 class ModelVersions:
-    """Reads and writes the files of versions; later changes are made by `ModelCards` only."""
+    """Reads and writes the files of versions. Only `ModelCards` changes them later."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -34,29 +34,35 @@ class ModelVersions:
         self._artifacts.put(f"{folder}{ARTIFACT}", artifact)
 
     def artifact(self, model_id: str, version: str) -> bytes | None:
-        """Read a version's artifact; None when there is none."""
+        """Return the artifact of a version; None if it does not exist."""
         return self._artifacts.get(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def size(self, model_id: str, version: str) -> int:
-        """Return the size of a version's artifact in bytes; 0 when there is none."""
+        """Return the size of a version's artifact in bytes; 0 if it does not exist."""
         return self._artifacts.size(f"{_folder(model_id, version)}{ARTIFACT}")
 
     def document(self, model_id: str, version: str, name: str) -> Any:
-        """Read METRICS, CARD, SUSPECTS or EVALUATION of a version; None when there is none."""
+        """Return a document of a version; None if it does not exist.
+
+        Args:
+            model_id: the model.
+            version: folder of the version.
+            name: METRICS, CARD, SUSPECTS or EVALUATION.
+        """
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
-        """Read all examples that the served version flags; None when they were not stored."""
+        """Return all suspects of the served version; None if they were not stored."""
         found = model.version and self.document(model.model_id, model.version, SUSPECTS)
         return read_suspects(found) if found else None
 
     def evaluation(self, model: Model) -> Evaluation | None:
-        """Read the evaluation of the served version; None when it was not stored."""
+        """Return the evaluation of the served version; None if it was not stored."""
         found = model.version and self.document(model.model_id, model.version, EVALUATION)
         return read_evaluation(found) if found else None
 
     def delete_version(self, model: Model, version: str) -> None:
-        """Delete a version that was never published."""
+        """Delete the files of a version."""
         self._artifacts.delete_prefix(_folder(model.model_id, version))
 
     def delete(self, model_id: str) -> None:
@@ -73,18 +79,18 @@ _NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 
 
 class ModelCards:
-    """Changes cards, suspects and evaluations of all versions, and the curves of all runs."""
+    """Changes the cards, suspects, evaluations and learning curves of all versions of a model."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
-        """Apply a change to all documents; return whether a document was altered.
+        """Apply a change to all documents of a model; return whether a document was altered.
 
         Args:
             model_id: the model.
-            change: gets a card, the suspects or an evaluation (an object whose `object` says
-                which), or a block of a curve (an array), and returns the new document.
+            change: returns the new document. It gets a card, suspects or evaluation (an object
+                whose `object` names the kind), or a block of a learning curve (an array).
         """
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
@@ -98,5 +104,5 @@ class ModelCards:
         return is_changed
 
     def delete(self, model_id: str) -> None:
-        """Delete files that were written after the model had been deleted."""
+        """Delete files that were written after their model had been deleted."""
         self._artifacts.delete_prefix(model_prefix(model_id))
