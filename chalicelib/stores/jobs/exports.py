@@ -12,22 +12,19 @@ from typing import BinaryIO
 
 from pynamodb.expressions.update import Action
 
-from chalicelib.config import Settings
-from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export, ExportedModel
 from chalicelib.domain.jobs.messages import Job, batch_job, export_job, learn_job
-from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.objects import (
-    ArtifactStore,
     batch_prefix,
     exports_prefix,
     page_images_prefix,
 )
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
-from chalicelib.stores.jobs.row_leases import ENDED, OPEN, FileJobRows
+from chalicelib.stores.jobs.row_leases import ENDED, OPEN, FileJobStore
 
 # Kind of the rows of jobs that learn templates, which share this table.
 LEARNING = "template"
@@ -41,34 +38,19 @@ _KINDS = (None, MODEL)
 
 
 @translate_errors
-class ExportStore:
+class ExportStore(FileJobStore[Export]):
     """Reads exports, and changes their state by single conditional writes."""
 
-    def __init__(
-        self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
-    ) -> None:
-        clients.bind_tables()
-        self._artifacts = artifacts
-        self._clock = clock
-        self._rows = FileJobRows(clock, settings)
+    _kinds = _KINDS
 
     def create(self, export: Export) -> None:
         """Store a new export as QUEUED."""
-        row = _row(export)
+        row = self._row(export)
         row.family, row.dataset_id = export.family, export.dataset_id
         row.format, row.source = export.format, export.source
         if export.model is not None:
             row.kind, row.source = MODEL, json.dumps(asdict(export.model))
-        self._rows.create(row, export.created_at, export.expires_at)
-
-    def find(self, account_id: str, export_id: str) -> Export | None:
-        """Return an export; None if it does not exist or has expired."""
-        try:
-            row = ExportRow.get(account_id, export_id, consistent_read=True)
-        except ExportRow.DoesNotExist:
-            return None
-        is_there = row.kind in _KINDS and row.due_at > to_milliseconds(self._clock())
-        return _load(row) if is_there else None
+        self._create(row, export.created_at, export.expires_at)
 
     def of_account(self, account_id: str) -> list[Export]:
         """Return the exports of an account that are in progress or can be downloaded."""
@@ -77,24 +59,6 @@ class ExportStore:
         wanted = ExportRow.kind.does_not_exist() | (ExportRow.kind == MODEL)
         rows = ExportRow.query(account_id, consistent_read=True, filter_condition=wanted)
         return [_load(row) for row in rows if row.due_at > now and row.status != FAILED]
-
-    def acquire(self, account_id: str, export_id: str) -> Export | None:
-        """Acquire an export and set it RUNNING; None if it has ended or has another owner."""
-        row = self._rows.acquire(account_id, export_id)
-        return None if row is None else _load(row)
-
-    def renew(self, export: Export) -> None:
-        """Extend the lease of an export.
-
-        Raises:
-            LeaseLost: another worker owns the export, or it was deleted.
-        """
-        self._rows.renew(_row(export), export.fence)
-
-    def release(self, export: Export, cause: str) -> None:
-        """End the lease of an export, and store the error of this attempt."""
-        actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
-        self._rows.change(_row(export), export.fence, actions)
 
     def put_file(self, export: Export, file: BinaryIO) -> None:
         """Write the file of an attempt. It can be downloaded after `finish`."""
@@ -107,15 +71,7 @@ class ExportStore:
             LeaseLost: another worker owns the export, or it was deleted.
         """
         counts = [ExportRow.examples.set(examples), ExportRow.size_bytes.set(size_bytes)]
-        self._rows.end(_row(export), export.fence, SUCCEEDED, counts)
-
-    def fail(self, export: Export, message: str) -> None:
-        """End an export as FAILED.
-
-        Raises:
-            LeaseLost: another worker owns the export, or it was deleted.
-        """
-        self._rows.end(_row(export), export.fence, FAILED, [ExportRow.message.set(message)])
+        self._end(export, SUCCEEDED, counts)
 
     def url(self, export: Export) -> str:
         """Return a URL of the file, valid for 30 minutes."""
@@ -155,6 +111,12 @@ class ExportStore:
         now = to_milliseconds(self._clock())
         return self._delete_all(list(ExportRow.open_index.query(ENDED, ExportRow.due_at < now)))
 
+    def _row(self, job: Export) -> ExportRow:
+        return ExportRow(job.account_id, job.export_id)
+
+    def _load(self, row: ExportRow) -> Export:
+        return _load(row)
+
     def _delete_all(self, rows: list[ExportRow]) -> int:
         for row in rows:
             self._artifacts.delete_prefix(_prefix(row))
@@ -164,7 +126,7 @@ class ExportStore:
     def delete(self, export: Export) -> None:
         """Delete an export with the files of all attempts. A missing one is ignored."""
         self._artifacts.delete_prefix(_files(export))
-        _row(export).delete()
+        self._row(export).delete()
 
     def delete_of_model(self, account_id: str, model_id: str) -> None:
         """Delete all exports of a model, also those that workers are writing."""
@@ -174,7 +136,7 @@ class ExportStore:
         for export in [_load(row) for row in rows]:
             if export.model is not None and export.model.model_id == model_id:
                 # The row first: a worker that still writes can then publish nothing.
-                _row(export).delete()
+                self._row(export).delete()
         self._artifacts.delete_prefix(exports_prefix(model_id))
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
@@ -186,10 +148,6 @@ class ExportStore:
             and export.model.model_id == model_id
             and export.status != SUCCEEDED
         )
-
-
-def _row(export: Export) -> ExportRow:
-    return ExportRow(export.account_id, export.export_id)
 
 
 def _files(export: Export) -> str:

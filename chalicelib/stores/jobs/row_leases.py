@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Generic, Protocol, TypeVar
 
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.export import QUEUED, RUNNING
+from chalicelib.domain.jobs.export import FAILED, QUEUED, RUNNING
 from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.errors import LeaseLost
-from chalicelib.stores.aws.errors import try_update, try_write
+from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
+from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.tables import BatchRow, ExportRow
 
 # Index partitions: rows that the sweep may announce again, and rows that it deletes.
@@ -62,18 +66,91 @@ class RowLease:
         return [type(row).lease_until.set(until)]
 
 
-class FileJobRows:
-    """Rows of jobs that write a file. Single conditional writes create, acquire and end a job."""
+class FileJob(Protocol):
+    """What the jobs of all kinds have."""
 
-    def __init__(self, clock: Clock, settings: Settings) -> None:
+    @property
+    def account_id(self) -> str:
+        """Return the owner."""
+
+    @property
+    def fence(self) -> int:
+        """Return the fence of the job's worker."""
+
+
+JobT = TypeVar("JobT", bound=FileJob)
+
+
+@translate_errors
+class FileJobStore(ABC, Generic[JobT]):
+    """Jobs that write a file. Single conditional writes create, acquire and end a job."""
+
+    _kinds: tuple[str | None, ...]
+    """Kinds of the rows of these jobs, because other jobs share the table."""
+
+    def __init__(
+        self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
+    ) -> None:
+        clients.bind_tables()
+        self._artifacts = artifacts
         self._clock = clock
         self._lease = RowLease(clock, settings)
 
-    def create(self, row: ExportRow, created_at: datetime, expires_at: datetime) -> None:
+    def find(self, account_id: str, job_id: str) -> JobT | None:
+        """Find a job that has not expired."""
+        try:
+            row = ExportRow.get(account_id, job_id, consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        is_there = row.kind in self._kinds and row.due_at > to_milliseconds(self._clock())
+        return self._load(row) if is_there else None
+
+    def acquire(self, account_id: str, job_id: str) -> JobT | None:
+        """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
+        row = ExportRow(account_id, job_id)
+        try:
+            row.refresh(consistent_read=True)
+        except ExportRow.DoesNotExist:
+            return None
+        begun = [ExportRow.status.set(RUNNING), self._now()]
+        is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)
+        return self._load(row) if is_mine else None
+
+    def renew(self, job: JobT) -> None:
+        """Extend the lease.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        row = self._row(job)
+        self._change(row, job, self._lease.renewal(row))
+
+    def release(self, job: JobT, cause: str) -> None:
+        """End the lease, and record the error of this attempt."""
+        actions: list[Action] = [ExportRow.lease_until.set(0), ExportRow.last_error.set(cause)]
+        self._change(self._row(job), job, actions)
+
+    def fail(self, job: JobT, message: str) -> None:
+        """End the job as FAILED.
+
+        Raises:
+            LeaseLost: another worker owns the job, or the job was deleted.
+        """
+        self._end(job, FAILED, [ExportRow.message.set(message)])
+
+    @abstractmethod
+    def _row(self, job: JobT) -> ExportRow:
+        """Return the row of a job with its key."""
+
+    @abstractmethod
+    def _load(self, row: ExportRow) -> JobT:
+        """Return the job of a row."""
+
+    def _create(self, row: ExportRow, created_at: datetime, expires_at: datetime) -> None:
         """Store a new job as QUEUED.
 
         Args:
-            row: row with its key and the attributes of its kind.
+            row: row with its key and the members of its kind.
             created_at: time of the call.
             expires_at: when the file is deleted.
         """
@@ -86,45 +163,21 @@ class FileJobRows:
         # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
 
-    def acquire(self, account_id: str, row_id: str) -> ExportRow | None:
-        """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
-        row = ExportRow(account_id, row_id)
-        try:
-            row.refresh(consistent_read=True)
-        except ExportRow.DoesNotExist:
-            return None
-        begun = [ExportRow.status.set(RUNNING), self._now()]
-        return row if self._lease.take(row, int(row.fence), int(row.attempts), begun) else None
-
-    def renew(self, row: ExportRow, fence: int) -> None:
-        """Extend the lease of a job; raise LeaseLost in the cases of `change`."""
-        self.change(row, fence, self._lease.renewal(row))
-
-    def end(self, row: ExportRow, fence: int, status: str, actions: Iterable[Action] = ()) -> None:
-        """End a job with a final status; raise LeaseLost in the cases of `change`."""
+    def _end(self, job: JobT, status: str, actions: Iterable[Action] = ()) -> None:
+        """End a job with a final status and further changes; raises LeaseLost as `renew` does."""
         ended = [
             ExportRow.status.set(status),
             self._now(),
             ExportRow.lease_until.set(0),
             ExportRow.open.set(ENDED),
         ]
-        self.change(row, fence, [*actions, *ended], status)
+        # The same final status may be written again.
+        self._change(self._row(job), job, [*actions, *ended], status)
 
-    def change(
-        self, row: ExportRow, fence: int, actions: list[Action], ended: str = RUNNING
+    def _change(
+        self, row: ExportRow, job: JobT, actions: list[Action], ended: str = RUNNING
     ) -> None:
-        """Change the row as the owner of a job. Repeating a write with the same status is allowed.
-
-        Args:
-            row: row of the job.
-            fence: fence of the owner.
-            actions: the changes.
-            ended: final status of a write that may be repeated.
-
-        Raises:
-            LeaseLost: another worker owns the job, or the job was deleted.
-        """
-        mine = (ExportRow.fence == fence) & ExportRow.status.is_in(RUNNING, ended)
+        mine = (ExportRow.fence == job.fence) & ExportRow.status.is_in(RUNNING, ended)
         if not try_update(row, actions, mine):
             raise LeaseLost
 
