@@ -170,7 +170,7 @@ class Stores:
         self.version_serving = VersionServing(self.clients)
         self.model_files = ModelVersions(self.artifacts)
         self.version_sizes = VersionSizes(self.clients, self.model_files)
-        self.model_cards = ModelCards(self.artifacts)
+        self.model_cards = ModelCards(self.artifacts, self.models)
         self.checkpoints = CheckpointStore(self.artifacts)
         self.user_texts = UserTextStore(self.artifacts)
         self.imported_files = ImportedFileStore(self.artifacts)

@@ -176,6 +176,11 @@ class Model:
             )
 
     @property
+    def is_adjusting(self) -> bool:
+        """Return whether the model waits for an adjustment or is being adjusted."""
+        return self.status in OPEN and self.request.adjustment is not None
+
+    @property
     def out_of_domain_rate(self) -> float | None:
         """Return the fraction of in-domain texts that the model may reject; None to reject none."""
         sent = self.request.param("outOfDomainRate")

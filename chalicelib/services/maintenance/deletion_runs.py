@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
+# Pause before the next attempt while a model is adjusted, in seconds.
+_WAIT_SECONDS = 60
+
 
 @dataclass(frozen=True, kw_only=True)
 class DeletionRunServiceStores:
@@ -133,11 +136,12 @@ class DeletionRunService:
         size_bytes = self._stores.models.delete(deletion.account_id, deletion.object_id)
         self._stores.capacity.settle(deletion.account_id, counted, -size_bytes)
 
-    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion:
+    def _delete_dataset(self, deletion: Deletion, dataset: Dataset) -> Deletion | None:
         """Delete a dataset, and remove its examples from the cards of models.
 
         Returns:
-            The deletion, with the expiry of the last temporary URL.
+            The deletion, with the expiry of the last temporary URL; None if it must wait for an
+            adjustment that copies a card.
         """
         stores = self._stores
 
@@ -148,25 +152,23 @@ class DeletionRunService:
         urls_until = stores.datasets.urls_until(dataset)
         if urls_until:
             stores.deletions.note_urls(deletion, urls_until)
-        self._redact_cards(dataset)
+        if not self._redact_cards(dataset):
+            self._postpone(deletion, _WAIT_SECONDS)
+            return None
         stores.contents.delete(dataset.dataset_id, stores.datasets.label_ids(dataset), report)
         if stores.datasets.delete(dataset):
             stores.capacity.end_upload(dataset, is_kept=False)
             stores.capacity.release_bytes(dataset.account_id, dataset.bytes)
         return replace(deletion, urls_until=urls_until)
 
-    def _redact_cards(self, dataset: Dataset) -> None:
-        """Remove texts, names and ids of examples from cards and curves of the dataset's models."""
+    def _redact_cards(self, dataset: Dataset) -> bool:
+        """Remove examples from the documents of models; return False if one is being copied."""
         stores = self._stores
         known = stores.labels.all_names(dataset.counts).values()
         names = frozenset(name for one in known for name in (one.name, *one.former))
-        for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
-            is_changed = stores.model_cards.change(
-                model.model_id, lambda document: _redacted(document, names)
-            )
-            if is_changed and stores.models.find(model.account_id, model.model_id) is None:
-                # It was deleted meanwhile; its own deletion may have passed already.
-                stores.model_cards.delete(model.model_id)
+        return stores.model_cards.change_all(
+            dataset.account_id, dataset.dataset_id, lambda document: _redacted(document, names)
+        )
 
     def _writer_seconds(self, dataset: Dataset) -> int:
         """Return for how many seconds the worker of an upload may still write; 0 for none."""

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.versions import ModelCards
 
 # Pause before the next attempt when something is still in use, in seconds.
@@ -53,7 +52,6 @@ class TraceServiceStores:
     examples: ExampleStore
     guards: GuardStore
     model_cards: ModelCards
-    models: ModelStore
     parts: PartStore
     pictures: PictureStore
     capacity: CapacityStore
@@ -136,7 +134,9 @@ class TraceService:
         if old and not self._remove_vectors(dataset, old):
             return False
         if changed:
-            self._remove_from_cards(dataset, changed, {example.name for example in old})
+            names = {example.name for example in old}
+            if not self._remove_from_cards(dataset, changed, names):
+                return False
             for source in SOURCES:
                 for label_id in {example.label_id for example in old}:
                     sequence = ExampleSequence(number, source, label_id)
@@ -220,21 +220,20 @@ class TraceService:
         stores.capacity.release_bytes(dataset.account_id, size_bytes)
         return True
 
-    def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> None:
+    def _remove_from_cards(self, dataset: Dataset, ids: set[int], names: set[str]) -> bool:
         """Remove examples from the cards, reports and learning curves of the dataset's models.
 
         Args:
             dataset: the dataset.
             ids: ids of the examples.
             names: texts or file names of the examples.
+
+        Returns:
+            Whether all are changed; False while an adjustment copies some of them.
         """
 
         def change(document: Any) -> Any:
             return without_some(document, ids, names)
 
-        stores = self._stores
-        for model in stores.models.of_dataset(dataset.account_id, dataset.dataset_id):
-            is_changed = stores.model_cards.change(model.model_id, change)
-            if is_changed and stores.models.find(model.account_id, model.model_id) is None:
-                # It was deleted meanwhile; its own deletion may have passed already.
-                stores.model_cards.delete(model.model_id)
+        cards = self._stores.model_cards
+        return cards.change_all(dataset.account_id, dataset.dataset_id, change)

@@ -9,6 +9,7 @@ from chalicelib.domain.models.evaluation import Evaluation, read_evaluation
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import SuspectExample, read_suspects
 from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
+from chalicelib.stores.models.models import ModelStore
 
 ARTIFACT = "artifact.npz"
 METRICS = "metrics.json"
@@ -81,17 +82,36 @@ _NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 class ModelCards:
     """Changes the cards, suspects, evaluations and learning curves of all versions of a model."""
 
-    def __init__(self, artifacts: ArtifactStore) -> None:
+    def __init__(self, artifacts: ArtifactStore, models: ModelStore) -> None:
         self._artifacts = artifacts
+        self._models = models
 
-    def change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
-        """Apply a change to all documents of a model; return whether a document was altered.
+    def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
+        """Apply a change to all documents of a dataset's models.
 
         Args:
-            model_id: the model.
+            account_id: owner of the dataset.
+            dataset_id: the dataset.
             change: returns the new document. It gets a card, suspects or evaluation (an object
                 whose `object` names the kind), or a block of a learning curve (an array).
+
+        Returns:
+            Whether all are changed; if not, an adjustment may copy unchanged ones to its version.
         """
+        is_complete = True
+        for model in self._models.of_dataset(account_id, dataset_id):
+            before = self._models.find(account_id, model.model_id)
+            is_changed = self._change(model.model_id, change)
+            after = self._models.find(account_id, model.model_id)
+            if after is None:
+                if is_changed:
+                    # It was deleted meanwhile; its own deletion may have passed already.
+                    self._artifacts.delete_prefix(model_prefix(model.model_id))
+            elif before is None or before.is_adjusting or before.run != after.run:
+                is_complete = False
+        return is_complete
+
+    def _change(self, model_id: str, change: Callable[[Any], Any]) -> bool:
         is_changed = False
         for key in self._artifacts.keys(model_prefix(model_id)):
             if not key.endswith(_NAMING_EXAMPLES) and _CURVES not in key:
@@ -102,7 +122,3 @@ class ModelCards:
                 self._artifacts.put_json(key, changed)
                 is_changed = True
         return is_changed
-
-    def delete(self, model_id: str) -> None:
-        """Delete files that were written after their model had been deleted."""
-        self._artifacts.delete_prefix(model_prefix(model_id))

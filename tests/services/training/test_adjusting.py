@@ -11,9 +11,11 @@ from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.models import user_texts
 from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.errors import InvalidParameter
+from chalicelib.services.datasets.browsing import BrowsedList
 from chalicelib.services.training import adjusting
 from chalicelib.services.training.adjusting import AdjustmentRequest
 from chalicelib.stores.aws.tables import ModelRow
+from chalicelib.stores.models.versions import CARD
 from infra.backups.dumping import dump
 from infra.backups.folder import BackupFolder
 from infra.backups.restoring import restore
@@ -162,6 +164,43 @@ def test_a_killed_adjustment_is_finished_by_another_worker(
     assert (found.status, found.failure, card["labelled"]) == ("SUCCEEDED", "", len(SENT))
     assert found.version != model.version
     assert files_of_adjustments(world, model) == []
+
+
+@pytest.mark.parametrize("removes_all", [False, True])
+def test_data_deleted_during_an_adjustment_is_not_in_its_version(
+    world: World, model: Model, monkeypatch: pytest.MonkeyPatch, *, removes_all: bool
+) -> None:
+    """A deletion of a dataset or example also removes its traces from the version being made."""
+    view = world.container.datasets.get(model.account_id, LANGUAGE, model.dataset_id)
+    [item] = world.container.browsing.browse(world.account, view, BrowsedList(), 0, 1).items
+    card = f"models/{model.model_id}/{model.version}/{CARD}"
+    found = world.stores.artifacts.get_json(card)
+    report = {"likelyLabelErrors": [{"id": item.example.example_id, "text": item.example.name}]}
+    world.stores.artifacts.put_json(card, {**found, "dataReport": report})
+    if not removes_all:
+        world.container.corrections.remove_example(view, item.example.example_id)
+        world.clock.advance(minutes=16)
+    put_version = world.stores.model_files.put_version
+
+    def put_late(*given: Any) -> None:
+        """Write the version after the first attempt of the deletion."""
+        if removes_all:
+            world.container.deletions.delete_dataset(world.account, LANGUAGE, model.dataset_id)
+        for message in world.messages(delayed=True):
+            world.deliver(message)
+        put_version(*given)
+
+    monkeypatch.setattr(world.stores.model_files, "put_version", put_late)
+    adjust(world, model)
+    [job] = world.messages()
+    world.deliver(job)
+    world.settle()
+
+    adjusted, _ = read(world, model)
+    assert (adjusted.status, adjusted.version != model.version) == ("SUCCEEDED", True)
+    for version in (model.version, adjusted.version):
+        key = f"models/{model.model_id}/{version}/{CARD}"
+        assert world.stores.artifacts.get_json(key)["dataReport"] == {"likelyLabelErrors": [{}]}
 
 
 def test_an_adjustment_of_a_closed_account_leaves_nothing(
