@@ -170,12 +170,33 @@ class _Repair:
             self.lost.append(f"dataset {number} ({_text(datasets[number], 'name')})")
         for model_id in sorted(torn_models):
             self.lost.append(f"model {model_id} ({_text(models[model_id], 'name')})")
+        cut = self._without_lost_versions(models, gone, torn_models)
         owned = {f"datasets/{n}" for n in torn} | {f"models/{m}" for m in torn_models}
         self.lost += [f"file {key}" for key in gone if "/".join(key.split("/")[:2]) not in owned]
         if torn:
             self._put(made, DATASETS, (row for n, row in datasets.items() if n not in torn))
-        if torn_models:
-            self._put(made, MODELS, (row for m, row in models.items() if m not in torn_models))
+        if torn_models or cut:
+            rows = {**models, **cut}
+            self._put(made, MODELS, (row for m, row in rows.items() if m not in torn_models))
+
+    def _without_lost_versions(
+        self, models: dict[str, Item], gone: list[str], torn: set[str]
+    ) -> dict[str, Item]:
+        """Return rows without versions that are not served and lost a file, and report these."""
+        cut = {}
+        for model_id in sorted(set(models) - torn):
+            stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
+            lost = [
+                one
+                for one in stored["kept"]
+                if any(key.startswith(f"models/{model_id}/{one['folder']}/") for key in gone)
+            ]
+            if not lost:
+                continue
+            stored["kept"] = [one for one in stored["kept"] if one not in lost]
+            cut[model_id] = {**models[model_id], "versions": {"S": json.dumps(stored)}}
+            self.lost += [f"model {model_id}: version {one['number']}" for one in lost]
+        return cut
 
     def _name_accounts(self, made: Manifest) -> None:
         """Report the accounts that have lost their own row or the row of their address."""

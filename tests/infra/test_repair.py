@@ -10,7 +10,9 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidToken
+from chalicelib.services.datasets.browsing import BrowsedList
 from chalicelib.stores.aws.clients import Clients
 from infra.backups.damage_scan import DamageScan
 from infra.backups.dumping import dump
@@ -236,6 +238,31 @@ def test_lost_things_are_reported_by_name(filled: World, settings: Settings, fol
     assert len(named) == len(shared)
     for key in shared:
         assert any(key.split("/")[1] in line for line in named)
+
+
+def test_a_version_without_its_file_is_not_listed(
+    filled: World, settings: Settings, folder: BackupFolder
+) -> None:
+    """A version that is not served and lost its artifact is reported, and cannot be served."""
+    view = filled.dataset(some_rows({"a": 7, "b": 6}))
+    model = filled.model(view)
+    # Equal artifacts would be one piece of the backup.
+    [item] = filled.container.browsing.browse(filled.account, view, BrowsedList(), 0, 1).items
+    filled.container.corrections.remove_example(view, item.example.example_id)
+    filled.container.training.retrain(filled.account, model, TrainRequest())
+    filled.work()
+    manifest = dump(settings, folder)
+    lost_key = f"models/{model.model_id}/{model.version}/artifact.npz"
+    flip(piece(folder, next(o.sha256 for o in manifest.objects if o.key == lost_key)))
+
+    lost = repair(settings, again(folder), lambda: None)
+
+    assert f"model {model.model_id}: version 1" in (lost or ())
+    empty(settings)
+    restore(settings, again(folder))
+    found = filled.container.models.get(model.account_id, model.model_id)
+    assert [one.number for one in found.versions.kept] == [2]
+    assert found.version != model.version
 
 
 def test_a_dump_writes_damaged_pieces_again(
