@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -36,11 +37,13 @@ def test_an_imported_model_predicts(call, world, content):
     """It is a model record, counts as a training, and its other calls say what is missing."""
     made = sent(call, content).json
     assert (made["object"], made["status"], made["datasetId"]) == ("model", "QUEUED", 0)
+    assert made["modelType"] == "text-unknown"
     world.work()
 
     model = made["modelId"]
     found = call("GET", f"/v2/language/train/{model}").json
     assert (found["status"], found["datasetVersionId"]) == ("SUCCEEDED", 0), found
+    assert found["modelType"] == "text-intent"
     ask = {"document": "refund please number 7"}
     assert (
         call.json("POST", "/v2/language/intent", modelId=model, **ask).json["probabilities"]
@@ -75,6 +78,26 @@ def test_wrong_imports(call, content):
     assert (text.status, "not a zip archive" in text.json["message"]) == (415, True)
     assert call.json("POST", URL, name="a").status == 400
     assert call.json("POST", URL, path="https://example.com/a.zip").status == 400
+
+
+def test_an_import_that_would_exceed_the_storage_is_refused(call, world, content, monkeypatch):
+    """The 413 names a version to delete; an archive is accepted if it just fits."""
+
+    def send(limit: int):
+        monkeypatch.setattr(world.stores.capacity, "_max_stored_bytes", limit)
+        return sent(call, content)
+
+    call.json("POST", "/v2/language/retrain", modelId=MODEL_ID)
+    world.work()
+    before = world.objects()
+    refused = send(1)
+    assert refused.status == 413
+    stored, more = map(int, re.findall(r"(?:stores|adds about) (\d+)", refused.json["message"]))
+    assert more == len(content)
+    assert f"Delete version 1 of model {MODEL_ID}" in refused.json["message"]
+    assert send(stored + more - 1).status == 413
+    assert world.objects() == before
+    assert send(stored + more).status == 200
 
 
 def test_the_other_family_is_named(call, world, content):

@@ -9,7 +9,6 @@ from datetime import datetime
 from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL, OUT_OF_DOMAIN_RATE
 from chalicelib.domain.datasets.dataset import (
     DETECTION,
-    FAMILY_TYPES,
     IMAGE,
     LANGUAGE,
     MULTI_LABEL,
@@ -215,7 +214,8 @@ class ServedModel:
     @property
     def family(self) -> str:
         """Return the family of paths at which the model answers."""
-        return LANGUAGE if self.type in FAMILY_TYPES[LANGUAGE] else VISION
+        # Not a lookup: the type of an import is unknown until its archive is read.
+        return LANGUAGE if self.type.startswith("text-") else VISION
 
     def require_type(self, types: Collection[str]) -> None:
         """Raise an error unless the model has one of these types.

@@ -113,7 +113,7 @@ def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVers
         "are not needed."
     )
     raise TooLarge(
-        f"The account stores {stored} bytes and this training adds about {more}; the limit is "
+        f"The account stores {stored} bytes and the new version adds about {more}; the limit is "
         f"{limit}. {remedy}"
     )
 

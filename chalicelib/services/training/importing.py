@@ -17,7 +17,7 @@ from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, date_text
 from chalicelib.domain.common.limits import MAX_PREDICTED_IMAGE_BYTES
 from chalicelib.domain.common.repeats import object_id
-from chalicelib.domain.datasets.dataset import FAMILY_TYPES, Dataset
+from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import (
     UploadedFile,
@@ -26,6 +26,7 @@ from chalicelib.domain.datasets.upload import (
     is_upload_path,
 )
 from chalicelib.domain.jobs.imported_model import (
+    UNKNOWN_TYPES,
     checked_description,
     imported_card,
     imported_metrics,
@@ -101,7 +102,8 @@ class ImportService:
 
         Raises:
             BadRequest: the name or the URL cannot be used.
-            TooLarge, UnsupportedType: the file is over its limit, or is not an archive.
+            TooLarge, UnsupportedType: the file is over its limit or that of the account, or is not
+                an archive.
             TooManyOpen: the account has too many open trainings.
         """
         now = self._clock()
@@ -112,7 +114,7 @@ class ImportService:
             dataset_id=0,
             family=family,
             # The archive has the type and language, and the worker reads it.
-            type=FAMILY_TYPES[family][0],
+            type=UNKNOWN_TYPES[family],
             language="N/A",
             status=QUEUED,
             progress=0,
@@ -256,8 +258,8 @@ class ImportService:
             _check_size(size)
             return {"path": found.path, "etag": found.etag, "bytes": size}
         with self._stores.in_flight.downloading(account.account_id):
-            self._stores.downloads.check(source.path, MAX_PACKED_BYTES, "the archive")
-        return {"path": source.path}
+            probe = self._stores.downloads.check(source.path, MAX_PACKED_BYTES, "the archive")
+        return {"path": source.path, "bytes": probe.size_bytes}
 
     def _revert(self, model: Model, uploaded: UploadedFile | None) -> None:
         """Undo a request whose row was not written."""

@@ -119,7 +119,9 @@ class TrainingService:
             TooManyOpen: the account has too many open trainings.
             TooLarge: the account does not have enough storage for another version.
         """
-        self._stores.capacity.check_version(model.account_id, 0)
+        # The artifact of an import is about as large as its archive.
+        archive_bytes = (model.request.imported or {}).get("bytes") or 0
+        self._stores.capacity.check_version(model.account_id, int(str(archive_bytes)))
         # Counted first, so that nothing but the queue can fail once the training is accepted.
         position = self.view(model).queue_position
         entry = self._guard(account, dataset, model.model_id)

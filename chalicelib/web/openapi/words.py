@@ -36,7 +36,7 @@ WORDS: Mapping[str, str] = {
     "labelId": "Id of a label of the dataset.",
     "labels": "Labels, in order of first appearance.",
     "modelId": "Id of the model.",
-    "modelType": "What the model predicts: the type of its dataset.",
+    "modelType": "Type of the dataset; of an unread import `text-unknown` or `image-unknown`.",
     "datasetId": "Id of the dataset.",
     "datasetVersionId": "Always 0; for clients of the old service.",
     "algorithm": "How the model is trained. The default depends on the dataset's type.",
