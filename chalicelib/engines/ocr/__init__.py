@@ -1,1 +1,1 @@
-"""Reads text, tables, contacts and forms from pages; independent of AWS and HTTP."""
+"""Reads text, tables, contacts and forms from images of pages; independent of AWS and HTTP."""

@@ -1,6 +1,6 @@
 """Splits U.S. addresses into their parts. Contract section 6: normalizedText.
 
-Only texts with a state and a ZIP code are split; addresses of other countries are left unchanged.
+Only texts with a state and a ZIP code are split.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class _Word:
     text: str
     """Text of the word."""
     label: str
-    """Kind that the parser assigned."""
+    """Kind of word, as assigned by the parser of addresses."""
     is_glued: bool
-    """Whether there is no space between the previous word and this one."""
+    """Whether the word directly follows the previous one, without a space."""
     ends_part: bool
     """Whether a comma follows."""
 
@@ -82,7 +82,7 @@ def normalized_address(text: str) -> str | None:
 
 
 def _words_before(line: str, end: int) -> list[_Word]:
-    """Parse an address and return its words up to the character before the state."""
+    """Parse the part of an address before the state, and return its words."""
     words: list[_Word] = []
     last = 0
     for token, label in usaddress.parse(line):
@@ -97,7 +97,7 @@ def _words_before(line: str, end: int) -> list[_Word]:
 
 
 def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
-    """Split words into street and city; the city comes last."""
+    """Split words into street and city; the city is at the end."""
     start = len(words)
     while start and words[start - 1].label == _CITY:
         start -= 1
@@ -110,9 +110,9 @@ def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
 
 
 def _after_last_comma(words: list[_Word]) -> int:
-    """Return where the city begins if the parser found none: after the last comma.
+    """Return the index of the city's first word if the parser found none: after the last comma.
 
-    A house number or a unit is never taken for a city.
+    A house number or a unit is never part of a city.
     """
     for place in range(len(words) - 2, -1, -1):
         if words[place].ends_part:
@@ -123,7 +123,7 @@ def _after_last_comma(words: list[_Word]) -> int:
 
 
 def _is_street_type(head: list[_Word], word: _Word, following: _Word) -> bool:
-    """Return whether the first word of the city is the type of the street before it."""
+    """Return whether the first word of the city is really the type of the street: St, Ave."""
     folded = word.text.lower().rstrip(".")
     if not head or head[-1].ends_part or head[-1].label not in _STREET_ENDS:
         return False

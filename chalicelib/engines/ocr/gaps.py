@@ -45,7 +45,7 @@ class LineSplit:
 
 
 def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at spaces with wide gaps between the characters.
+    """Split a line of a text layer at spaces that are wide gaps.
 
     Args:
         line: line of a text layer, with exact positions.
@@ -74,7 +74,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
 
 
 def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at positions of spaces."""
+    """Split a line of a text layer at given positions, 0 to 1."""
     if not cuts:
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
@@ -84,7 +84,10 @@ def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLin
 
 
 def _pitch(line: TextLine) -> float:
-    """Return the usual distance between neighbouring characters of a line; 0 if unknown."""
+    """Return the usual distance between neighbouring characters of a line, as a fraction of it.
+
+    0 if the positions are unknown.
+    """
     distances = [
         abs(right - left)
         for (left, right), pair in zip(pairwise(line.places), pairwise(line.text), strict=False)
@@ -94,7 +97,7 @@ def _pitch(line: TextLine) -> float:
 
 
 def _exact_range(part: TextLine, pitch: float) -> Range:
-    """Return where a part begins and ends, from the middles of its characters."""
+    """Return where a part of a line begins and ends, computed from its characters' middles."""
     return max(0.0, min(part.places) - pitch / 2), min(1.0, max(part.places) + pitch / 2)
 
 
@@ -143,7 +146,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
 
 
 def _ranges(ink: Ink, least_gap: float) -> list[Range]:
-    """Join neighbouring runs of ink without a wide gap between them."""
+    """Join runs of ink that are separated by less than the given gap."""
     ranges = [ink.spans[0]]
     for start, end in ink.spans[1:]:
         if start - ranges[-1][1] > least_gap:
@@ -156,11 +159,11 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
 def _shared_out(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
-    """Assign the characters of a line to ranges, by their positions.
+    """Assign each character of a line to the range that is nearest to it.
 
     Returns:
-        A line with its part of the text for each range, and whether no visible character is between
-            two ranges.
+        For each range, a line with its characters; and whether every visible character is inside
+        its range.
     """
     if not line.places:
         return [replace(line, text="") for _ in ranges], False
@@ -190,7 +193,7 @@ def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
 def read_unclear(
     pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return the parts of all lines; parts whose text is unclear are read again together.
+    """Return the parts of all lines. Parts whose text is unclear are read again, in one call.
 
     Args:
         pixels: pixels of the page.
@@ -210,7 +213,7 @@ def read_unclear(
 
 
 def _better(part: TextLine, again: TextLine | None) -> TextLine:
-    """Return the text of the second reading, or the original part if that reading is empty."""
+    """Return the part as read again; the original if nothing was read."""
     if again is None or (part.text and again.probability < part.probability * _LEAST_AGAIN):
         return part
     return replace(part, text=again.text, probability=again.probability, places=again.places)

@@ -1,7 +1,7 @@
 """Finds the ink of a line: its rows, its columns and the gaps between them.
 
-Positions along the line are 0 at its beginning and 1 at its end; across the line 0 is the top and 1
-the bottom.
+Positions along the line are 0 at its beginning and 1 at its end. Positions across the line are 0
+at the top of its box and 1 at the bottom.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Ink:
     """The ink of one line."""
 
     top: float
-    """Beginning of the first row, across the line."""
+    """Position of the first row with ink, across the line."""
     bottom: float
-    """End of the last row."""
+    """Position after the last row with ink, across the line."""
     spans: tuple[tuple[float, float], ...]
-    """Beginning and end of each run of inked columns, along the line, in order."""
+    """Beginning and end of each run of columns with ink, along the line, in order."""
     ratio: float
-    """Length of the line's box in heights of the box."""
+    """Length of the line's box, divided by its height."""
 
     @property
     def height(self) -> float:
@@ -94,7 +94,7 @@ def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
 
 
 def stretches(flags: Bools) -> tuple[Ints, Ints]:
-    """Return beginning and end (exclusive) of each run of True values."""
+    """Return the first index of each run of True values, and the index after its last."""
     changes = np.flatnonzero(np.diff(np.r_[False, flags, False].astype(np.int8)))
     return changes[::2], changes[1::2]
 
@@ -114,7 +114,7 @@ def _line_grey(pixels: Pixels, line: TextLine) -> Doubles | None:
 
 
 def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
-    """Crop a rotated line."""
+    """Crop the rotated area of a line, so that the line is horizontal."""
     around = around_points(quad)
     left, top = max(0, math.floor(around.min_x)), max(0, math.floor(around.min_y))
     right, bottom = math.ceil(around.max_x), math.ceil(around.max_y)
@@ -138,7 +138,7 @@ def _turned_part(pixels: Pixels, quad: Quad) -> Pixels:
 
 
 def _ink_mask(grey: Doubles) -> Bools | None:
-    """Return whether each pixel is ink, dark or light; None for an area without ink."""
+    """Return which pixels are ink, whether darker or lighter than the paper; None without ink."""
     if grey.max() - grey.min() < _LEAST_CONTRAST:
         return None
     dark = grey < _threshold(grey)
@@ -149,7 +149,7 @@ def _ink_mask(grey: Doubles) -> Bools | None:
 
 
 def _threshold(grey: Doubles) -> float:
-    """Return the brightness that separates ink from paper best (Otsu)."""
+    """Return the brightness that best separates ink from paper (Otsu's method)."""
     counts = np.bincount(grey.astype(np.int64).ravel(), minlength=256).astype(np.float64)
     levels = np.arange(256)
     below = np.cumsum(counts)
@@ -180,7 +180,7 @@ def _without_rules(mask: Bools) -> Bools:
 
 
 def _text_rows(inked: Bools, counts: Ints) -> tuple[int, int]:
-    """Return first and last (exclusive) row of the line, without parts of neighbouring lines."""
+    """Return the first row of the line and the row after the last, without neighbouring lines."""
     starts, ends = stretches(inked)
     weights = np.add.reduceat(counts, starts)
     main = int(np.argmax(weights))

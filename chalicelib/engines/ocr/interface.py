@@ -61,7 +61,7 @@ class TextEngine(Protocol):
             check: see Check.
 
         Returns:
-            Lines with characters of the engine's alphabet, and lines without text where text was
+            Lines with characters of the engine's alphabet. A line has an empty text where text was
             detected but not recognised. The list is empty for a blank page.
 
         Raises:
@@ -93,7 +93,7 @@ class ScoringEngine(Protocol):
     def score_crops(
         self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck
     ) -> tuple[Steps, ...]:
-        """Return probabilities of characters in areas that contain one line each.
+        """Return the probability of each letter along areas that contain one line each.
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
@@ -102,9 +102,9 @@ class ScoringEngine(Protocol):
             check: see Check.
 
         Returns:
-            For each area the probabilities of no character (the blank of connectionist temporal
-            classification) and of each letter, from left to right, float32, shape (steps, 1 +
-            letters); each step sums to 1.
+            One array for each area, float32, shape (steps, 1 + letters). Steps go from left to
+            right, and each sums to 1. The first column is the probability of no character (the
+            blank of connectionist temporal classification).
 
         Raises:
             OcrNotInstalled: the engine's files are missing or damaged.

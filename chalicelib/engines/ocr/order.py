@@ -1,4 +1,4 @@
-"""Sorts the lines of a page in reading order: row by row, each from left to right."""
+"""Sorts the lines of a page in reading order: row by row, each row from left to right."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _LONG = 2.5
 
 
 def in_reading_order(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Sort lines by rows from top to bottom, each from left to right, along the page's slope."""
+    """Sort lines by rows from top to bottom, and within a row from left to right.
+
+    The slope of the page is taken into account.
+    """
     slope = page_slope(lines)
     placed = [_Placed(line, slope) for line in lines]
     rows: list[list[_Placed]] = []
@@ -44,7 +47,7 @@ def page_slope(lines: Sequence[TextLine]) -> float:
 
 
 def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
-    """Return the weighted median of some values; 0 without values."""
+    """Return the weighted median of pairs of value and weight; 0 without values."""
     half = sum(weight for _, weight in weighted) / 2
     for value, weight in sorted(weighted):
         half -= weight
@@ -54,7 +57,7 @@ def weighted_median(weighted: Sequence[tuple[float, float]]) -> float:
 
 
 class _Placed:
-    """A line with the position of its middle on the level page."""
+    """A line with the position of its middle on the deskewed page."""
 
     def __init__(self, line: TextLine, slope: float) -> None:
         corners = line.corners

@@ -1,7 +1,7 @@
 """Decides which gaps of a line separate two items, and which are spaces within one item.
 
-A typewriter's space is wider than the gap between two printed items. So gaps are compared with the
-spaces of the same line and page. All widths are in heights of the line's ink.
+A space of a typewriter can be wider than the gap between two items of a printed page. So gaps are
+compared with the spaces of the same line and page. All widths are in heights of the line's ink.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ _FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """One gap of a line."""
+    """A gap between two runs of ink in a line."""
 
     width: float
     """Width in heights of the ink."""
     is_space: bool
-    """Whether the text has a space there."""
+    """Whether the line's text has a space at the gap."""
 
 
 def find_gaps(line: TextLine, ink: Ink) -> list[Gap]:
     """Return the gaps between the runs of ink of a line, from left to right.
 
-    If the positions of characters are unknown, the widest gaps are taken for spaces.
+    If the positions of characters are unknown, the widest gaps count as spaces.
     """
     widths = [(right[0] - left[1]) / ink.height for left, right in pairwise(ink.spans)]
     if not line.places:
@@ -63,7 +63,7 @@ def usual_space(lines: Iterable[list[Gap]]) -> float:
 
 
 def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> list[Range]:
-    """Join the runs of ink that belong to one item.
+    """Join the runs of ink of a line that belong to one item.
 
     Args:
         ink: ink of a line.
@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
-    """Return the minimum widths of separating gaps: where the text has a space, and elsewhere."""
+    """Return the smallest separating gaps: at a space of the text, and between letters."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

@@ -1,7 +1,7 @@
 """Loads the installed networks that read text and tables, once for all calls.
 
-Installed by infra/models.py: the folders `ppocr` and `slanet`, with `engine.json` each. The second
-engine, Tesseract, is a program that comes with a Python package.
+infra/models.py installs the folders `ppocr` and `slanet`, each with an `engine.json`. The second
+text engine, Tesseract, is a program from a Python package.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class EngineFacts:
     name: str
     """PPOCR, TESSERACT or SLANET."""
     title: str
-    """Name given by its makers, or name and version of a program."""
+    """Name given by the authors of a network; for a program, name and version."""
     sha256: str
-    """Digest of its files, 64 hex digits; of the language data for a program."""
+    """SHA-256 of the network's files, or of a program's language data, 64 hex digits."""
     licence: str
     """SPDX identifier."""
 
@@ -66,9 +66,9 @@ class OcrPool:
 
     @property
     def engine_name(self) -> str | None:
-        """The engine in use: the engine of the settings, or Tesseract if PP-OCR is not installed.
+        """The engine in use, PPOCR or TESSERACT; None if neither is installed.
 
-        None if neither is installed.
+        It is the engine of the settings, or Tesseract if PP-OCR is not installed.
         """
         if self._wanted in self._engines:
             return self._wanted
@@ -77,7 +77,7 @@ class OcrPool:
         return TESSERACT if self.is_installed(TESSERACT) else None
 
     def engine(self, alphabet: str = DOCUMENTED) -> TextEngine:
-        """Return the engine in use, with the letters of an alphabet.
+        """Return the engine in use, for the characters of an alphabet.
 
         Raises:
             OcrNotInstalled: no engine is installed, or its files are damaged.
@@ -143,7 +143,7 @@ class OcrPool:
             raise OcrNotInstalled(name) from error
 
     def state(self) -> dict[str, str]:
-        """Return the state for the health call: the engine in use, or `missing`."""
+        """Return the state for the health route: the name of the engine in use, or `missing`."""
         return {"ocr": self.engine_name or "missing"}
 
     def warm(self) -> None:

@@ -1,4 +1,4 @@
-"""Reads one page from its text layer if it has one, else from its pixels, rotated upright."""
+"""Reads a page: from its text layer if it has one, otherwise from its pixels."""
 
 from __future__ import annotations
 
@@ -68,7 +68,10 @@ def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
 
 
 def page_notes(page: ReadPage) -> tuple[PageNote, ...]:
-    """Return what the answer about a page may lack; the page still has its pixels, if any."""
+    """Return notes about text that may be missing from the result, such as unread ink.
+
+    The page must still have its pixels, if any.
+    """
     codes = list(page.page.notes)
     if page.unread or (not page.lines and _has_ink(page.pixels)):
         codes.append(UNREAD_INK)
@@ -78,14 +81,14 @@ def page_notes(page: ReadPage) -> tuple[PageNote, ...]:
 
 
 def _has_ink(pixels: Pixels | None) -> bool:
-    """Return whether a page is not blank."""
+    """Return whether a page has ink; False without pixels."""
     return pixels is not None and int(pixels.max()) - int(pixels.min()) >= _INK
 
 
 def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
-    """Read a page without any text again, reduced to half and to a quarter of its size.
+    """Read a page without any text again, at half and at a quarter of its size.
 
-    Detectors overlook a single line on a large empty page. A blank page is not read again.
+    Detectors miss a single line on a large empty page. A blank page is not read again.
     """
     if not _has_ink(pixels):
         return []
@@ -101,13 +104,16 @@ def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> lis
 
 
 def _scaled(quad: Quad, scale: int) -> Quad:
-    """Return corners in pixels of a raster that is larger by a factor."""
+    """Return corners in pixels of a raster that is `scale` times larger."""
     first, second, third, fourth = ((scale * x, scale * y) for x, y in quad)
     return first, second, third, fourth
 
 
 def _on_pictures(page: Page, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
-    """Recognise the text in the images of a page with a text layer; unread lines are empty."""
+    """Recognise the text in the images of a page that has a text layer.
+
+    Lines that were detected but not recognised have an empty text.
+    """
     found: list[TextLine] = []
     pixels = page.pixels
     if pixels is None:
@@ -122,7 +128,7 @@ def _on_pictures(page: Page, engine: TextEngine, check: CancelCheck) -> list[Tex
 
 
 def _shifted(line: TextLine, across: float, down: float) -> TextLine:
-    """Return a line of a part of the raster in coordinates of the whole raster."""
+    """Convert a line from coordinates of a part of the raster to those of the whole raster."""
     box = line.box
     moved = Rect(box.min_x + across, box.min_y + down, box.max_x + across, box.max_y + down)
     first, second, third, fourth = ((x + across, y + down) for x, y in line.corners)
@@ -131,17 +137,23 @@ def _shifted(line: TextLine, across: float, down: float) -> TextLine:
 
 
 def _without_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Return the places where text was detected but not read."""
+    """Return the lines that were detected but not recognised."""
     return [line for line in found if not line.text]
 
 
 def _with_text(found: Sequence[TextLine]) -> list[TextLine]:
-    """Remove lines that were detected but not recognised."""
+    """Return the lines with recognised text."""
     return [line for line in found if line.text]
 
 
 def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]) -> ReadPage:
-    """Rotate a page with a text layer, and add the text that was recognised in its images."""
+    """Rotate a page with a text layer, and add the text recognised in its images.
+
+    Args:
+        page: the page.
+        layer: lines of the text layer.
+        pictured: lines in images; those with an empty text are stored as unread.
+    """
     turns = needed_turns(layer)
     read = [*layer, *_with_text(pictured)]
     lines = turned_lines(read, turns, page.width, page.height)
@@ -155,7 +167,7 @@ def _exact(page: Page, layer: tuple[TextLine, ...], pictured: Sequence[TextLine]
 def _turned(
     page: Page, pixels: Pixels, turns: int, engine: TextEngine, check: CancelCheck
 ) -> ReadPage:
-    """Rotate the raster and read it again, because engines find more in upright text."""
+    """Rotate the pixels of a page and read it again, because upright text is read better."""
     turned = turned_pixels(pixels, turns)
     found = engine.read(turned, check)
     if turns % 2 and _is_upside_down(turned, _with_text(found), engine, check):
@@ -173,7 +185,7 @@ def _straightened(
     engine: TextEngine,
     check: CancelCheck,
 ) -> ReadPage:
-    """Straighten a raster with bent lines and read it again; return the better result."""
+    """Straighten a page with bent lines and read it again; return the better of both results."""
     courses = [line.course for line in found if line.course is not None]
     unrolling = find_unrolling(pixels, courses)
     flat = turns, pixels, found, None
@@ -202,7 +214,7 @@ def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
 
 
 def _sense(found: Sequence[TextLine]) -> float:
-    """Return the number of recognised characters, weighted by their probability."""
+    """Return the number of recognised characters, each weighted by its probability."""
     return sum(line.probability * len(line.text) for line in found)
 
 
@@ -220,7 +232,7 @@ def _is_upside_down(
 
 
 def _mean_probability(lines: Sequence[TextLine | None]) -> float:
-    """Return the mean over all characters; 1 without lines, 0 for lines without text."""
+    """Return the mean probability of all characters; 1 without lines, 0 for lines without text."""
     read = [line for line in lines if line is not None]
     weight = sum(len(line.text) for line in read)
     if not weight:

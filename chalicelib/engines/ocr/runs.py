@@ -1,4 +1,4 @@
-"""Runs of words: the lines of a page, split where their ink has gaps."""
+"""Splits the lines of a page into runs of words, at gaps in their ink."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINES_A_CHECK = 50
 
 
 def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
-    """Return the items of task text: lines tightened to their ink and split at wide gaps.
+    """Split the lines of a page into runs of words, as task text returns them.
 
     Args:
         page: page as read; without pixels only the positions of the characters are used.
@@ -32,7 +32,7 @@ def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[T
         check: called regularly; raises to stop.
 
     Returns:
-        The runs in reading order, each with text; the words of one phrase are in one run.
+        The runs in reading order, each with text. The words of one phrase are in one run.
     """
     if page.is_exact or page.pixels is None:
         parts = (divide_exact(line, TEXT_GAP, WIDER) for line in page.lines)
@@ -57,5 +57,5 @@ def _divided(pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck) -> l
 
 
 def _divided_line(line: TextLine, ink: Ink, usual: float) -> LineSplit:
-    """Split one line, given the usual width of a space on its page."""
+    """Split a line at its wide gaps, given the usual width of a space on its page."""
     return divide(line, ink, phrase_ranges(ink, find_gaps(line, ink), TEXT_GAP, usual))

@@ -1,4 +1,4 @@
-"""Levels pages that are slightly rotated, and rotates boxes back."""
+"""Deskews pages that are slightly rotated, and converts boxes back to the original page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHORT = 2.0  # Lines that are shorter than this many heights do not show the sl
 
 @dataclass(frozen=True, slots=True)
 class PageRotation:
-    """A rotation about the centre of a page, which keeps the page's size."""
+    """A rotation about the centre of a page. The size of the page stays the same."""
 
     angle: float
     """Clockwise angle of the original page, in radians."""
@@ -35,7 +35,7 @@ class PageRotation:
     """Height of the page, in pixels."""
 
     def upright(self, line: TextLine) -> TextLine:
-        """Return a line as it is on the rotated, upright page."""
+        """Convert a line to coordinates of the upright page."""
         corners = [self._moved(point, -self.angle) for point in line.corners]
         left = (corners[0][0] + corners[3][0]) / 2
         right = (corners[1][0] + corners[2][0]) / 2
@@ -45,7 +45,7 @@ class PageRotation:
         return replace(line, box=box, quad=None)
 
     def back(self, box: Rect) -> Rect:
-        """Return a box of the upright page as an upright rectangle on the original page."""
+        """Convert a box of the upright page to a rectangle around it on the original page."""
         corners = (
             (box.min_x, box.min_y),
             (box.max_x, box.min_y),
@@ -55,13 +55,14 @@ class PageRotation:
         return around_points(self._moved(point, self.angle) for point in corners)
 
     def pixels(self, pixels: Pixels) -> Pixels:
-        """Return the upright page.
+        """Rotate the pixels of the original page upright.
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
 
         Returns:
-            The rotated pixels, same shape; new areas have the usual colour of the page's edge.
+            The rotated pixels, same shape. Corners without a pixel get the usual colour of the
+            page's edge.
         """
         from PIL import Image
 
@@ -83,13 +84,13 @@ class PageRotation:
 
 
 def find_angle(lines: Sequence[TextLine]) -> float:
-    """Return the clockwise angle of a page in radians: the weighted median of its lines."""
+    """Return the clockwise angle of a page in radians: the median of its lines, by length."""
     angles = [(_slope(line), line.box.width) for line in lines if _is_long(line)]
     return weighted_median([each for each in angles if abs(each[0]) < _STEEPEST])
 
 
 def is_level(line: TextLine, angle: float) -> bool:
-    """Return whether a line is parallel to the page, unlike a watermark; short lines always are."""
+    """Return whether a line has the angle of the page. Short lines always have."""
     return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
 
 

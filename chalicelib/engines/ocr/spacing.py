@@ -39,7 +39,7 @@ _CLOSING = frozenset(",.;!?)]}%'\"")
 
 
 def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> TextLine:
-    """Return a line with a space at each wide gap in its ink.
+    """Insert a space into a line's text at each wide gap in its ink.
 
     Args:
         line: line as an engine read it; a line without positions of its characters is not changed.
@@ -55,10 +55,11 @@ def with_spaces(line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float) -> 
 def _overlooked(
     line: TextLine, ink: Ink, gaps: Sequence[Gap], usual: float
 ) -> list[tuple[int, float]]:
-    """Find gaps that are spaces but were not recognised as such.
+    """Find wide gaps in the ink where the line's text has no space.
 
     Returns:
-        For each, the index of the next character, and the middle of the gap along the line, 0 to 1.
+        For each, the index of the next character, and the middle of the gap along the line, 0 to
+        1.
     """
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
@@ -77,7 +78,7 @@ def _overlooked(
 
 
 def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
-    """Insert spaces into a line's text, from the right so that offsets stay valid."""
+    """Insert spaces into a line's text, from the right so that indexes stay valid."""
     text, places = line.text, line.places
     for at, middle in reversed(found):
         text = f"{text[:at]} {text[at:]}"
@@ -86,15 +87,15 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether a gap may be no space: between digits, at a narrow letter, before a colon."""
+    """Return whether only a wider gap is a space: between digits, at narrow letters, at `:`."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:
-    """Return whether a space before a character is plausible.
+    """Return whether there may be a space before a character of a text.
 
-    It is not plausible next to the point, comma or colon of a number, before the hyphen of a
-    number, or between two narrow letters, as in "still".
+    There is none in three cases: next to a mark inside a number, before the hyphen of a number, or
+    between two narrow letters, as in "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False
@@ -116,7 +117,7 @@ _LINES_A_CHECK = 50
 def spaced_lines(
     pixels: Pixels, lines: Sequence[TextLine], check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return lines with a space at each wide gap in their ink.
+    """Insert a space into each line's text at each wide gap in its ink.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).

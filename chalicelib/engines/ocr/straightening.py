@@ -1,9 +1,9 @@
-"""Straightens pages that were bent when photographed, such as those of books.
+"""Straightens photographed pages that are bent, such as those of books.
 
-The lines of text give the slope at many positions. A smooth field of slopes is fitted to them;
-curves that follow the field are the rows of the straightened page. No shape of the paper is assumed
-(unlike Cao, Ding, Liu 2003, cylinders), so any bend and any camera angle is handled in the same
-way.
+The lines of text show the slope of the page at many positions. A smooth field of slopes is fitted
+to them. Curves that follow the field become the rows of the straightened page. No shape of the
+paper is assumed (unlike Cao, Ding, Liu 2003, cylinders), so any bend and camera angle is handled
+in the same way.
 """
 
 from __future__ import annotations
@@ -53,14 +53,13 @@ _STEEPEST = 1.0
 
 
 def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | None:
-    """Return the mapping that straightens a page; None for a flat page.
+    """Find the mapping that straightens a page; None for a flat page.
+
+    A flat page may be rotated or photographed from the side.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
         courses: curves of the page's lines, in pixels.
-
-    Returns:
-        The mapping; None for a flat page, even if it is rotated or photographed from the side.
     """
     bent = [course.length for course in courses if course.sag > BENT]
     if len(bent) < _FEWEST or sum(bent) < _SHARE * sum(course.length for course in courses):
@@ -73,7 +72,10 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
 
 
 def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
-    """Straighten a raster, uint8, shape (height, width, 3); its border is extended outwards."""
+    """Straighten the pixels of a page, uint8, shape (height, width, 3).
+
+    Beyond its edges, the page is extended by its border pixels.
+    """
     edge = np.concatenate((pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
     red, green, blue = (int(value) for value in np.median(edge, axis=0))
     meshes = [
@@ -95,7 +97,7 @@ def straightened(pixels: Pixels, unrolling: Unrolling) -> Pixels:
 
 
 def _along_ink(grey: Pixels, course: Course) -> Course:
-    """Fit a curve through the middle of a line's ink, which is more exact than its detected box."""
+    """Fit a curve to the middle of a line's ink, which is more exact than the detected box."""
     x, y = np.array(course.points).T
     columns = np.arange(max(0, math.ceil(x[0])), min(grey.shape[1], math.floor(x[-1]) + 1))
     reach = max(2, round(_REACH * course.height))
@@ -118,7 +120,7 @@ def _along_ink(grey: Pixels, course: Course) -> Course:
 
 
 def _ink_of(strip: Singles) -> Singles:
-    """Return how much the pixels of a line differ from the surrounding paper."""
+    """Return how much each pixel of a line differs from the surrounding paper."""
     height, width = strip.shape
     # Light changes along a line: the paper is that of a few letters, not of the line.
     parts = np.array_split(strip, max(1, width // height), axis=1)
@@ -128,7 +130,7 @@ def _ink_of(strip: Singles) -> Singles:
 
 
 class _Frame:
-    """The page rotated so that most of its text is horizontal."""
+    """The page, rotated so that most of its text is horizontal."""
 
     def __init__(self, courses: Sequence[Course], width: int, height: int) -> None:
         steps = np.array([np.subtract(c.points[-1], c.points[0]) for c in courses])
@@ -140,7 +142,7 @@ class _Frame:
         self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
 
     def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
-        """Return positions on the rotated page, with the slopes of the text at these positions."""
+        """Return positions along the lines of text on the rotated page, and the slope at each."""
         places, slopes = [], []
         for course in courses:
             points = self._turned(np.array(course.points))
@@ -151,7 +153,7 @@ class _Frame:
         return np.concatenate(places), np.concatenate(slopes)
 
     def unrolling(self, slopes: _Slopes) -> Unrolling:
-        """Follow the slopes from the middle of the page to both sides, row by row."""
+        """Follow the slopes from the middle of the page to the left and right, for each row."""
         low, high, step = self._low, self._high, self._step
         columns = np.arange(low[0], high[0] + step, step)
         start = len(columns) // 2
@@ -179,7 +181,7 @@ class _Frame:
         )
 
     def _turned(self, points: Doubles, *, back: bool = False) -> Doubles:
-        """Rotate points, shape (…, 2), to the page with horizontal text, or back."""
+        """Rotate points, shape (…, 2), to the page with horizontal text; with `back`, from it."""
         angle = self._angle if back else -self._angle
         cosine, sine = math.cos(angle), math.sin(angle)
         x, y = np.moveaxis(points - self._middle, -1, 0)
@@ -206,18 +208,18 @@ class _Slopes:
             weights = np.sqrt(1 / (1 + away**2))
 
     def followed(self, x: float, y: Doubles, step: float) -> Doubles:
-        """Return the next points of the curves through x and y (midpoint method)."""
+        """Move points along the slopes by one step; return their new y (midpoint method)."""
         half = y + self._at(x, y) * step / 2
         return y + self._at(x + step / 2, half) * step
 
     def _at(self, x: float, y: Doubles) -> Doubles:
-        """Return the slopes at positions of one column."""
+        """Return the slopes at heights y of one column."""
         places = np.stack((np.full_like(y, x), y), 1)
         found: Doubles = np.clip(self._terms(places) @ self._factors, -_STEEPEST, _STEEPEST)
         return found
 
     def _terms(self, places: Doubles) -> Doubles:
-        """Return the basis functions at positions; outside the text the nearest slope continues."""
+        """Return the basis functions at positions; outside the text, at the nearest position."""
         across, down = np.moveaxis(np.clip((places - self._low) / self._span, 0, 1), 1, 0)
         spline = _cubic(across * _KNOTS)
         down = 2 * down - 1

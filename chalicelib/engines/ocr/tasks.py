@@ -1,4 +1,4 @@
-"""Finds the items of a task on one page, and names the tables of a whole document."""
+"""Finds the items that a task requests on one page, and names tables of a whole document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from chalicelib.engines.ocr.tables.structure import StructureModel
 
 @dataclass(frozen=True)
 class Tools:
-    """The networks that read pages."""
+    """The engine and network that read pages."""
 
     engine: TextEngine
     """Engine that reads text."""
@@ -76,13 +76,12 @@ def lay_out(
     tools: Tools,
     check: CancelCheck,
 ) -> tuple[Sequence[ReadingPlace], Sequence[WrittenBlock]]:
-    """Return the reading order of the items of task text, and their blocks.
+    """Return the reading order of the items of task text, and the blocks of the page.
 
     Args:
         page: page of the items; with pixels if tables are written.
         items: result of `find_items`.
-        request: request, which decides whether order and blocks are computed; the order only for
-            task text.
+        request: request; its layout, output and roles decide what is computed.
         tools: the networks.
         check: see chalicelib/engines/ocr/interface.py.
 
@@ -104,12 +103,12 @@ def lay_out(
 
 
 def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBlock, ...]:
-    """Name the tables of an answer by their headers, and normalise addresses in their cells.
+    """Name the tables of a document by their headers, and normalise addresses in their cells.
 
     Args:
-        parts: tables in reading order of the answer.
-        request: request, which decides whether parts of a table are linked; its template names
-            header cells, without a template their texts are used.
+        parts: tables in reading order.
+        request: request, which decides whether parts of a table are linked. Its template names
+            header cells; without a template, the texts of the header cells are the names.
     """
     wholes = link(parts) if request.links_tables else [alone(part) for part in parts]
     named = name_headers([whole.table for whole in wholes], request.template)
@@ -121,5 +120,5 @@ def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBl
 
 
 def _addresses(named: NamedTable) -> tuple[str | None, ...]:
-    """Return the normalised address in each cell that contains one."""
+    """Return, for each cell, the normalised address that it contains, if any."""
     return tuple(normalized_address(cell.text) for cell in named.table.cells)

@@ -1,4 +1,4 @@
-"""Rotates a page and its lines by quarter turns."""
+"""Rotates a page and its lines by multiples of 90 degrees."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAJORITY = 0.5
 
 
 def needed_turns(lines: Sequence[TextLine]) -> int:
-    """Return the number of clockwise quarter turns, 0 to 3, after which most text is upright."""
+    """Return how many clockwise quarter turns, 0 to 3, make most of the text upright."""
     weights = [0, 0, 0, 0]
     for line in lines:
         (ax, ay), (bx, by), *_ = line.corners
@@ -59,12 +59,12 @@ def turned_rects(
 
 
 def reversed_quad(quad: Quad) -> Quad:
-    """Return the corners of a line as if it were read upside down."""
+    """Return the corners of a line as if the line were read upside down."""
     return quad[2], quad[3], quad[0], quad[1]
 
 
 def _turned_line(line: TextLine, turns: int, width: float, height: float) -> TextLine:
-    """Rotate one line; an upright result needs no corners."""
+    """Rotate a line by quarter turns; an upright result needs no corners."""
     first, second, third, fourth = (
         _turned_point(point, turns, width, height) for point in line.corners
     )

@@ -1,1 +1,1 @@
-"""Contacts of a business card, and the same kinds of text anywhere on a page."""
+"""Finds the contacts of a business card, and the same kinds of text on any page."""

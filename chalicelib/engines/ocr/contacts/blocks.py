@@ -24,11 +24,11 @@ _ICON = re.compile(r"(?:[A-Za-z©®@°?]\W?|\W{1,2}) (?=\d)")
 def address_blocks(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the addresses among text pieces, each with its lines joined, and the other pieces.
+    """Join the text pieces that are lines of one address; return addresses and other pieces.
 
     Args:
         pieces: pieces without phone numbers, mail and web addresses.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
     """
     blocks = _Blocks(dict(part for piece in pieces for part in _parts(piece)), check)
     found = list(blocks.found())
@@ -37,7 +37,7 @@ def address_blocks(
 
 
 class _Blocks:
-    """Joins the text pieces of a page that belong to one address."""
+    """Joins the text pieces of a page that are lines of one address."""
 
     def __init__(self, wholes: dict[CardPiece, CardPiece], check: CancelCheck) -> None:
         self.pieces = list(wholes)
@@ -80,7 +80,7 @@ class _Blocks:
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
-        """Return a piece together with its neighbours that continue the address."""
+        """Return a piece, followed by the pieces that continue its address."""
         block = [first]
         while len(block) < measures.ADDRESS_LINES:
             following = self._following(block)
@@ -90,10 +90,10 @@ class _Blocks:
         return block
 
     def _following(self, block: Sequence[CardPiece]) -> CardPiece | None:
-        """Return the piece that continues an address; None at its end.
+        """Return the piece that continues an address; None at the end of the address.
 
-        Between two lines of an address, or after a line that ends with a comma, a text that does
-        not look like an address counts as a town or quarter. Any other such text ends the address.
+        A text that does not look like an address ends it, with two exceptions: between two lines
+        of an address, or after a comma, such a text may be a town or quarter.
         """
         barrier: CardPiece | None = None
         for piece in self._candidates(block[-1]):
@@ -118,7 +118,12 @@ class _Blocks:
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
-        """Return whether a line continues an address without looking like one itself."""
+        """Return whether a text may be the town or quarter in an address.
+
+        Args:
+            block: lines of the address so far.
+            bridge: the text.
+        """
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
@@ -129,11 +134,10 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Remove a key before an address, `Ship to: 12 Elm Street`, and the icon of a map.
+    """Split off a key before an address, `Ship to: 12 Elm Street`, and the icon of a map.
 
     Yields:
-        Each part, and the piece from which it was cut, since the next line may be aligned with
-            either.
+        Each part, and the piece from which it was cut: the next line may be aligned with either.
     """
     end = key_end(piece.text)
     tail = piece.part(end, len(piece.text)) if end else None
@@ -147,19 +151,19 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether a key is directly followed by an address or its first line."""
+    """Return whether the text after a key is an address or its first line."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND
 
 
 def _names_address(key: str) -> bool:
-    """Return whether a key announces an address."""
+    """Return whether a key is one after which an address follows, such as `Ship to`."""
     return labels.is_label(key) or is_heading(key)
 
 
 def _confidence(piece: CardPiece) -> float:
-    """Return the confidence of an address line, reduced by signs of other kinds of text."""
+    """Return the confidence that a piece is a line of an address."""
     text = piece.text
     confidence = address_confidence(text)
     if confidence < measures.WEAK_ADDRESS or is_entry(text):
@@ -177,7 +181,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a single letter or mark before a house number, which is a map icon or a label."""
+    """Remove a letter or mark before an address line: the image of a map, or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece
@@ -188,7 +192,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
 
 
 def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[CardPiece]:
-    """Remove lines above the street, except building, quarter and town."""
+    """Remove the lines above the street that are not the building, the quarter or the town."""
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
@@ -199,9 +203,10 @@ def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[
 
 
 def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
-    """Return whether an address can continue with a line.
+    """Return whether a line can continue an address.
 
-    After state and ZIP code only a country can follow; after any postcode no second street.
+    After a state and ZIP code, only a country can follow. A complete address cannot have a second
+    street.
     """
     text = piece.text
     if any(find_state_zips(one.text) for one in block):
@@ -210,7 +215,7 @@ def _may_follow(block: Sequence[CardPiece], piece: CardPiece) -> bool:
 
 
 def _is_complete(block: Sequence[CardPiece]) -> bool:
-    """Return whether lines have a street and a postcode."""
+    """Return whether lines contain both a street and a postcode."""
     has_street = any(names_street(one.text) for one in block)
     return has_street and any(_has_postcode(one.text) for one in block)
 
@@ -227,7 +232,7 @@ def _has_postcode(text: str) -> bool:
 
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
-    """Return whether a piece continues an address after its last piece."""
+    """Return whether a piece is next to or below the last piece, in letters of similar size."""
     alike = max(last.height, piece.height) < measures.SAME_SIZE_TIMES * min(
         last.height, piece.height
     )

@@ -1,4 +1,4 @@
-"""Finds hints to names of person and organisation in the mail and web addresses of a card."""
+"""Finds the names of a person and an organisation in mail and web addresses of a card."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """Parts of mail and web addresses that hint at names, in lower case."""
+    """Parts of mail and web addresses that may contain names, in lower case."""
 
     owners: tuple[str, ...]
-    """Labels of domain names that name their owner, without mail providers."""
+    """Labels of domain names that identify the owner; those of mail providers are left out."""
     locals: tuple[str, ...]
-    """Parts of mail addresses before the at sign, without names of roles."""
+    """Parts of mail addresses before the at sign; names of roles, such as info, are left out."""
 
     def organisation(self, text: str) -> float:
-        """Return how well a text matches the domain of an address as name of its owner, 0 to 1."""
+        """Return how well a text matches any of the domain owners, 0 to 1."""
         return max((_owner_fit(text, owner) for owner in self.owners), default=0.0)
 
     def person(self, text: str) -> float:
-        """Return how well a name matches the part of a mail address before the at sign, 0 to 1."""
+        """Return how well a name matches the local part of any mail address, 0 to 1."""
         words = _name_words(text)
         return max((_local_fit(words, local) for local in self.locals), default=0.0)
 
 
 def clues_of(mails: Iterable[str], sites: Iterable[str]) -> Clues:
-    """Return the hints in the mail and web addresses of a page."""
+    """Return the names in the mail and web addresses of a page."""
     owners: list[str] = []
     local_parts: list[str] = []
     for mail in mails:
@@ -73,7 +73,7 @@ def _plain(text: str) -> str:
 
 
 def _owner_fit(text: str, owner: str) -> float:
-    """Return how well a text matches an owner: whole name, first words, or initials."""
+    """Return how well a text matches a domain owner: 1 if equal, less for parts and initials."""
     words = [_plain(word) for word in folded_words(text)]
     words = [word for word in words if word]
     core = [word for word in words if word not in LEGAL_FORMS] or words
@@ -109,7 +109,7 @@ _SMALL = word_set("and & of the for und et y de la")
 
 
 def _starts(words: list[str], owner: str) -> bool:
-    """Return whether the first words of a name are the owner: `Moore, Finley` and `moore`."""
+    """Return whether the first words of a text, joined, are the owner: `Moore, Finley`, `moore`."""
     grown = ""
     for word in words:
         grown += word
@@ -125,7 +125,7 @@ def _name_words(text: str) -> list[str]:
 
 
 def _local_fit(words: list[str], local: str) -> float:
-    """Return how well the words of a name match the first part of a mail address."""
+    """Return how well the words of a name match the local part of a mail address, 0 to 1."""
     parts = [part for part in re.split(r"[._\-+0-9]+", local) if part]
     flat = "".join(parts)
     if not words or not flat:
@@ -147,7 +147,7 @@ def _local_fit(words: list[str], local: str) -> float:
 
 
 def _short_forms(words: list[str]) -> set[str]:
-    """Return combinations of an initial and the other word, and the initials."""
+    """Return short forms of a name: initials, and an initial joined with another word."""
     first, last = words[0], words[-1]
     return {
         first[0] + last,

@@ -1,4 +1,4 @@
-"""Recognises lines of bills and forms that are not part of an address: keys, dates, amounts."""
+"""Recognises lines of bills and forms that are not addresses: keys, dates, amounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CENTS = re.compile(r"[.,]\d\d(?!\d)")
 
 
 def key_end(text: str) -> int:
-    """Return the position after the colon of a key at the beginning of a line; 0 without a key."""
+    """Return the index after the colon of a key that begins the text; 0 without a key."""
     match = _KEY.match(text)
     return match.end() if match and len(match["key"].split()) <= measures.KEY_WORDS else 0
 
@@ -41,7 +41,7 @@ def _has_date(text: str) -> bool:
 
 
 def has_amount(text: str) -> bool:
-    """Return whether a line has an amount of money, unlike `Rm 12` and `Unit 3.02`."""
+    """Return whether a line contains an amount of money. `Rm 12` and `Unit 3.02` are none."""
     spans = find_money(text)
     if any(
         span.confidence >= measures.ENTRY_CERTAINTY and _CENTS.search(span.text) for span in spans

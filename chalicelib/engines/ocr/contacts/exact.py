@@ -23,20 +23,20 @@ _MISREAD_MAIL = re.compile(r"[A-Za-z0-9._\-@©®]{4,80}")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityMatch:
-    """An entity and the pieces of text that contain it."""
+    """A contact that was found, with the pieces of text that contain it."""
 
     tag: str
-    """One of the tags of Contact."""
+    """Kind of contact: one of the tags of `Contact`."""
     text: str
-    """Text of the entity without its label."""
+    """Text of the contact without its label."""
     confidence: float
     """Confidence of the tag, 0 to 1."""
     pieces: tuple[CardPiece, ...]
-    """Pieces that contain the entity, in order; at least one."""
+    """Pieces that contain the contact, in order; at least one."""
 
 
 def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the entities of a piece that have a known format, and the remaining text."""
+    """Split a piece into phone numbers, mail and web addresses, and the remaining text."""
     spans = _spans_of(piece.text)
     if not spans:
         return _labelled(piece)
@@ -44,7 +44,7 @@ def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]
 
 
 def _spans_of(text: str) -> list[tuple[str, Span]]:
-    """Return the spans of mail addresses, web addresses and phone numbers, with their tags."""
+    """Return the spans of phone numbers, mail and web addresses in a text, with their tags."""
     mails = find_mails(text)
     sites = [site for site in find_websites(text) if not any(site.meets(one) for one in mails)]
     known = [*mails, *sites]
@@ -77,7 +77,7 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
 def _cut(
     piece: CardPiece, spans: Sequence[tuple[str, Span]]
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Remove the spans and their labels from a piece."""
+    """Cut spans and their labels out of a piece; return the contacts and the remaining text."""
     text = piece.text
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
@@ -104,7 +104,7 @@ def _cut(
 
 
 def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
-    """Return whether labels follow the numbers: `555 0100 office 555 0101 mobile`."""
+    """Return whether labels are after their numbers: `555 0100 office 555 0101 mobile`."""
     kind, last = spans[-1]
     first = spans[0][1]
     if kind != labels.PHONE or labels.tag_before(text[: first.start])[0] is not None:
@@ -113,7 +113,7 @@ def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
 
 
 def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:
-    """Return the entity of a span, with the tag of its label if there is one."""
+    """Make the contact of a span; a label determines its tag."""
     tag = kind
     confidence = span.confidence
     if kind == labels.PHONE:
@@ -131,7 +131,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
 
 
 def is_mobile_number(text: str) -> bool:
-    """Return whether the first digits of a number without label are those of mobile phones."""
+    """Return whether the first digits of a number are those of mobile phones."""
     digits = digits_of(text)
     return bool(_MOBILE.match(("+" if text.lstrip("( ").startswith("+") else "") + digits))
 
@@ -146,7 +146,7 @@ _MOBILE = re.compile(
 def _keep(
     rest: list[CardPiece], piece: CardPiece, bounds: tuple[int, int], *, before_number: bool
 ) -> None:
-    """Return the text between two entities, unless the text only labels the second entity."""
+    """Append the text between two contacts to `rest`, unless it is only a label."""
     start, end = bounds
     cut = piece.text[start:end]
     start += len(cut) - len(cut.lstrip(_OPENING))
@@ -165,7 +165,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 
 
 def _introduces(text: str, cut: str) -> bool:
-    """Return whether a text is only a label of what follows: `Customer Service: 555 0100`."""
+    """Return whether a text only labels the number after it: `Customer Service: 555 0100`."""
     words = text.split()
     if len(words) > measures.LABEL_WORDS or has_legal_form(text):
         return False
@@ -173,13 +173,16 @@ def _introduces(text: str, cut: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a text between entities is probably an entity too."""
+    """Return whether a text between two contacts is probably a contact, too."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return the entity that a label announces in a misread text: `Email: dana.orchid`."""
+    """Return the contact in a text with a label and a misread value: `Email: dana.orchid`.
+
+    Without such a contact, return the piece as remaining text.
+    """
     head, colon, tail = piece.text.partition(":")
     tag = labels.label_tag(head) if colon else None
     value = tail.strip()

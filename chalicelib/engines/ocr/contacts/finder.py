@@ -1,7 +1,8 @@
 """Finds the contacts of a business card in its lines. Contract section 6: task contact.
 
-Mail and web addresses and numbers are recognised by their format, address lines by their words and
-neighbours. These entities help to decide which other lines name the person and the organisation.
+Phone numbers, mail and web addresses are recognised by their format, postal addresses by their
+words and the lines around them. Mail and web addresses then help to find the lines with the names
+of the person and the organisation.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
 
 
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
-    """Return the entities of a card in reading order.
+    """Return the contacts of a card in reading order.
 
-    Every line with two or more letters or digits is part of exactly one entity, of kind OTHER if no
-    other kind fits.
+    Every line with two or more letters or digits is part of exactly one contact. If it has no
+    known kind, its kind is OTHER.
 
     Args:
         page: the page as read.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
     """
     found, rest = exact_found(pieces_of(page.lines), check)
     blocks, rest = address_blocks(rest, check)
@@ -56,12 +57,12 @@ def as_contact(found: EntityMatch) -> Contact:
 def named_found(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Return persons, organisations, titles and other texts among pieces without an exact format.
+    """Tag pieces without an exact format as person, organisation, title or other text.
 
     Args:
         rest: pieces without numbers, mail addresses, web addresses and postal addresses.
-        found: entities found so far, whose mail and web addresses hint at names.
-        check: see chalicelib/engines/ocr/interface.py.
+        found: contacts found so far; mail and web addresses among them hint at names.
+        check: called regularly; raises to stop.
     """
     parts: list[CardPiece] = []
     for piece in rest:
@@ -80,7 +81,7 @@ def named_found(
 def exact_found(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
-    """Return numbers, mail and web addresses with their labels, and the remaining pieces."""
+    """Return phone numbers, mail and web addresses with their labels, and the remaining pieces."""
     found: list[EntityMatch] = []
     rest: list[CardPiece] = []
     for piece in pieces:
@@ -98,7 +99,7 @@ def exact_found(
 
 
 def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, CardPiece | None]:
-    """Tag a number by a separate label, which is to the left of the number or above it."""
+    """Tag a number by a label to its left or above; return the contact and the label's piece."""
     mark = _label_of(found.pieces[0], marks)
     tag = labels.label_tag(mark.text) if mark is not None else None
     if mark is None or tag is None:
@@ -120,5 +121,5 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
 
 
 def _says_anything(piece: CardPiece) -> bool:
-    """Return whether a piece has real text, not only the trace of an icon or line."""
+    """Return whether a piece has real text, not just a character or two from an icon or a line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -1,4 +1,4 @@
-"""Recognises labels of numbers, mail and web addresses."""
+"""Recognises labels of phone numbers, mail and web addresses, such as `Tel` and `E-mail`."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag of the text that follows, as named by words such as `Tel` at this text's end.
+    """Return the tag that label words at the end of a text give to what follows: `Tel`.
 
     Returns:
-        The tag, or None, and the position at which the label words begin.
+        The tag, or None, and the index at which the label words begin.
     """
     window = max(0, len(text) - measures.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
@@ -71,10 +71,10 @@ def tag_before(text: str) -> tuple[str | None, int]:
 
 
 def tag_after(text: str) -> tuple[str | None, int]:
-    """Return the tag of the number before a text, as named by the text's first word.
+    """Return the tag that the first word of a text gives to the number before it.
 
     Returns:
-        The tag, or None, and the position at which the label word ends.
+        The tag, or None, and the index after the label word.
     """
     match = _AFTER.match(text[: measures.LABEL_WINDOW])
     if match is None:
@@ -114,7 +114,7 @@ def _names_of(word: str) -> list[str]:
 
 
 def _is_free(text: str, token: re.Match[str]) -> bool:
-    """Return whether a letter stands for a label, and is not one of a name's initials."""
+    """Return whether a single letter is a label, and not an initial in a name."""
     if len(token.group().rstrip(".")) > 1:
         return True
     before = text[max(0, token.start() - 1) : token.start()]
@@ -122,7 +122,7 @@ def _is_free(text: str, token: re.Match[str]) -> bool:
 
 
 def _strongest(names: list[str]) -> str:
-    """Return one tag for several label words: `Office Fax` is a FAX, `Tel/Fax` a PHONE."""
+    """Return one tag for several label words: FAX for `Office Fax`, PHONE for `Tel/Fax`."""
     tags = {_TAGS[name] for name in names}
     if OTHER in tags:
         return OTHER

@@ -19,7 +19,13 @@ def is_same_row(one: CardPiece, other: CardPiece) -> bool:
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = measures.ADJACENT_HEIGHTS) -> bool:
-    """Return whether a piece follows another on its line, with a gap of at most `gap` heights."""
+    """Return whether a piece follows another on its line.
+
+    Args:
+        left: the piece on the left.
+        right: the piece on the right.
+        gap: largest gap between them, in heights of the text.
+    """
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
@@ -53,14 +59,10 @@ def is_aligned(one: Rect, other: Rect, height: float) -> bool:
 
 
 class Neighbours:
-    """Finds the pieces around a piece, in a time that hardly depends on their number."""
+    """Finds the pieces near a piece, in a time that hardly depends on the number of pieces."""
 
     def __init__(self, pieces: Sequence[CardPiece]) -> None:
-        """Sort the pieces by position.
-
-        Args:
-            pieces: pieces of one page.
-        """
+        """Sort the pieces of a page by position."""
         self._pieces = sorted(pieces, key=lambda piece: piece.place.min_y)
         rows = [
             (one.place.min_x, one.place.min_y, one.place.max_x, one.place.max_y, one.height)

@@ -1,4 +1,4 @@
-"""Finds person, organisation and titles of a card among the remaining lines."""
+"""Finds person, organisation and titles of a card in lines without other contacts."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ Group = tuple[CardPiece, ...]
 def name_entities(
     pieces: Sequence[CardPiece], clues: Clues, usual: float, check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
-    """Tag each piece without a number or address exactly once: person, organisation, title, other.
+    """Tag each piece, or group of pieces, as person, organisation, title or other text.
 
     Args:
         pieces: pieces that are not part of a number or address.
         clues: hints to names in mail and web addresses.
         usual: height of the letters of most lines of the page, in pixels.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
     """
     if not pieces:
         return []
@@ -78,7 +78,16 @@ def name_entities(
 def _chosen(
     tag: str, scored: Sequence[tuple[float, Group]], floors: tuple[float, float]
 ) -> tuple[list[EntityMatch], list[Group]]:
-    """Return the group with the best score, and other groups above the second threshold."""
+    """Return the group with the best score, and further groups with high scores.
+
+    Args:
+        tag: tag of the chosen groups.
+        scored: score and pieces of each group.
+        floors: minimum score of the first group, and of further groups.
+
+    Returns:
+        The chosen groups, and the groups that share no piece with them.
+    """
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     floor, further = floors
@@ -94,7 +103,7 @@ def _chosen(
 
 
 def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
-    """Tag the remaining lines as titles or other text; a title may have a second line."""
+    """Tag the remaining lines as titles or other text; two lines may be one title."""
     found: list[EntityMatch] = []
     taken: set[CardPiece] = set()
     for group in sorted(groups, key=lambda one: -len(one)):
@@ -113,7 +122,7 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
 
 
 def _continues(group: Group) -> bool:
-    """Return whether the second line of a title makes sense only after the first line."""
+    """Return whether the first line of a title is incomplete without the second."""
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
@@ -121,7 +130,7 @@ def _continues(group: Group) -> bool:
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
-    """Return pieces that may be one name: adjacent words, or lines of the same size."""
+    """Return groups of two or three pieces that may be one name: adjacent, in the same size."""
     pairs: list[Group] = []
     if len(pieces) > measures.PAIRED_LINES:
         return pairs
@@ -154,7 +163,7 @@ class _Judge:
         self._tallest = max(piece.height for piece in pieces)
 
     def person(self, group: Group) -> float:
-        """Return the confidence that a group of pieces is the person."""
+        """Return the confidence that a group is the name of a person."""
         text = _text(group)
         # Bill Price and Page Street are persons too, on a card.
         named = (
@@ -179,7 +188,7 @@ class _Judge:
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
-        """Return the confidence that a group of pieces is the organisation."""
+        """Return the confidence that a group is the name of an organisation."""
         text = _text(group)
         own = organisation_confidence(text)
         fit = self._clues.organisation(text)
@@ -198,7 +207,7 @@ class _Judge:
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
-        """Return the confidence that a group of pieces is a logo: a few large words."""
+        """Return the confidence that a group is a logo: a few words in large letters."""
         text = _text(group)
         is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
@@ -207,18 +216,18 @@ class _Judge:
         return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
-        """Return the confidence that a group of pieces is another kind of text."""
+        """Return the confidence that a group is none of the known kinds of text."""
         text = _text(group)
         return 1.0 - min(
             measures.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
         )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:
-        """Return the score of an organisation name over several lines; 0 if one line suffices.
+        """Return the score of an organisation name over several lines; 0 if one line is enough.
 
-        Lines belong together if only all of them match the domain, if the last one is the legal
-        form, or if they are capitalised in the same large letters, as in a logo. Keys with values
-        are excluded.
+        Lines belong together in three cases: only all of them match the domain, the last one is
+        the legal form, or they are capitalised in the same large letters, as in a logo. Keys with
+        values are excluded.
         """
         text = _text(group)
         is_labelled = any(
@@ -252,14 +261,14 @@ class _Judge:
         return capitals and large and alike and plain
 
     def _plain_organisation(self, text: str) -> float:
-        """Return the confidence that a text alone is the organisation."""
+        """Return the confidence that a text is an organisation, by its words and domain names."""
         return max(
             organisation_confidence(text),
             measures.OWNER_FACTOR * self._clues.organisation(text),
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
-        """Return the score of a name over several pieces, none of which is a name alone."""
+        """Return the score of a person's name in several pieces; 0 if one of them is a name."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
         if parts >= measures.KIND_CERTAINTY or any(
             len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
@@ -270,7 +279,7 @@ class _Judge:
         return confidence + self._size(group) - against
 
     def _against_person(self, text: str, words: list[str], fit: float) -> float:
-        """Return a penalty for signs against a person: words of trades or jobs, a legal form."""
+        """Return the penalty for signs that a text is no person: trades, jobs, a legal form."""
         against = 0.0
         if has_legal_form(text):
             against += measures.AGAINST_LEGAL_FORM
@@ -288,7 +297,7 @@ class _Judge:
         return against
 
     def _size(self, group: Group) -> float:
-        """Return a bonus for large letters on a card."""
+        """Return a bonus for large letters; 0 if the page is not a card."""
         if not self.is_card:
             return 0.0
         height = max(piece.height for piece in group)
@@ -304,7 +313,7 @@ class _Judge:
         return any(is_below(piece, other, 2.0) for other in self._titles.around(piece))
 
     def _only_logo(self, group: Group, confidence: float) -> float:
-        """Return a bonus for a short text in large letters, which may be a logo."""
+        """Return a bonus for a short text in large letters, if nothing else shows what it is."""
         text = _text(group)
         short = (
             self.is_card
@@ -327,12 +336,12 @@ def _text(group: Group) -> str:
 
 
 def _is_printed(text: str) -> bool:
-    """Return whether a text is a key, a key with its value, or a word that is typical of bills."""
+    """Return whether a text is a heading, a key with or without a value, or has an amount."""
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 
 def _stands_alone(piece: CardPiece) -> bool:
-    """Return whether a name ends with this line, for example with a legal form or a job title."""
+    """Return whether a name ends with this line, as it has a legal form or is a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 

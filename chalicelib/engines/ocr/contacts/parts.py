@@ -1,4 +1,4 @@
-"""Splits lines that contain two entities, such as `Dana Reyes | Sales Manager`."""
+"""Splits lines that contain two contacts, such as `Dana Reyes | Sales Manager`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
 
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
-    """Split a line if one side is certainly a person or company and the other is not."""
+    """Split a line at separators between a person or company and text of another kind."""
     if len(piece.text) > measures.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):
@@ -38,7 +38,7 @@ def without_key(piece: CardPiece) -> CardPiece:
 
 
 def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
-    """Return whether the two sides of a line are entities of different kinds."""
+    """Return whether the two sides of a separator are different kinds of text."""
     kinds = {_kind(left), _kind(right)} - {None}
     if kinds == {"person", "title"} or kinds == {"person", "organisation"}:
         return True
@@ -46,7 +46,7 @@ def _are_two_things(left: str, right: str, *, is_comma: bool) -> bool:
 
 
 def _kind(text: str) -> str | None:
-    """Return the kind of a text if it is certain; otherwise None."""
+    """Return the kind of a text: person, company or title; None if it is uncertain."""
     if has_legal_form(text):
         return "organisation"
     if title_confidence(text) >= measures.SURE_KIND:

@@ -1,4 +1,4 @@
-"""Parts of text lines, with coordinates of the page and of the page rotated to be level."""
+"""Parts of text lines, with their positions on the page and on the deskewed page."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from chalicelib.engines.ocr.contacts import measures
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardPiece:
-    """Consecutive characters of one text line."""
+    """A run of characters of one text line."""
 
     text: str
-    """Text with at least one visible character."""
+    """Text of the piece, with at least one visible character."""
     probability: float
-    """Probability of the line."""
+    """Probability that the engine gives to the line."""
     corners: Quad
-    """Corners in pixels of the page, in reading direction."""
+    """Corners in pixels of the page, from the top left of the text on."""
     place: Rect
-    """Box on the page rotated until its lines are level, in pixels."""
+    """Box on the deskewed page, in pixels."""
     height: float
-    """Height of its letters, in pixels; at least 1."""
+    """Height of the letters, in pixels; at least 1."""
     order: tuple[int, int]
-    """Numbers of the line and of the first character in it."""
+    """Number of the line, and index of the piece's first character in the line."""
     places: tuple[float, ...] = ()
-    """Centres of the characters along the piece, 0 to 1; see TextLine."""
+    """Middle of each character as a fraction of the piece's length; see TextLine."""
 
     @property
     def box(self) -> Rect:
@@ -62,7 +62,7 @@ class CardPiece:
         return CardPiece(text, self.probability, corners, place, self.height, order, places)
 
     def _ends(self, start: int, end: int) -> tuple[float, float]:
-        """Return where a range of characters begins and ends along the piece, 0 to 1."""
+        """Return where a range of characters begins and ends, as fractions of the piece."""
         own = self.places[start:end]
         if not own or list(self.places) == sorted(self.places):
             return self._edge(start), self._edge(end)
@@ -71,7 +71,7 @@ class CardPiece:
         return max(0.0, min(own) - half), min(1.0, max(own) + half)
 
     def _edge(self, place: int) -> float:
-        """Return where a character begins along the piece, 0 to 1."""
+        """Return where a character begins, as a fraction of the piece's length."""
         if place <= 0 or place >= len(self.text):
             return float(place > 0)
         if len(self.places) == len(self.text):
@@ -80,7 +80,7 @@ class CardPiece:
 
 
 def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
-    """Return the lines as pieces, split at gaps that are as wide as gaps between columns."""
+    """Return the lines of a page as pieces, split at gaps that are as wide as between columns."""
     angle = page_angle(lines)
     return [
         part
@@ -147,7 +147,7 @@ def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Split a line that was read across columns, if the positions of letters show it."""
+    """Split a piece at gaps between its characters that are as wide as between columns."""
     text, places = piece.text, piece.places
     if not places or " " not in text:
         return [piece]
@@ -166,7 +166,7 @@ def _columns(piece: CardPiece) -> list[CardPiece]:
 
 
 def _turned(point: Point, angle: float) -> Point:
-    """Rotate a point about the origin, so that lines with an angle become horizontal."""
+    """Rotate a point about the origin, so that lines at an angle become horizontal."""
     x, y = point
     cos, sin = math.cos(angle), math.sin(angle)
     return x * cos + y * sin, y * cos - x * sin
@@ -184,5 +184,5 @@ def _between(corners: Quad, left: float, right: float) -> Quad:
 
 
 def _along(start: Point, end: Point, share: float) -> Point:
-    """Return the point at a fraction of the way between two points."""
+    """Return the point at a fraction of the way from one point to another."""
     return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share

@@ -1,4 +1,4 @@
-"""Finds all texts of a kind on a page, for virtual keys of form templates."""
+"""Finds all texts of one kind on a page, such as phone numbers, for form templates."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _NAMED = ("person", "org")
 
 
 class VirtualTexts:
-    """The texts of each kind on one page; each search runs only once."""
+    """The texts of each kind on one page. Each search runs only once."""
 
     def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
-        """Store the page; nothing is searched yet.
+        """Store the page. Searches run later, on demand.
 
         Args:
             page: the page that was read.
-            check: see chalicelib/engines/ocr/interface.py.
+            check: called regularly; raises to stop.
         """
         self._page = page
         self._check = check
@@ -58,7 +58,7 @@ class VirtualTexts:
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
-        """Return the entities that may be of a requested kind."""
+        """Return the contacts among which a requested kind is searched."""
         if kind == "datetime":
             return self._dates
         if kind == "address":
@@ -67,12 +67,12 @@ class VirtualTexts:
 
     @cached_property
     def _pieces(self) -> list[CardPiece]:
-        """The page's lines, cut at columns."""
+        """The page's lines, split at column gaps."""
         return pieces_of(self._page.lines)
 
     @cached_property
     def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
-        """Return entities with an exact format, and the remaining pieces."""
+        """Phone numbers, mail and web addresses, and the remaining pieces."""
         return exact_found(self._pieces, self._check)
 
     @cached_property
@@ -102,12 +102,12 @@ class VirtualTexts:
 
 
 def _rank(found: EntityMatch) -> tuple[int, float]:
-    """Return a sort key of an entity: phones before fax numbers, by descending confidence."""
+    """Return a sort key: phone before fax numbers, then by descending confidence."""
     return int(found.tag == labels.FAX), -round(found.confidence, 2)
 
 
 def _value(piece: CardPiece) -> CardPiece:
-    """Return the text after a key, such as `Patient: Dana Reyes`; without a key, the whole line."""
+    """Return the text after a key, as in `Patient: Dana Reyes`; the whole line without a key."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > measures.KEY_WORDS:
         return piece

@@ -1,6 +1,6 @@
 """Ruled lines of a page, and the boxes that they form around texts.
 
-Positions are those of the levelled page: the page rotated about its top left corner until its lines
+Positions are those of the deskewed page: the page rotated about its top left corner until its lines
 are horizontal.
 """
 
@@ -32,10 +32,10 @@ _WORD = re.compile(r"\S+")
 
 
 class PageRules:
-    """The ruled lines of a levelled page."""
+    """The ruled lines of a deskewed page."""
 
     def __init__(self, rulings: Rulings | None) -> None:
-        """Store the ruled lines of the levelled page; None if they are unknown."""
+        """Store the ruled lines of the deskewed page; None if they are unknown."""
         self.is_known = rulings is not None
         self._rows = _as_array(rulings.horizontal if rulings else ())
         self._columns = _as_array(rulings.vertical if rulings else ())
@@ -56,7 +56,7 @@ class PageRules:
         Args:
             pixels: RGB, uint8, shape (height, width, 3); None for a page without pixels.
             angle: clockwise rotation of the page, in radians.
-            text: boxes of text on the levelled page.
+            text: boxes of text on the deskewed page.
             text_height: usual height of the text in pixels.
         """
         if pixels is None:

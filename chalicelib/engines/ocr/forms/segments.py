@@ -1,6 +1,6 @@
 """Divides the lines of a page into segments: parts that do not run across columns.
 
-Rectangles of segments are on the levelled page: the page rotated about its top left corner until
+Rectangles of segments are on the deskewed page: the page rotated about its top left corner until
 its lines are horizontal. Boxes are on the page as read.
 """
 
@@ -31,7 +31,7 @@ class LineSegment:
     end: int
     """Index after the last character."""
     rect: Rect
-    """Rectangle on the levelled page."""
+    """Rectangle on the deskewed page."""
 
     @property
     def text(self) -> str:
@@ -132,7 +132,7 @@ def is_level(first: Rect, second: Rect) -> bool:
 
 
 def _level(line: TextLine, angle: float) -> Rect:
-    """Return the position of a line on the levelled page."""
+    """Return the position of a line on the deskewed page."""
     if not angle:
         return line.box
     cosine, sine = math.cos(angle), math.sin(angle)

@@ -1,5 +1,5 @@
-"""Recognises kinds of text in a line: phone numbers, mail addresses, dates, names and similar.
+"""Recognises kinds of text in a line: phone numbers, mail addresses, dates, names and others.
 
-All functions depend only on the text of a line. Repeats in patterns are bounded, so that time is
-linear in the length of any line.
+All functions depend only on the text of the line. Repetitions in regular expressions are bounded,
+so the time is linear in the length of the line.
 """

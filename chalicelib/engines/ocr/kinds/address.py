@@ -1,4 +1,4 @@
-"""Scores whether a line is part of a postal address, and finds addresses in a line."""
+"""Estimates whether a line is part of a postal address."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def address_confidence(text: str) -> float:
 
 
 def _confidence(line: str) -> float:
-    """Return the confidence of a line whose spaces were all recognised."""
+    """Return the confidence that a line with correct spaces is part of a postal address."""
     if find_state_zips(line):
         return 0.97
     if _BOX.search(line):
@@ -175,13 +175,13 @@ _INSIDE = re.compile(r"(?:^|[ ,])(?:\d{1,6}[A-Za-z]?(?:[\-/]\d{1,5})?)(?:,| {1,2
 
 
 def _is_prose(rest: str) -> bool:
-    """Return whether the text after a number is a sentence."""
+    """Return whether the text after a number is a sentence, not a street."""
     words = [word for word in rest.split() if word.islower() and word.isalpha()]
     return len(words) >= _PROSE_WORDS or not _PROSE.isdisjoint(words)
 
 
 def _is_short_name(last: re.Match[str]) -> bool:
-    """Return whether a few capitalised words and a number may be a street: `Am Gewerbepark 3a`."""
+    """Return whether a few capitalised words before a number are a street: `Am Gewerbepark 3a`."""
     words = last.group("name").split()
     whole = last.end() == len(last.string.rstrip())
     named = whole and len(words) <= _MAX_PLAIN and words[0][:1].isupper()
@@ -189,7 +189,7 @@ def _is_short_name(last: re.Match[str]) -> bool:
 
 
 def _house_inside(line: str) -> bool:
-    """Return whether there is a house number inside the line: `Tower B, 12 Hill Road`."""
+    """Return whether a house number is in the middle of the line: `Tower B, 12 Hill Road`."""
     return _INSIDE.search(line) is not None
 
 
@@ -226,12 +226,12 @@ def _is_ordinal(word: str) -> bool:
 
 
 def _has_street_word(words: list[str]) -> bool:
-    """Return whether a word names a kind of street."""
+    """Return whether any of the words is a kind of street, such as Road."""
     return any(word in STREET_WORDS or word in UNIT_WORDS for word in words)
 
 
 def _is_street_name(words: list[str]) -> bool:
-    """Return whether words are the name of a street that precedes its number."""
+    """Return whether words are the name of a street, as written before a house number."""
     if not words or len(words) > _MAX_NAME_WORDS:
         return False
     # From the second letter on because an ending alone is not a name.
@@ -269,7 +269,7 @@ _JAPAN = re.compile(
 
 
 def _place(line: str) -> float:
-    """Return the confidence that a line names a town with its state, or a country."""
+    """Return the confidence that a line is a country, or a town with its state or country."""
     if _JAPAN.search(line):
         return 0.85
     if is_country(line):

@@ -31,7 +31,7 @@ _TIME_AFTER = re.compile(
 
 
 def _pattern(body: str) -> re.Pattern[str]:
-    """Compile a pattern for a date that is not part of a longer number or word."""
+    """Compile a pattern that does not match within a longer number or word."""
     return re.compile(rf"(?<![\w/])(?<!\d[.\-]){body}(?![\w/])(?![.\-]\d)", re.IGNORECASE)
 
 
@@ -76,7 +76,7 @@ TIME_ALONE = 0.5
 
 
 def find_dates(text: str) -> tuple[Span, ...]:
-    """Return dates, with a following time of day, and single times, in the line's order."""
+    """Return the dates and times of day in a line, in order; a date includes a time after it."""
     corrected = correct_digits(text)
     spans = [
         _with_time(corrected, match.span(), confidence)
@@ -93,7 +93,7 @@ def find_dates(text: str) -> tuple[Span, ...]:
 
 
 def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
-    """Return the span of a date, including a time of day that follows it."""
+    """Return the span of a date, extended by a time of day that follows it."""
     start, end = bounds
     time = _TIME_AFTER.match(text, end)
     if time is not None:
@@ -103,7 +103,7 @@ def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
 
 
 def _is_in_calendar(match: re.Match[str]) -> bool:
-    """Return whether day and month exist."""
+    """Return whether the month has the day."""
     parts = match.groupdict()
     day, month = parts.get("day"), parts.get("month")
     return (day is None or 1 <= int(day) <= _LAST_DAY) and (

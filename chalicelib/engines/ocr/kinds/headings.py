@@ -29,7 +29,7 @@ _LONGEST = 6
 
 
 def is_heading(text: str) -> bool:
-    """Return whether a text consists of heading words of bills and forms, or ends like a key.
+    """Return whether a text is a heading of bills or forms, or ends like a key.
 
     Args:
         text: a line, or the key before a colon.

@@ -1,4 +1,4 @@
-"""Finds mail and web addresses, also with spaces around marks or commas instead of dots."""
+"""Finds mail and web addresses, even with misread dots or additional spaces."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ COUNTRIES = word_set(
 
 
 def is_ending(label: str) -> bool:
-    """Return whether a label can be the last one of a domain name."""
+    """Return whether a label can be the last one of a domain name, such as `com`."""
     folded = label.lower()
     return folded in GENERIC or folded in COUNTRIES
 
 
 def main_label(name: str) -> str:
-    """Return the label of a domain name that names its owner: `acme` of `www.mail.acme.co.uk`."""
+    """Return the owner's label in a domain name: `acme` in `www.mail.acme.co.uk`."""
     labels = [label for label in name.lower().split(".") if label and label != "www"]
     while len(labels) > 1 and (is_ending(labels[-1]) or labels[-1] == ""):
         labels.pop()
@@ -74,7 +74,7 @@ def find_mails(text: str) -> tuple[Span, ...]:
 
 
 def _around(text: str, match: re.Match[str]) -> Span | None:
-    """Return the mail address around an at sign."""
+    """Return the mail address around an at sign; None if there is none."""
     start = _local_start(text, match.start())
     local = text[start : match.start()].replace(" ", "")
     name, end = _name_after(text, match.end())
@@ -90,7 +90,7 @@ def _around(text: str, match: re.Match[str]) -> Span | None:
 
 
 def _local_start(text: str, at: int) -> int:
-    """Return where the part before the at sign begins."""
+    """Return the index at which the part before the at sign begins."""
     start = at
     while start and at - start < _LONGEST_LOCAL and text[start - 1] in _LOCAL:
         start -= 1
@@ -102,7 +102,7 @@ def _local_start(text: str, at: int) -> int:
 
 
 def _name_after(text: str, at: int) -> tuple[str, int]:
-    """Return the domain name at a position, with corrected dots, and its end."""
+    """Return the domain name that begins at an index, with corrected dots, and its end."""
     labels: list[str] = []
     end = at
     place = at
@@ -122,7 +122,7 @@ def _name_after(text: str, at: int) -> tuple[str, int]:
 
 
 def _continues(text: str, gap: tuple[int, int], labels: list[str], label: str) -> bool:
-    """Return whether the label after a gap belongs to the same domain name."""
+    """Return whether the label after a gap is part of the same domain name."""
     mark = text[gap[0] : gap[1]]
     if mark == ".":
         return True
@@ -164,13 +164,13 @@ def find_websites(text: str) -> tuple[Span, ...]:
 
 
 def _add(spans: list[Span], span: Span | None) -> None:
-    """Add a span unless it is empty or part of a span found before."""
+    """Add a span, unless it is None or part of a span found before."""
     if span is not None and not any(span.meets(other) for other in spans):
         spans.append(span)
 
 
 def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
-    """Return the address after a scheme or after www."""
+    """Return the web address that follows `http://` or `www.`."""
     name = _NAME.match(text, match.end())
     if name is None:
         return None
@@ -185,7 +185,7 @@ def _marked(text: str, match: re.Match[str], confidence: float) -> Span | None:
 
 
 def _joined(name: str) -> str:
-    """Cut a name before words that only follow it: `acme.com, Berlin` gives `acme.com`."""
+    """Cut off words after a domain name: `acme.com, Berlin` becomes `acme.com`."""
     end = len(name)
     place = 0
     parts = [part for part in _PART.split(name) if part]
@@ -202,12 +202,12 @@ def _joined(name: str) -> str:
 
 
 def _corrected(name: str) -> str:
-    """Return a name with dots for commas and without spaces."""
+    """Return a domain name with commas replaced by dots, and without spaces."""
     return _PART.sub(".", name)
 
 
 def _bare(text: str, match: re.Match[str]) -> Span | None:
-    """Return a domain name without scheme and www, if its ending and length are plausible."""
+    """Return a domain name without `http://` and `www.`; None if it is implausible."""
     name = match.group()
     labels = name.split(".")
     ending = labels[-1].lower()
@@ -219,7 +219,7 @@ def _bare(text: str, match: re.Match[str]) -> Span | None:
 
 
 def _can_be_name(name: str, owner: str, ending: str) -> bool:
-    """Return whether a text is a domain name, not an abbreviation or prose: `St.Louis`."""
+    """Return whether a text is a domain name, and not an abbreviation like `St.Louis` or prose."""
     has_letters = any(char.isalpha() for char in owner)
     even = name == name.lower() or name == name.upper() or name.rpartition(".")[2].islower()
     if not has_letters or not even:
@@ -230,7 +230,7 @@ def _can_be_name(name: str, owner: str, ending: str) -> bool:
 
 
 def _path_after(text: str, end: int) -> str:
-    """Return port and path after a name."""
+    """Return the port and path after a domain name."""
     path = _PATH.match(text, end)
     found = path.group() if path else ""
     return found.rstrip(".,;:)]}!?")

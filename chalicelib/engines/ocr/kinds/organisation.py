@@ -73,8 +73,8 @@ _DESCRIPTION = 0.4
 def organisation_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line names an organisation.
 
-    A name without a legal form or the word of a trade has a low confidence. The caller compares it
-    with mail and web addresses.
+    The confidence is low for a name without a legal form or the word of a trade. The caller then
+    compares the name with mail and web addresses.
     """
     words = folded_words(text)
     if not words or len(words) > _LONGEST_WORDS:
@@ -126,6 +126,6 @@ _SPELT = 2
 
 
 def _joins_names(words: list[str]) -> bool:
-    """Return whether names are joined like partners: `Moore, Finley and Tucker`."""
+    """Return whether names are joined as those of partners: `Moore, Finley and Tucker`."""
     inner = words[1:-1]
     return "and" in inner or "&" in inner or "und" in inner

@@ -1,4 +1,4 @@
-"""Scores whether a line is the name of a person."""
+"""Estimates whether a line is the name of a person."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ _LONGEST = 60
 def person_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line is only the name of a person.
 
-    A line of capitalised words has about 0.5; given names, initials, honorifics and credentials
-    increase it. Words of trades and companies are left to the caller.
+    A line of capitalised words has about 0.5. Given names, initials, honorifics and credentials
+    increase it. Words of trades and companies are not considered.
     """
     if len(text) > _LONGEST:
         return 0.0
@@ -196,7 +196,7 @@ def _looks_lettered(word: str) -> bool:
 
 
 def _weighed(words: list[str], *, titled: bool, has_credentials: bool) -> float:
-    """Return the confidence that words are a name, without honorifics and credentials."""
+    """Return the confidence that words, apart from honorifics and credentials, are a name."""
     full = [word for word in words if word.lower() not in PARTICLES or word[:1].isupper()]
     shaped = all(_is_name_word(word) for word in full)
     count = len(words)
@@ -217,7 +217,7 @@ def _weighed(words: list[str], *, titled: bool, has_credentials: bool) -> float:
 
 
 def _is_given_name(word: str) -> bool:
-    """Return whether a word, or the first part of it, is a frequent given name."""
+    """Return whether a word, or its part before a hyphen, is a frequent given name."""
     folded = unicodedata.normalize("NFKD", word.lower())
     plain = "".join(char for char in folded if not unicodedata.combining(char))
     return not GIVEN_NAMES.isdisjoint((plain, word.lower(), plain.partition("-")[0]))
@@ -234,5 +234,5 @@ def _is_initial(word: str) -> bool:
 
 
 def _has_long_word(words: list[str]) -> bool:
-    """Return whether a word has enough letters for a name."""
+    """Return whether any word is long enough for a name."""
     return any(len(word) > 1 and "." not in word for word in words)

@@ -1,7 +1,7 @@
 """Finds telephone numbers: international, North American, and those of other countries.
 
-Letters that are misread digits (O, l) are corrected inside numbers. Dates, ZIP codes, social
-security numbers, amounts and internet addresses are not taken for telephone numbers.
+Letters that are misread digits (O, l) are corrected. Dates, ZIP codes, social security numbers,
+amounts and internet addresses are excluded.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ def correct_digits(text: str) -> str:
 
 
 def digits_of(text: str) -> str:
-    """Return the digits of a text; letters that are misread digits are corrected."""
+    """Return the digits of a text, including letters that are misread digits."""
     return "".join(char for char in correct_digits(text) if char.isdecimal())
 
 
 def _as_digits(match: re.Match[str]) -> str:
-    """Return a word with letters replaced by digits, if at least half of it is digits."""
+    """Return a word with letters replaced by similar digits, if at least half of it is digits."""
     word = match.group()
     if 2 * sum(char.isdecimal() for char in word) < len(word):
         return word
@@ -113,7 +113,7 @@ def _as_digits(match: re.Match[str]) -> str:
 def _span_of(
     text: str, corrected: str, match: re.Match[str], fewest: int, confidence: float
 ) -> Span | None:
-    """Return a match as a span, cut to one number; None if it is not a phone number."""
+    """Return the span of a match, cut to one phone number; None if it is none."""
     start, end = match.span()
     found = _one_number(match.group())
     end = start + len(found)
@@ -127,7 +127,7 @@ def _span_of(
 
 
 def _one_number(found: str) -> str:
-    """Remove a second number in the same row, and trailing spaces."""
+    """Return the first of two numbers that were matched together."""
     count = 0
     for place, char in enumerate(found):
         count += char.isdecimal()
@@ -145,7 +145,7 @@ def _one_number(found: str) -> str:
 
 
 def _last_gap(found: str, place: int) -> int:
-    """Return where the group of digits that contains `place` begins."""
+    """Return the index at which the group of digits around `place` begins."""
     gap = max(found.rfind(mark, 0, place) for mark in " .-/")
     return gap if gap > 0 else place
 

@@ -1,4 +1,4 @@
-"""Finds states and countries, ZIP codes with their state, and postcodes of other countries."""
+"""Finds U.S. states and ZIP codes, countries, and postcodes of other countries."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _LOOSE: tuple[tuple[re.Pattern[str], float], ...] = (
 
 
 def find_state_zips(text: str) -> tuple[Span, ...]:
-    """Return each U.S. state with a ZIP code in a line, without spaces inside the code."""
+    """Return each U.S. state with its ZIP code in a line; spaces inside the code are removed."""
     return tuple(
         Span(match.start("state"), match.end(), _corrected(match), 0.99)
         for match in (*_STATE_ZIP.finditer(text), *_in_any_case(text))
@@ -117,7 +117,7 @@ def find_state_zips(text: str) -> tuple[Span, ...]:
 
 
 def _in_any_case(text: str) -> list[re.Match[str]]:
-    """Return states in any letter case; a comma before them distinguishes them: `, az 85001`."""
+    """Return states in lower case with a ZIP code; a comma must be before them: `, az 85001`."""
     found = _LOWER_STATE_ZIP.finditer(text)
     return [match for match in found if not _STATE_ZIP.match(text, match.start("state"))]
 
@@ -126,7 +126,7 @@ _DIGITS_AT_LEAST = 4
 
 
 def find_postcodes(text: str) -> tuple[Span, ...]:
-    """Return each postcode in a line; U.S. codes only together with their state."""
+    """Return the postcodes in a line; U.S. ZIP codes only together with their state."""
     spans = list(find_state_zips(text))
     for pattern, confidence in _LOOSE:
         for match in pattern.finditer(text):
@@ -137,7 +137,7 @@ def find_postcodes(text: str) -> tuple[Span, ...]:
 
 
 def _corrected(match: re.Match[str]) -> str:
-    """Return state and ZIP code without spaces inside the code."""
+    """Return a state and its ZIP code, with spaces inside the code removed."""
     code = match.group("zip").replace(" ", "").translate(_AS_DIGITS)
     plus = (match.group("plus") or "").replace(" ", "")
     between = match.string[match.end("state") : match.start("zip")]

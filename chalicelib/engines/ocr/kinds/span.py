@@ -1,4 +1,4 @@
-"""A part of a line that has one kind, and helpers for word lists."""
+"""A part of a line that is of one kind, such as a date, and helpers for word lists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Span:
     end: int
     """Index after the last character."""
     text: str
-    """Text with corrected reading errors, such as no spaces inside a mail address."""
+    """Text with reading errors corrected: for example, no spaces inside a mail address."""
     confidence: float
     """Confidence of the kind, 0 to 1."""
 
@@ -40,7 +40,7 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans without overlaps, in line order; prefer confident spans, then long spans."""
+    """Return spans without overlaps, in line order. More confident, then longer spans win."""
     kept: list[Span] = []
     taken: set[int] = set()
     for span in sorted(spans, key=lambda one: (-one.confidence, one.start - one.end, one.start)):
@@ -52,9 +52,9 @@ def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def loosened(text: str) -> str:
-    """Return a text with the spaces that were missed between letters, digits and words.
+    """Insert the spaces that an engine missed between letters, digits and words.
 
-    `RegionalDirector` gives `Regional Director`, `12ElmStreet,Reno` gives `12 Elm Street, Reno`.
+    `RegionalDirector` becomes `Regional Director`, `12ElmStreet,Reno` `12 Elm Street, Reno`.
     """
     return _TIGHT.sub(" ", text)
 

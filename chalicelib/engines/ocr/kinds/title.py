@@ -1,4 +1,4 @@
-"""Scores whether a line is a job title."""
+"""Estimates whether a line is a job title."""
 
 from __future__ import annotations
 
@@ -85,6 +85,6 @@ def title_confidence(text: str) -> float:
 
 
 def _is_sentence(words: list[str]) -> bool:
-    """Return whether words look like a sentence: only the first one is capitalised."""
+    """Return whether words look like a sentence: only the first one has a capital letter."""
     plain = [word for word in words[1:] if word.islower() and word not in _SMALL | HEADS]
     return len(words) >= _SHORT_SENTENCE and bool(plain)

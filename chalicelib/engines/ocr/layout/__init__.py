@@ -1,1 +1,1 @@
-"""Determines the reading order of a page: columns, blocks, lines; and writes pages as text."""
+"""Finds the reading order of a page: columns, blocks and lines. Writes pages as text."""

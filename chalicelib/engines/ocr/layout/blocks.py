@@ -21,12 +21,12 @@ class Block:
     """A paragraph, a heading or a single line."""
 
     rows: list[Row]
-    """Lines of the block, each a list of runs or parts of runs."""
+    """Lines of the block. Each is a list of runs, or of parts of runs."""
     right: float
-    """Position at which lines end at the latest."""
+    """Horizontal position that no line exceeds."""
 
     def flows_on(self, number: int) -> bool:
-        """Return whether a line was wrapped because the next line's first word did not fit."""
+        """Return whether a line was wrapped: the next line's first word did not fit behind it."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False
@@ -52,7 +52,7 @@ _DEEP = 4.0
 def arrange(
     runs: Sequence[TextLine], *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Block]:
-    """Return the runs of a page as blocks in reading order.
+    """Group the runs of a page into blocks, in reading order.
 
     Args:
         runs: runs of one page that was rotated upright; they may overlap.
@@ -60,7 +60,7 @@ def arrange(
         places: boxes of tables, which are numbered after the runs.
 
     Returns:
-        Blocks with each run once; a run across a gutter is split. Vertical text comes last.
+        Blocks that contain each run once. A run across a gutter is split. Vertical text is last.
     """
     pieces = level_pieces(runs, page_slope(runs), is_exact=is_exact, places=places)
     upright: list[Piece] = []
@@ -80,9 +80,9 @@ def arrange(
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
-    """Assign numbers from 1 to blocks, lines and runs; return them in the order of the runs.
+    """Return the numbers of block, line and run of each run, in the order of the runs.
 
-    A split run has the position of its first part.
+    Numbers begin at 1. A split run has the numbers of its first part.
     """
     places: dict[int, ReadingPlace] = {}
     line_number = 0
@@ -96,7 +96,7 @@ def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
 
 
 def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
-    """Split a flow into blocks."""
+    """Split a flow of rows into blocks, at wide gaps, other letter sizes and indented rows."""
     middles = [fmean(piece.middle for piece in row) for row in rows]
     steps = [below - above for above, below in pairwise(middles)]
     usual = median_low(steps) if steps else 0.0
@@ -114,7 +114,7 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
-    """Split a block after a line that ends early, if only one of the two lines is bold."""
+    """Split a block between a bold and a normal line, if the upper line ends early."""
     start = 0
     for number, (above, below) in enumerate(pairwise(block.rows)):
         is_bold, is_next_bold = (all(one.index in bold for one in row) for row in (above, below))
@@ -126,7 +126,7 @@ def _parted_by_weight(block: Block, bold: set[int]) -> Iterator[Block]:
 
 
 def _has_tab(row: Row) -> bool:
-    """Return whether the gap between two runs of a row is wider than spaces."""
+    """Return whether a row has a gap that is wider than a space."""
     return any(
         right.left - left.right > _TAB * max(left.height, right.height)
         for left, right in pairwise(row)
@@ -139,7 +139,7 @@ def _height(row: Row) -> float:
 
 
 def _is_other_print(above: Row, below: Row) -> bool:
-    """Return whether the letters of two rows have different sizes."""
+    """Return whether the letters of two rows differ in size."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least
 

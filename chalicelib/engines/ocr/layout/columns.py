@@ -1,8 +1,9 @@
 """Divides a page into flows: parts that are read row by row, one flow after the other.
 
-A page is split horizontally where its columns begin and end, then vertically at its gutters, and so
-on. A gutter is white over the height of a part and has text on both sides. Tables have such gutters
-too, so text counts as columns only if its lines are long or the rows of both sides do not match.
+A page is split at the heights where columns begin and end, then at its gutters, and so on for each
+part. A gutter is a vertical gap over the full height of a part, with text on both sides. Tables
+have gutters, too. So text counts as columns only if its lines are long, or if the rows on both
+sides are not at the same heights.
 """
 
 from __future__ import annotations
@@ -56,19 +57,19 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words, or a part of one, on a page that was rotated until its lines are level."""
+    """A run of words, or a part of one, on a deskewed page."""
 
     index: int
     """Number of the run on its page."""
     begin: int
     end: int
-    """Index of the first character in the run, and the index after the last."""
+    """Index of the piece's first character in the run, and the index after its last."""
     left: float
     top: float
     right: float
     bottom: float
     first_word: int = 0
-    """Number of characters of the first word."""
+    """Number of characters of the piece's first word."""
 
     @property
     def length(self) -> int:
@@ -77,7 +78,7 @@ class Piece:
 
     @property
     def middle(self) -> float:
-        """Distance of the middle from the top of the page."""
+        """Distance of the vertical middle from the top of the page."""
         return (self.top + self.bottom) / 2
 
     @property
@@ -87,7 +88,7 @@ class Piece:
 
     @property
     def is_turned(self) -> bool:
-        """Whether the text is vertical, as in margins."""
+        """Whether the text is vertical, as sometimes in margins."""
         return self.length >= _WORD and self.height > _UPRIGHT * (self.right - self.left)
 
     @property
@@ -102,13 +103,14 @@ Row = list[Piece]
 def level_pieces(
     lines: Sequence[TextLine], slope: float, *, is_exact: bool, places: Sequence[Rect] = ()
 ) -> list[Piece]:
-    """Rotate the runs of a page until its lines are level.
+    """Rotate the runs of a page so that its lines are horizontal, and split them at wide gaps.
 
     Args:
         lines: the runs.
         slope: slope of the page, in radians.
-        is_exact: whether boxes are as high as the font and no run crosses a gutter. Otherwise boxes
-            are as high as the ink, and are extended as if each line had a capital and a descender.
+        is_exact: whether boxes are as high as the font, and no run crosses a gutter. Otherwise
+            boxes are as high as the ink. They are then extended as if each line had a capital and
+            a descender.
         places: further rectangles, without text.
     """
     level = _Turn(slope)
@@ -130,7 +132,7 @@ def level_pieces(
 
 
 def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
-    """Split a run at gaps as wide as a gutter, because it may cross one."""
+    """Split a run at gaps that are as wide as a gutter."""
     width = whole.right - whole.left
     shown = [at for at, letter in enumerate(line.text) if letter != " "]
     steps = [line.places[b] - line.places[a] for a, b in pairwise(shown)] if line.places else []
@@ -146,7 +148,7 @@ def _parts(whole: Piece, line: TextLine) -> Iterator[Piece]:
 
 
 def _first_word(text: str, start: int) -> int:
-    """Return the number of characters of the word at a position."""
+    """Return the number of characters of the word that begins at an index."""
     end = text.find(" ", start)
     return (len(text) if end < 0 else end) - start
 
@@ -170,7 +172,7 @@ class _Turn:
 
 
 def _extent(text: str) -> tuple[float, float]:
-    """Return how far the letters of a text rise above and fall below the baseline, in ems."""
+    """Return how far a text rises above the baseline and falls below it, in ems."""
     rise = _RISE if any(letter not in _LOW for letter in text) else _LOW_RISE
     return rise, _FALL if any(letter in _HANGING for letter in text) else 0.0
 
@@ -202,7 +204,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces that no white horizontal line separates."""
+    """Pieces between two horizontal gaps that cross a part of a page."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces
@@ -218,17 +220,17 @@ class _Strip:
 
     @property
     def is_row(self) -> bool:
-        """Return whether the pieces are next to each other."""
+        """Return whether the pieces are in one row."""
         return self.bottom - self.top < 2 * self.height
 
     @property
     def is_divided(self) -> bool:
-        """Whether there is free space between the pieces."""
+        """Whether there is a gap between two of the pieces."""
         return len(self.free) > 2
 
 
 def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
-    """Split a part of a page at every white horizontal line."""
+    """Split a part of a page at every horizontal gap."""
     found: list[list[Piece]] = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.top):
@@ -241,7 +243,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the horizontal intervals without pieces, including the margins."""
+    """Return the horizontal intervals without pieces, at least `least` wide, and the margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):
@@ -252,7 +254,7 @@ def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
 
 
 def _common(one: list[Interval], other: list[Interval], least: float) -> list[Interval]:
-    """Return the intervals that are free in both lists."""
+    """Return the intervals that are free in both lists, at least `least` wide."""
     found = []
     first = second = 0
     while first < len(one) and second < len(other):
@@ -270,7 +272,11 @@ def _common(one: list[Interval], other: list[Interval], least: float) -> list[In
 def _without_ends(
     strips: list[_Strip], height: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Separate a page header and a page number."""
+    """Split off the page header and the page number.
+
+    Returns:
+        Pieces of the header, of the rest, and of the page number.
+    """
     first, last = 0, len(strips)
     if len(strips) > 2 and strips[0].is_row:
         first = int(strips[1].top - strips[0].bottom > _APART * height)
@@ -282,7 +288,7 @@ def _without_ends(
 
 
 def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
-    """Split a part of a page into flows."""
+    """Split a part of a page into flows, recursively."""
     found: list[list[Piece]] = []
     plain: list[Piece] = []
     for band in _bands(_strips(pieces, height), height):
@@ -298,7 +304,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Join neighbouring strips of the page if they share a gutter, or if neither has a gutter."""
+    """Join neighbouring strips to bands: those that share a gutter, or that have none."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None
@@ -310,7 +316,7 @@ def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
 
 
 class _Band:
-    """Consecutive strips from top to bottom."""
+    """Neighbouring strips that share a gutter, or have none."""
 
     def __init__(self, strip: _Strip, height: float) -> None:
         self.strips = [strip]
@@ -320,7 +326,7 @@ class _Band:
         self._has_columns = strip.is_divided
 
     def takes(self, strip: _Strip, follower: _Strip | None) -> bool:
-        """Return whether a strip belongs to this band; `follower` is the strip below it."""
+        """Return whether a strip belongs to the band; `follower` is the strip below it, if any."""
         if not self._has_columns and not strip.is_divided:
             return True
         gutters = self._gutters(strip)
@@ -340,13 +346,13 @@ class _Band:
         self.strips.append(strip)
 
     def _gutters(self, strip: _Strip) -> list[Interval]:
-        """Return the gutters of the band with one more strip; there is text on both sides."""
+        """Return the gutters that the band and a further strip share."""
         left, right = min(self._left, strip.left), max(self._right, strip.right)
         common = _common(self._free, strip.free, _GUTTER * self._height)
         return [each for each in common if each[0] >= left and each[1] <= right]
 
     def _ends_at_picture(self, strip: _Strip, gutter: Interval) -> bool:
-        """Return whether all columns end at one height and continue far below, around an image."""
+        """Return whether all columns end and begin again at the same heights, around an image."""
         if strip.top - self.strips[-1].bottom < _PICTURE * self._height:
             return False
         above, below = (_sides(part.pieces, gutter) for part in (self.strips[-1], strip))
@@ -357,7 +363,7 @@ class _Band:
         return max(abs(ends[0] - ends[1]), abs(begins[0] - begins[1])) < self._height
 
     def _is_heading(self, strip: _Strip, follower: _Strip | None, gutters: list[Interval]) -> bool:
-        """Return whether a row on one side of a gutter is the heading of the text below."""
+        """Return whether a row on one side of a gutter is the heading of the text below it."""
         gutter = gutters[0]
         if follower is None or not strip.is_row or all(_sides(strip.pieces, gutter)):
             return False
@@ -369,7 +375,7 @@ class _Band:
 
 
 def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list[Piece]]:
-    """Divide pieces at a gutter."""
+    """Divide pieces into those left and right of a gutter."""
     sides: tuple[list[Piece], list[Piece]] = [], []
     for piece in pieces:
         sides[piece.left > gutter[0]].append(piece)
@@ -377,7 +383,7 @@ def _sides(pieces: Iterable[Piece], gutter: Interval) -> tuple[list[Piece], list
 
 
 def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piece]] | None:
-    """Split a band at a gutter between columns of text; None if there is no such gutter."""
+    """Split a band at a gutter between columns of text; None if it has no such gutter."""
     gutters = _free(pieces, _GUTTER * height)[1:-1]
     for gutter in sorted(gutters, key=lambda each: each[0] - each[1])[:_TRIED]:
         sides = _sides(pieces, gutter)
@@ -390,15 +396,14 @@ def _columns(pieces: list[Piece], height: float) -> tuple[list[Piece], list[Piec
 
 
 def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: float) -> bool:
-    """Return whether two sides of a gutter are columns, which are read one after the other.
+    """Return whether the two sides of a gutter are columns, which are read one after the other.
 
-    If one side ends above the beginning of the other, they are not columns: the upper one is read
-    first.
+    They are not if one side ends above the beginning of the other.
 
     Args:
         sides: pieces to the left and to the right.
-        before: beginning of the previous gutter; the left column is between the two gutters.
-        behind: beginning of the next gutter.
+        before: left end of the left column: beginning of the previous gutter.
+        behind: right end of the right column: beginning of the next gutter.
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))
@@ -420,7 +425,7 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
 
 
 def is_prose(rows: list[Row]) -> bool:
-    """Return whether most rows are long and fill their column."""
+    """Return whether most rows are long, and as wide as their column."""
     left = min(row[0].left for row in rows)
     width = max(piece.right for row in rows for piece in row) - left
     lengths = [sum(piece.length for piece in row) for row in rows]
@@ -429,7 +434,7 @@ def is_prose(rows: list[Row]) -> bool:
 
 
 def _match(left: list[Row], right: list[Row]) -> bool:
-    """Return whether most rows of the shorter side are next to a row of the other side."""
+    """Return whether most rows of the shorter side are at the height of a row on the other side."""
     few, many = sorted((left, right), key=len)
     middles = [fmean(piece.middle for piece in row) for row in many]
     matching = 0
@@ -441,6 +446,6 @@ def _match(left: list[Row], right: list[Row]) -> bool:
 
 
 def gaps(rows: Sequence[Row]) -> list[float]:
-    """Return the distances between the middles of consecutive rows."""
+    """Return the vertical distances between consecutive rows."""
     middles = [fmean(piece.middle for piece in row) for row in rows]
     return [below - above for above, below in pairwise(middles)]

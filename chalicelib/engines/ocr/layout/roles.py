@@ -1,7 +1,7 @@
-"""Decides what the blocks of a document are: running heads and footers, headings or body text.
+"""Finds the role of each block: page header, page footer, heading or body text.
 
-A running head or foot is small text at an edge of the page that several pages share, except for
-the page number. A heading has larger letters than most text, or is bold and stands alone.
+A page header or footer is a short text at the edge of the page that several pages share, apart
+from the page number. A heading has larger letters than most text, or is bold and separate.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def block_roles(
 
 
 def _edge_role(block: WrittenBlock, height: float) -> Role | None:
-    """Return the role that a block at the edge of its page may have; None for other blocks."""
+    """Return PAGE_HEADER or PAGE_FOOTER for a short block at the edge of its page, else None."""
     if block.box is None or block.table is not None or len(block.lines) > _LONGEST:
         return None
     if block.box.max_y <= _EDGE * height:
@@ -80,7 +80,13 @@ def _edge_role(block: WrittenBlock, height: float) -> Role | None:
 def _are_running(
     blocks: Sequence[WrittenBlock], places: Sequence[tuple[int, int]], heights: Sequence[float]
 ) -> bool:
-    """Return whether blocks with equal words are the running head or foot of several pages."""
+    """Return whether blocks with equal words are the header or footer of several pages.
+
+    Args:
+        blocks: blocks at an edge of their page.
+        places: number of the page, and of the block on the page, for each block.
+        heights: height of each page.
+    """
     pages = [page for page, _ in places]
     if len(set(pages)) < max(2, _LEAST_PAGES * len(heights)):
         return False
@@ -100,7 +106,7 @@ def _are_running(
 
 
 def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
-    """Return the heading level of each block of a document, from 1; 0 for other blocks."""
+    """Return the heading level of each block of a document, from 1; 0 if it is no heading."""
     by_size = _levels_of_sizes(blocks)
     levels = [
         by_size.get(_size(block), 0) if 0 < len(block.lines) <= _LONGEST else 0 for block in blocks
@@ -116,7 +122,7 @@ def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
 
 
 def _is_bold_heading(block: WrittenBlock) -> bool:
-    """Return whether a bold block reads like a heading, not like a label or a sentence."""
+    """Return whether a block is bold and looks like a heading, not like a label or a sentence."""
     text = " ".join(block.lines)
     return (
         block.is_bold
@@ -145,7 +151,7 @@ def _usual_height(blocks: Sequence[WrittenBlock]) -> float:
 
 
 def _levels_of_sizes(blocks: Sequence[WrittenBlock]) -> dict[int, int]:
-    """Assign heading levels to letter sizes that are larger than most text."""
+    """Return the heading level of each letter size that is larger than that of most text."""
     least = _HEADING * _usual_height(blocks)
     levels: dict[int, int] = {}
     level, largest = 0, 0.0

@@ -1,7 +1,6 @@
 """Writes a document in reading order, as plain text or as Markdown.
 
-Text of a page is never markup: in Markdown every special character is escaped, also HTML and
-entities.
+In Markdown, every special character of the page's text is escaped, including HTML.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _DIVIDED = re.compile(r"[^\W\d_]-$")
 def written_blocks(
     page: ReadPage, runs: Sequence[TextLine], tables: Sequence[Table]
 ) -> tuple[WrittenBlock, ...]:
-    """Return the blocks of text and tables of a page in reading order.
+    """Return the text blocks and tables of a page in reading order.
 
     Args:
         page: positions of the runs.
@@ -58,7 +57,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Return a block; a block with tables is split into its pieces."""
+    """Return a block; if it contains a table, return its pieces as separate blocks."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
@@ -70,7 +69,7 @@ def _is_inside(box: Rect, table: Rect) -> bool:
 
 
 def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:
-    """Write the lines of a block."""
+    """Write the lines of a block, with its box and whether it is bold."""
     texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
     height = median(max(part.size for part in row) for row in block.rows)
@@ -102,7 +101,7 @@ def write(pages: Iterable[Sequence[WrittenBlock]], output: str) -> str:
 
 
 def _paragraph(block: WrittenBlock, level: int) -> str:
-    """Write a block of text as a heading, an item of a list or a paragraph."""
+    """Write a block of text as a heading, a list item or a paragraph."""
     lines = _joined(block)
     if level:
         return f"{'#' * level} {_escaped(' '.join(lines))}"
@@ -114,7 +113,7 @@ def _paragraph(block: WrittenBlock, level: int) -> str:
 
 
 def _joined(block: WrittenBlock) -> list[str]:
-    """Join wrapped lines; a word that a hyphen splits at a line end is joined."""
+    """Join the wrapped lines of a block, and words that were hyphenated at a line end."""
     lines = [block.lines[0]]
     for line, flows_on in zip(block.lines[1:], block.flows_on, strict=True):
         if not flows_on:
@@ -137,7 +136,7 @@ def _escaped(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    """Write a table with pipes; without a heading its first row is empty."""
+    """Write a table in Markdown; without a header, the first row is empty."""
     columns = max(cell.column + cell.column_span - 1 for cell in table.cells)
     rows: dict[int, list[Cell]] = {}
     for cell in table.cells:
@@ -150,7 +149,7 @@ def _table(table: Table) -> str:
 
 
 def _row(cells: Iterable[Cell], columns: int) -> str:
-    """Write a row."""
+    """Write a table row in Markdown."""
     texts = [""] * columns
     for cell in cells:
         texts[cell.column - 1] = _SPECIAL.sub(r"\\\g<0>", cell.text)

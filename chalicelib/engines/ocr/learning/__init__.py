@@ -1,1 +1,1 @@
-"""Learns a form template from documents and the values that a person wrote down for them."""
+"""Fits a form template to documents for which the correct values are known."""

@@ -1,4 +1,4 @@
-"""Finds the texts near a value that may be its caption, and which of them repeat."""
+"""Finds the texts near a value that may be its caption."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class NearText:
 
     text: str
     folded: str
-    """Its words as keys are compared, between spaces."""
+    """Words of the text, normalised like keys, with spaces around each."""
     relation: str
-    """BEFORE, LEFT, ABOVE or BELOW."""
+    """Position relative to the value: BEFORE, LEFT, ABOVE or BELOW."""
     closeness: float
-    """How likely a caption is at this place, 0 to 1."""
+    """How likely a caption is at this position, 0 to 1."""
 
 
 def texts_near(
@@ -52,7 +52,7 @@ def texts_near(
     Args:
         segments: segments of the page.
         place: where the value is.
-        values: folded words of all values of the document, which are not captions.
+        values: normalised words of all values of the document, which are not captions.
     """
     first, number = place.segments[0], place.numbers[0]
     for text, factor in _before(segments[number], first):
@@ -77,7 +77,7 @@ def texts_near(
 def _above(
     others: Sequence[LineSegment], rect: Rect, height: float, values: frozenset[str]
 ) -> Iterator[NearText]:
-    """Yield the texts above a value; two lines of a caption also as one text."""
+    """Yield the texts above a value; two lines of a caption are also yielded as one text."""
     above = [each for each in others if _is_above(each.rect, rect, height)]
     above.sort(key=lambda each: (-round(each.rect.max_y / height), each.rect.min_x))
     for order, each in enumerate(above[:_MOST_ABOVE]):
@@ -99,9 +99,9 @@ def _above(
 
 
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
-    """Yield the text before a value on its line, then shorter ends of that text.
+    """Yield the text before a value on its line, then shorter and shorter ends of this text.
 
-    The value of another key may precede the caption: "Invoice No. 17 Date 3/5/24".
+    The line may begin with another field: "Invoice No. 17 Date 3/5/24".
     """
     text = segment.text[: max(0, value.start - segment.start)].rstrip(_OUTER)
     if not text:
@@ -111,7 +111,7 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the ends of a text from the longest to the shortest; those after a colon come first."""
+    """Yield the ends of a text, each with a factor that is higher for ends after a colon."""
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:
         head = text[:start].rstrip()
@@ -123,7 +123,7 @@ def _is_left(rect: Rect, value: Rect) -> bool:
 
 
 def _is_above(rect: Rect, value: Rect, height: float) -> bool:
-    """Return whether a text is above another one and shares a part of its width."""
+    """Return whether a text is above another one and overlaps it horizontally."""
     shared = min(rect.max_x, value.max_x) - max(rect.min_x, value.min_x)
     return rect.center[1] < value.min_y and rect.max_y < value.min_y + height / 2 and shared > 0
 
@@ -133,7 +133,7 @@ def _far(heights: float, half: float) -> float:
 
 
 def _as_near(text: str, relation: str, factor: float, values: frozenset[str]) -> Iterator[NearText]:
-    """Yield a text if it can be a caption, and not a value, a number or a whole sentence."""
+    """Yield a text unless it is a value, a number or a whole sentence."""
     shown = " ".join(text.strip(_OUTER).lstrip(_OUTER + ".").split())
     is_word = any(letter.isalpha() for letter in shown) or "#" in shown
     if not is_word or len(shown) > _MOST_CHARACTERS or len(shown.split()) > _MOST_WORDS:
@@ -144,5 +144,5 @@ def _as_near(text: str, relation: str, factor: float, values: frozenset[str]) ->
 
 
 def folded_words(text: str) -> str:
-    """Return the words of a text as keys are compared, each between spaces, to look texts up."""
+    """Return the words of a text, normalised like keys, with spaces around each."""
     return "".join(f" {token.folded}" for token in tokens(text)) + " "

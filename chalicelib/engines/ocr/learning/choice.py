@@ -1,4 +1,4 @@
-"""Chooses the captions of each entity: texts that repeat near its value and nowhere else."""
+"""Chooses the captions of each entity: texts that are near its value in several documents."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class RankedCaption:
     """A text that may be the caption of an entity."""
 
     text: str
-    """Its most frequent spelling."""
+    """Most frequent spelling of the text."""
     folded: str
     score: float
-    """How well it repeats near the entity's value, 0 to 1."""
+    """How regularly the text is near the entity's value, and nowhere else; 0 to 1."""
     examples: frozenset[int]
     """Numbers of the examples in which it is near the value."""
 
@@ -34,8 +34,8 @@ class RankedCaption:
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:
     """Return the texts that may be captions of an entity, the best first.
 
-    A text that is near the value in only one example may be another spelling of the caption. It is
-    kept if the other examples do not contain it, or if there are few examples.
+    A text that is near the value in only one of many examples is left out if other examples
+    contain it elsewhere.
     """
     located = {at: each.near[entity] for at, each in enumerate(examples) if entity in each.near}
     sightings: dict[CaptionKey, dict[int, NearText]] = {}
@@ -68,14 +68,14 @@ def _ranked(folded: str, seen: Mapping[int, NearText], present: int, located: in
 def choose_captions(
     ranked: Mapping[str, Sequence[RankedCaption]],
 ) -> dict[str, tuple[RankedCaption, ...]]:
-    """Choose captions for all entities at once, so that no entity has a caption of another.
+    """Choose captions for all entities at once. No two entities have the same caption.
 
     Args:
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        The captions of each entity that has any. Each caption covers an example that the captions
-        before it do not cover.
+        The captions of each entity that has any. Each caption is in an example that has none of
+        the entity's previous captions.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

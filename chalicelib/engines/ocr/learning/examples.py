@@ -1,4 +1,4 @@
-"""Documents with the values that a person wrote down, prepared to learn a template from."""
+"""Documents with known values, prepared for fitting a form template."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CaptionKey = tuple[str, str]
 
 
 class PackedPage:
-    """A page whose pixels are compressed: 40 pages would need 500 MB otherwise."""
+    """A page with compressed pixels, which saves memory: 40 raw pages need 500 MB."""
 
     def __init__(self, page: ReadPage) -> None:
         """Compress the pixels of a page.
@@ -51,11 +51,11 @@ class PackedPage:
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the lines come from a text layer."""
+        """Whether the lines come from a text layer."""
         return self._page.is_exact
 
     def segments(self) -> tuple[LineSegment, ...]:
-        """Return the levelled lines of the page."""
+        """Return the lines of the deskewed page."""
         return make_segments(self._page.lines, tilt(self._page.lines))
 
 
@@ -67,14 +67,14 @@ class LearningExample:
     values: Mapping[str, str]
     """The value of each entity, empty for a field without one."""
     near: Mapping[str, Mapping[CaptionKey, NearText]]
-    """The texts near the value of each entity that is on the pages."""
+    """For each entity whose value is on the pages: the texts near the value."""
     found: Mapping[str, str]
-    """Each value as the pages have it."""
+    """The value of each entity as it is written on the pages."""
     words: str
-    """All words of the pages, to look captions up."""
+    """All words of the pages, normalised, for searching captions."""
 
     def has(self, folded: str) -> bool:
-        """Return whether the pages have a text, given by its folded words."""
+        """Return whether the pages contain a text, given by its normalised words."""
         return folded in self.words
 
 

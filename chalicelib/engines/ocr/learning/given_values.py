@@ -1,8 +1,8 @@
-"""Finds values that a person wrote down among the texts of a page.
+"""Finds known values of a document among the texts of its pages.
 
-People write "2024-03-05" or "1234.5" where a page has "March 5, 2024" or "$1,234.50", drop
-punctuation, and join lines. So texts are compared by letters and digits, amounts by their number,
-and dates by day, month and year.
+People write "2024-03-05" or "1234.5" where a page has "March 5, 2024" or "$1,234.50". They drop
+punctuation, and join lines. So amounts are compared as numbers, dates by day, month and year, and
+other texts by letters and digits.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class ValuePlace:
     """Where a value is on a page."""
 
     segments: tuple[LineSegment, ...]
-    """Parts of lines that hold the value, from the first line to the last."""
+    """Parts of lines that contain the value, from the first line to the last."""
     numbers: tuple[int, ...]
-    """Numbers of the segments of the page that they are parts of."""
+    """Numbers of the page's segments that contain these parts."""
 
     @property
     def rect(self) -> Rect:
-        """Return the rectangle on the levelled page."""
+        """Rectangle on the deskewed page."""
         return around(each.rect for each in self.segments)
 
     @property
     def text(self) -> str:
-        """Return the value as the page has it."""
+        """The value as it is written on the page."""
         return " ".join(each.text for each in self.segments)
 
 
@@ -72,7 +72,7 @@ def compact(text: str) -> str:
 
 
 def is_same_value(first: str, second: str) -> bool:
-    """Return whether two texts are the same value, however punctuation and formats differ."""
+    """Return whether two texts are the same value, even in different formats."""
     if compact(first) == compact(second) and _sign(first) == _sign(second):
         return True
     dates = date_of(first), date_of(second)
@@ -82,7 +82,10 @@ def is_same_value(first: str, second: str) -> bool:
 
 
 def amounts_of(text: str) -> frozenset[Decimal]:
-    """Return the numbers that a text may be; several if a mark may be a decimal or a group mark."""
+    """Return the numbers that a text may stand for; empty if it is not a number.
+
+    There are two if a mark may be a decimal mark or a thousands separator.
+    """
     found = _AMOUNT.fullmatch(text.strip())
     if found is None:
         return frozenset()
@@ -95,7 +98,10 @@ def amounts_of(text: str) -> frozenset[Decimal]:
 
 
 def _plain(digits: str) -> str:
-    """Return a number whose last mark is the decimal mark; empty if that is impossible."""
+    """Return a number with its last mark as decimal point, without other marks.
+
+    Empty if the last mark occurs twice, and so cannot be a decimal mark.
+    """
     head, mark, tail = digits.rpartition(".") if "." in digits else ("", "", digits)
     if digits.rfind(",") > digits.rfind("."):
         head, mark, tail = digits.rpartition(",")
@@ -113,9 +119,9 @@ def _sign(text: str) -> bool:
 
 
 def date_of(text: str) -> tuple[int, ...] | None:
-    """Return day, month and short year of a text that is one date, sorted; None for other texts.
+    """Return the day, month and two-digit year of a date, sorted; None for other texts.
 
-    Sorted, because the order of day and month is unknown in 03/04/2024.
+    They are sorted because the order of day and month is unknown in 03/04/2024.
     """
     spans = find_dates(text)
     if not spans or spans[0].start or len(text.rstrip(" .")) > spans[0].end:
@@ -153,7 +159,7 @@ class _Words:
 
 
 class PageTexts:
-    """The texts of a page, prepared to look many values up."""
+    """The texts of a page, prepared for searching many values."""
 
     def __init__(self, segments: Sequence[LineSegment], *, is_exact: bool) -> None:
         """Split the texts into words.
@@ -177,9 +183,9 @@ class PageTexts:
             value: the value that a person wrote down.
 
         Returns:
-            Places with the same letters and digits; if there are none, places with another format;
-            if there are none, misread places. For amounts with cents and for dates, other formats
-            are tried first.
+            Places with the same letters and digits. If there are none, places with another format;
+            if there are none, misread places. For dates, and amounts with cents, other formats are
+            tried first.
         """
         wanted = compact(value)
         if not wanted:
@@ -208,7 +214,15 @@ class PageTexts:
         numbers: tuple[int, ...],
         parts: tuple[LineSegment, ...],
     ) -> ValuePlace | None:
-        """Return the place of a value from a word on; None if the value is not there."""
+        """Return the place of a value that begins at a given word; None if it does not.
+
+        Args:
+            number: index of the segment.
+            first: index of the word.
+            wanted: letters and digits of the value that are not matched yet.
+            numbers: segments matched so far.
+            parts: parts of these segments.
+        """
         segment, words = self.segments[number], self._words[number]
         last, length = _matched(words.texts, first, wanted)
         if last < first:
@@ -229,7 +243,7 @@ class PageTexts:
         return None
 
     def _formatted(self, value: str) -> Iterator[ValuePlace]:
-        """Yield amounts and dates of the page that are the value in another format."""
+        """Yield amounts and dates of the page that equal the value in another format."""
         date, amounts = date_of(value), amounts_of(value)
         if date is None and not amounts:
             return
@@ -266,7 +280,13 @@ def _words(text: str) -> _Words:
 
 
 def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
-    """Return the last word and the length of the match that begins at a word."""
+    """Return the index of the last word of a match, and the number of characters matched.
+
+    Args:
+        words: words of a line.
+        first: index of the match's first word.
+        wanted: letters and digits that the words must begin with.
+    """
     length, last = 0, first - 1
     for number in range(first, len(words)):
         if not wanted.startswith(words[number], length):
@@ -278,14 +298,14 @@ def _matched(words: Sequence[str], first: int, wanted: str) -> tuple[int, int]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a part of a text is not a part of a longer number or code."""
+    """Return whether a part of a text is a whole number or code, not a part of a longer one."""
     before = start >= len("1-") and text[start - 1] in _JOINTS and text[start - 2].isalnum()
     after = end + 1 < len(text) and text[end] in _JOINTS and text[end + 1].isalnum()
     return not before and not after
 
 
 def _is_next_line(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a segment is directly below another one, or right of it on the same line."""
+    """Return whether a segment is directly below another one, or to its right on the same line."""
     step = lower.rect.min_y - upper.rect.max_y
     shared = min(upper.rect.max_x, lower.rect.max_x) - max(upper.rect.min_x, lower.rect.min_x)
     if -upper.height / 2 < step < _LINE_DISTANCE * upper.height:
@@ -297,7 +317,13 @@ def _is_next_line(upper: LineSegment, lower: LineSegment) -> bool:
 def _spans_of(
     text: str, find: Callable[[str], tuple[Span, ...]], amounts: frozenset[Decimal]
 ) -> list[Span]:
-    """Return the amounts of a text that are one of the wanted numbers."""
+    """Return the spans of a text whose amount is one of the wanted numbers.
+
+    Args:
+        text: text of a line.
+        find: function that finds amounts in a text.
+        amounts: the wanted numbers.
+    """
     return [
         span
         for span in find(text)
@@ -306,7 +332,7 @@ def _spans_of(
 
 
 def _similar(words: _Words, wanted: str) -> Iterator[tuple[float, int, int]]:
-    """Yield similarity, start and end of the parts of a line that may be a misread value."""
+    """Yield similarity, start and end of the parts of a line that may be the misread value."""
     for first in range(len(words.texts)):
         text = ""
         for last in range(first, len(words.texts)):

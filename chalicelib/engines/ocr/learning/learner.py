@@ -1,7 +1,8 @@
-"""Learns a form template from examples, and measures it by leaving one example out.
+"""Fits a form template to examples, and measures its accuracy by leave-one-out validation.
 
-Captions near the values make a first template. The service's form reader then reads the examples
-with this template. For entities whose values are read wrong, other captions and types are tried.
+A first template consists of the captions near the values. The service's form reader then reads the
+examples with this template. For entities whose values are read wrongly, other captions and types
+are tried.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _Fields = dict[str, str]
 
 
 class TemplateLearner:
-    """Learns one template."""
+    """Fits one template."""
 
     def __init__(self, examples: Sequence[LearningExample], check: Callable[[], None]) -> None:
         """Store the examples.
@@ -48,11 +49,11 @@ class TemplateLearner:
         self._readings: dict[tuple[int, tuple[TemplateKey, ...]], _Fields] = {}
 
     def learn(self) -> LearnedTemplate | None:
-        """Learn from all examples; None when no value of any entity was found.
+        """Fit a template to all examples; None if no value of any entity was found.
 
         Returns:
-            The template, how many values are read right by templates learned without the document
-            that is read, and the entities without a key.
+            The template, the entities without a key, and the number of values read correctly, each
+            by a template fitted without the document it is applied to.
         """
         every = range(len(self._examples))
         template = self._template(every)
@@ -64,7 +65,7 @@ class TemplateLearner:
         return LearnedTemplate(template, scores, missing)
 
     def _leave_one_out(self) -> tuple[FieldScore, ...]:
-        """Read each example with a template learned from the others, and count correct values."""
+        """Read each example with a template fitted to the others; return scores by entity."""
         right, of = dict.fromkeys(self._entities, 0), dict.fromkeys(self._entities, 0)
         for left_out, example in enumerate(self._examples):
             template = self._template(at for at in range(len(self._examples)) if at != left_out)
@@ -75,7 +76,7 @@ class TemplateLearner:
         return tuple(FieldScore(name, right[name], of[name]) for name in self._entities)
 
     def _template(self, numbers: Sequence[int] | Iterator[int] | range) -> FormTemplate | None:
-        """Learn a template from some of the examples; None without any key."""
+        """Fit a template to the examples with the given numbers; None if it has no key."""
         chosen = list(numbers)
         examples = [self._examples[number] for number in chosen]
         ranked = {name: rank_captions(examples, name)[:MOST_RANKED] for name in self._entities}
@@ -96,7 +97,7 @@ class TemplateLearner:
         ranked: Mapping[str, Sequence[RankedCaption]],
         numbers: Sequence[int],
     ) -> dict[str, TemplateKey]:
-        """Try other keys for entities whose values are read wrong, and keep the keys that help.
+        """Try other keys for entities whose values are read wrongly; return the better keys.
 
         All entities try their next key at once, so that the examples are read only a few times.
         """
@@ -123,7 +124,7 @@ class TemplateLearner:
         return sum(entity in self._examples[number].values for number in numbers)
 
     def _counts(self, keys: Mapping[str, TemplateKey], numbers: Sequence[int]) -> dict[str, int]:
-        """Return the number of right values of each entity in some examples."""
+        """Return the number of values read correctly in some examples, for each entity."""
         counts = dict.fromkeys(keys, 0)
         for number in numbers:
             read, values = self._read(number, tuple(keys.values())), self._examples[number].values
@@ -132,7 +133,7 @@ class TemplateLearner:
         return counts
 
     def _read(self, number: int, keys: tuple[TemplateKey, ...]) -> _Fields:
-        """Read an example as the service reads a form; return the value of each entity."""
+        """Read an example as the service reads a form; return the text of each field."""
         if (number, keys) not in self._readings:
             self._check()
             template, findings = FormTemplate(keys), []
@@ -157,7 +158,7 @@ def _key(entity: str, captions: Sequence[RankedCaption], types: tuple[str, ...])
 
 
 def _other_keys(key: TemplateKey, ranked: Sequence[RankedCaption]) -> list[TemplateKey]:
-    """Return other keys of an entity: without its types, and with the next captions."""
+    """Return alternatives to a key of an entity: without its types, and with each other caption."""
     others = [replace(key, types=())] if key.types else []
     further = (each.text for each in ranked if each.text not in key.variations)
     return [*others, *(replace(key, variations=(text,)) for text in further)]

@@ -1,4 +1,4 @@
-"""Guesses the types of an entity from its values, and hints on the layout from the pages."""
+"""Finds the types of an entity from its values, and layout hints from the pages."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _LAYOUT_SHARE = 1 / 3
 
 
 def guess_types(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the types that values have; empty if any text may be a value.
+    """Return the types that most values have; empty if they have none in common.
 
     Args:
-        texts: the values as the pages have them.
+        texts: the values as they are written on the pages.
     """
     if not texts:
         return ()
@@ -53,13 +53,13 @@ def guess_types(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_whole(find: Callable[[str], tuple[Span, ...]], text: str) -> bool:
-    """Return whether a text is one value of a kind, apart from currency sign and punctuation."""
+    """Return whether a text is exactly one value of a kind, except for currency and marks."""
     spans = find(text)
     return len(spans) == 1 and len(spans[0].text) >= len(text.strip(" $£€¥()-.,:"))
 
 
 def layout_hints(examples: Sequence[LearningExample], captions: Sequence[str]) -> tuple[str, ...]:
-    """Return hints on the layout of the learned form, which are members of LAYOUTS.
+    """Return the layout hints of the fitted form, which are members of LAYOUTS.
 
     Args:
         examples: the documents.

@@ -1,1 +1,1 @@
-"""Machine-readable zones of passports and cards: finds, reads and checks them, and fills fields."""
+"""Finds, reads and checks the machine-readable zone (MRZ) of passports and identity cards."""

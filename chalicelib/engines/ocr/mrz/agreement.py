@@ -1,4 +1,4 @@
-"""Compares the printed text of a page with its machine-readable zone."""
+"""Compares the fields printed on a page with its machine-readable zone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def is_same_number(printed: str, number: str) -> bool:
 
 
 def is_same_name(printed: str, name: str, *, is_cut: bool) -> bool:
-    """Return whether a printed name matches the zone's name, which may be cut or transliterated."""
+    """Return whether a printed name equals the zone's name.
+
+    The zone replaces accented letters by basic ones, and may cut the name off (`is_cut`).
+    """
     whole, part = _untranscribed(printed), _untranscribed(name)
     return bool(whole) and (whole == part or (is_cut and whole.startswith(part)))
 
@@ -32,23 +35,23 @@ def word_count(text: str) -> int:
 
 
 def is_same_sex(printed: str, sex: str) -> bool:
-    """Return whether two texts name the same sex, by the first letter."""
+    """Return whether two texts are the same sex, by the first letter."""
     return _bare(printed)[:1] == sex
 
 
 def is_same_state(printed: str, code: str) -> bool:
-    """Return whether a state's code matches a name: its letters occur in the name, in order."""
+    """Return whether a printed state fits a code: it contains the code's letters in order."""
     letters = iter(_bare(printed))
     return _bare(printed)[:1] == code[:1] and all(letter in letters for letter in code)
 
 
 def is_state_name(printed: str) -> bool:
-    """Return whether a printed nationality is a name, not a code as in zones."""
+    """Return whether a printed nationality is a name, and not a three-letter code."""
     return len(_bare(printed)) > _CODE_LENGTH
 
 
 def is_same_day(printed: str, day: date) -> bool:
-    """Return whether a printed date can be a day, with its parts in any order."""
+    """Return whether a printed date can be a given day, in any order of its parts."""
     words = re.findall(r"[A-Z]+|\d+", printed.upper())
     numbers = sorted(int(word) % 100 for word in words if word.isdigit())
     if any(word.startswith(MONTHS[day.month - 1]) for word in words):
@@ -57,12 +60,12 @@ def is_same_day(printed: str, day: date) -> bool:
 
 
 def written(day: date, printed: Sequence[str], *, in_words: bool) -> str:
-    """Format a day like the dates of a page.
+    """Format a day like the dates on a page.
 
     Args:
         day: the day.
         printed: values of the page; the first date among them defines the format.
-        in_words: whether the month is a word if the page has no other date.
+        in_words: whether to write the month as a word if the page has no other date.
 
     Returns:
         The date as text: 02 JAN 2030, or 01/02/2030 as on U.S. cards.
@@ -85,7 +88,7 @@ def _bare(text: str) -> str:
 
 
 def _untranscribed(name: str) -> str:
-    """Return the letters of a name without transliterations of accents."""
+    """Return a name's letters with transliterations undone: AE becomes A."""
     letters = _bare(name)
     for long, short in _TRANSCRIBED:
         letters = letters.replace(long, short)

@@ -1,7 +1,7 @@
-"""Finds the most probable text of a zone whose check digits are all correct.
+"""Finds the most probable text of a zone among those with correct check digits.
 
-There is a score for each possible character at each position. Correct check digits exclude most
-texts; the best remaining one is found by dynamic programming over the remainders modulo 10 (Viterbi
+Each possible character at each position has a score. Most combinations have a wrong check digit.
+The best remaining one is found by dynamic programming over the check sums modulo 10 (Viterbi
 1967), in time linear in the number of positions.
 """
 
@@ -40,38 +40,41 @@ class Decision:
     rows: tuple[str, ...]
     """Characters of the rows."""
     certainty: float
-    """Probability that the check digits are printed like this, 0.5 to 1."""
+    """Probability that the check digits were printed as in this text, 0.5 to 1."""
     share: float
-    """Probability among all texts with correct check digits, 0 to 1."""
+    """Probability relative to all texts with correct check digits, 0 to 1."""
     chances: tuple[tuple[float, ...], ...]
     """Probability of each character relative to its alternatives, 0 to 1."""
     long_number: tuple[Place, ...] = ()
-    """Where a number that is too long for its element continues, with its check digit."""
+    """Positions of the rest of a document number that is too long for its element.
+
+    They include the number's check digit.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One character that is covered by the last check digit."""
+    """One character that the overall check digit covers."""
 
     place: Place
     weight: int
-    """Weight in the check digit of the element; 0 if it has none."""
+    """Weight of the character in its element's check digit; 0 if the element has none."""
     total_weight: int
-    """Weight in the last check digit."""
+    """Weight of the character in the overall check digit."""
     closes: bool
-    """Whether the character is the check digit of its element."""
+    """Whether the character is itself the check digit of its element."""
 
 
 def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
-    """Find the most probable text of a zone in a format, with correct check digits.
+    """Find the most probable text of a zone that has correct check digits.
 
     Args:
         form: format of the zone.
         rows: scores of each position of the format.
 
     Returns:
-        The text; None if a position has no character that the format allows, or if a wrongly
-        printed check digit is more probable than misread characters.
+        The text. None if some position has no allowed character, or if it is more probable that a
+        check digit is printed wrongly than that characters were misread.
     """
     kept = _allowed(form, rows)
     if kept is None:
@@ -107,7 +110,7 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
 
 
 def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
-    """Return the most probable allowed characters of each position; None if a position has none."""
+    """Return the most probable allowed characters of each position; None if any has none."""
     kept: list[list[Scores]] = []
     for number, row in enumerate(rows):
         line: list[Scores] = []
@@ -122,10 +125,10 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return where an overlong number continues, including its check digit.
+    """Return the positions of the rest of an overlong document number, with its check digit.
 
-    Such a number has a filler in place of the check digit and continues in the optional data, up to
-    the first filler (Doc 9303, part 5, 4.2.2, note j).
+    Such a number has a filler in place of its check digit. It continues in the optional data, up
+    to the first filler (Doc 9303, part 5, 4.2.2, note j).
     """
     if form.name == "TD3":
         return ()
@@ -138,7 +141,7 @@ def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Plac
 
 
 def _steps(form: ZoneFormat, lengthened: Sequence[Place]) -> list[_Step]:
-    """Return the characters that the last check digit covers, in order."""
+    """Return the characters that the overall check digit covers, in order."""
     weights: dict[Place, int] = {}
     closing = set()
     for name in ("number", "birth", "expiry", "optional"):
@@ -165,21 +168,21 @@ class _Reached:
     """The best sequence of characters that leads to a state of the search."""
 
     score: float
-    """Score of the best characters."""
+    """Log probability of the sequence."""
     text: str
-    """The best characters."""
+    """Characters of the sequence."""
     mass: float
-    """Sum of the probabilities of all texts that lead to the state."""
+    """Sum of the probabilities of all sequences that lead to the state."""
 
 
 def _best_valid(
     steps: Sequence[_Step], rows: Sequence[Sequence[Scores]], last: Place
 ) -> tuple[str, float, float] | None:
-    """Return the best characters of all steps and the last check digit.
+    """Return the best characters for all steps and the overall check digit.
 
     Returns:
-        The characters, their score, and their share of the probability of all valid texts; None if
-            no text is valid.
+        The characters, their score, and their probability relative to all valid texts, 0 to 1.
+        None if no text is valid.
     """
     states = {(0, 0): _Reached(0.0, "", 1.0)}
     for step in steps:
@@ -198,7 +201,7 @@ def _best_valid(
 def _after(
     step: _Step, states: Mapping[_State, _Reached], scores: Scores
 ) -> dict[_State, _Reached]:
-    """Return the states after a step."""
+    """Return the best sequences after a further character, by state."""
     following: dict[_State, _Reached] = {}
     for (own, total), reached in states.items():
         for letter, score in scores.items():
@@ -213,7 +216,7 @@ def _after(
 def _arrive(
     states: dict[_State, _Reached], state: _State, reached: _Reached, letter: str, score: float
 ) -> None:
-    """Record a sequence if it is the best one that leads to its state."""
+    """Record a sequence if it is the best one for its state."""
     mass = reached.mass * math.exp(score)
     known = states.get(state)
     if known is None:
@@ -225,6 +228,6 @@ def _arrive(
 
 
 def _chance(scores: Scores, letter: str) -> float:
-    """Return the probability of a character relative to all allowed characters."""
+    """Return the probability of a character relative to all characters with a score."""
     top = max(scores.values())
     return math.exp(scores[letter] - top) / sum(math.exp(one - top) for one in scores.values())

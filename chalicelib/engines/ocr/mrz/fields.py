@@ -1,4 +1,4 @@
-"""Uses a machine-readable zone to confirm, correct and complete the fields of a form."""
+"""Confirms, corrects and completes the fields of a form by the machine-readable zone."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _IN_WORDS = "passport_number"
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """The value that the zone gives for one entity."""
+    """The value that the zone has for one entity."""
 
     text: str
-    """Value in the form of the template's fields."""
+    """Value, formatted like the fields of the template."""
     field: ZoneField
     agrees: Callable[[str], bool]
-    """Function that returns whether a printed value agrees."""
+    """Function that returns whether a printed value equals the zone's value."""
 
 
 def with_zone(
@@ -76,18 +76,20 @@ def with_zone(
 ) -> tuple[FormField, ...]:
     """Confirm, correct and complete the fields of a page by its machine-readable zone.
 
+    A printed value that agrees with a valid zone gets a higher probability. A different value is
+    replaced by the zone's value, with a lower probability. A zone with a wrong check digit changes
+    nothing.
+
     Args:
         fields: fields that were found on the page.
         page: the page as read.
         template: template of a passport or card; with other templates, fields are not changed.
         engine: engine that reads an unclear zone again; None to skip that.
-        check: see chalicelib/engines/ocr/interface.py.
-        today: date by which the century of dates is chosen; None: the current date.
+        check: called regularly; raises to stop.
+        today: date from which the century of dates is determined; by default the current date.
 
     Returns:
-        The fields in the template's order. A printed value that agrees with a valid zone gets a
-        higher probability. A different value is replaced by the zone's value with a lower
-        probability. A zone with a wrong check digit changes nothing.
+        The fields in the template's order.
     """
     entities = [key.entity for key in template.keys]
     if not any(entity in NUMBER_ENTITIES for entity in entities):
@@ -105,7 +107,7 @@ def with_zone(
 def _claims(
     zone: Zone, known: Mapping[str, FormField], entities: Sequence[str], today: date
 ) -> dict[str, _Claim]:
-    """Return the values in a zone for the entities of a template."""
+    """Return the zone's value for each entity of a template."""
     parts = fields_of(zone.decision)
     printed = [field.value_text for field in known.values()]
     numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
@@ -132,7 +134,7 @@ def _same_day(day: date) -> Callable[[str], bool]:
 
 
 def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
-    """Return the function that compares a printed value with a part of the zone."""
+    """Return a function that compares a printed value with an element of the zone."""
     if name in (SURNAME, GIVEN_NAMES):
         return lambda printed: is_same_name(printed, part.text, is_cut=part.is_cut)
     if name == NATIONALITY:
@@ -143,7 +145,7 @@ def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
 
 
 def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) -> FormField:
-    """Combine a printed field with the value in the zone."""
+    """Combine a printed field, if any, with the zone's value."""
     part = claim.field
     box = zone.box(part.places)
     if field is None:

@@ -55,10 +55,10 @@ class Zone:
 
     decision: Decision
     quads: tuple[Quad, ...]
-    """Corners of the rows."""
+    """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return the box of some characters; of several rows, only the part in the first row."""
+        """Return the box of characters at given positions, limited to the first of their rows."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -72,8 +72,9 @@ def find_zone(
 
     Args:
         page: the page, with lines in any order.
-        engine: engine that reads unclear rows again if it can score characters; None to skip that.
-        check: see chalicelib/engines/ocr/interface.py.
+        engine: engine that reads unclear rows again, if it can score characters; None to skip
+            that.
+        check: called regularly; raises to stop.
 
     Returns:
         The most probable zone with correct check digits; None if there is none.
@@ -100,7 +101,7 @@ def _surest(zones: Iterable[Zone | None]) -> Zone | None:
 
 
 def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
-    """Yield rows that may be a zone, those at the bottom of the page last."""
+    """Yield groups of rows that may be a zone, with its format; the lowest rows are last."""
     rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
     for start in range(len(rows)):
         for form in FORMATS:
@@ -110,7 +111,7 @@ def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
 
 
 def _is_like_row(line: TextLine) -> bool:
-    """Return whether a line may be a row of a zone: long, and in characters of zones."""
+    """Return whether a line may be a row of a zone: long, with only characters of zones."""
     top_left, top_right, _, bottom_left = line.corners
     letters = compact(line.text)
     known = sum(letter in LETTERS for letter in letters)
@@ -119,7 +120,7 @@ def _is_like_row(line: TextLine) -> bool:
 
 
 def _may_be(form: ZoneFormat, lines: Sequence[TextLine]) -> bool:
-    """Return whether rows are below each other like the rows of a format."""
+    """Return whether rows are placed like the rows of a zone in the given format."""
     texts = [compact(line.text) for line in lines]
     longest = max(map(len, texts))
     widths = [line.box.width for line in lines]
@@ -131,14 +132,14 @@ def _may_be(form: ZoneFormat, lines: Sequence[TextLine]) -> bool:
 
 
 def _is_next(upper: TextLine, lower: TextLine) -> bool:
-    """Return whether one row is below another one at the distance of rows."""
+    """Return whether a row is below another one, at the usual distance of rows."""
     height = math.dist(upper.corners[0], upper.corners[3])
     distance = lower.box.center[1] - upper.box.center[1]
     return 0.5 * height < distance < 3 * height
 
 
 def _as_read(group: Group) -> Zone | None:
-    """Return rows as a zone; None if their lengths do not match the format."""
+    """Make a zone of rows as they were read; None if their lengths do not match the format."""
     form, lines = group
     texts = [compact(line.text) for line in lines]
     if any(len(text) != form.width for text in texts):
@@ -148,12 +149,12 @@ def _as_read(group: Group) -> Zone | None:
 
 
 def compact(text: str) -> str:
-    """Return the characters of a line in the form used in zones."""
+    """Return a line's text in the characters of zones, with similar characters replaced."""
     return "".join(text.upper().replace("«", "<<").replace("“", "<<").split())
 
 
 def _rivals(letter: str) -> Scores:
-    """Return the characters that may have been printed where one was recognised."""
+    """Return the characters that a recognised character may be in print, with their scores."""
     rivals: dict[str, float] = {}
     for group in LOOK_ALIKES:
         if letter in group:

@@ -1,7 +1,7 @@
 """Formats of machine-readable zones: their elements, and what each check digit covers.
 
-Source: ICAO Doc 9303, eighth edition: part 3 (4.9, check digits), part 4 (TD3), part 5 (TD1),
-part 6 (TD2).
+TD1, TD2 and TD3 are the formats of ICAO Doc 9303, eighth edition: part 3 (4.9, check digits), part
+4 (TD3, passports), part 5 (TD1) and part 6 (TD2).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Place = tuple[int, int]
 
 
 def value_of(letter: str) -> int:
-    """Return the value of a character in a check digit; 0 for a filler."""
+    """Return the value of a character in the sum of a check digit; 0 for a filler."""
     return 0 if letter == FILLER else LETTERS.index(letter)
 
 
@@ -44,7 +44,7 @@ def check_digit(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DataElement:
-    """A part of one row that contains one item, such as a date."""
+    """A part of a row that holds one item, such as a date."""
 
     row: int
     start: int
@@ -66,15 +66,15 @@ class DataElement:
 
 @dataclass(frozen=True, slots=True)
 class ZoneFormat:
-    """The rows and elements of one format; elements are in reading order."""
+    """A format of machine-readable zones: its rows and elements."""
 
     name: str
     """TD1, TD2 or TD3."""
     row_count: int
     elements: dict[str, DataElement]
-    """Elements by name; `…_check` is the check digit of the element before it."""
+    """Elements by name, in reading order. `…_check` is the check digit of the previous element."""
     covered: tuple[str, ...]
-    """Elements that the last check digit, `check`, covers, in its order."""
+    """Names of the elements that the overall check digit covers, in its order."""
 
     @property
     def width(self) -> int:
@@ -91,7 +91,7 @@ class ZoneFormat:
         )
 
     def places(self, names: Iterable[str]) -> tuple[Place, ...]:
-        """Return the positions of elements, one element after the other."""
+        """Return the positions of all characters of some elements, element by element."""
         return tuple(place for name in names for place in self.elements[name].places)
 
 
@@ -100,7 +100,7 @@ _COVERED = ("number", "number_check", "birth", "birth_check", "expiry", "expiry_
 
 
 def _two_rows(name: str, ends: dict[str, DataElement]) -> ZoneFormat:
-    """Return a format of two rows, whose common parts are those of TD2 and TD3."""
+    """Make a format of two rows from the elements that TD2 and TD3 share, and others."""
     elements = {
         "kind": DataElement(0, 0, 2),
         "issuer": DataElement(0, 2, 5, _WORDS),

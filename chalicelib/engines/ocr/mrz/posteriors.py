@@ -1,7 +1,7 @@
 """Computes the probability of each character at each position of a row of known length.
 
-The forward-backward computation of connectionist temporal classification (Graves et al. 2006,
-section 4.1), over all texts of a length instead of one text.
+Uses the forward-backward algorithm of connectionist temporal classification (Graves et al. 2006,
+section 4.1). Here it sums over all texts of the given length, instead of one text.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _MISTAKEN = 0.02
 
 
 def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores], float] | None:
-    """Return the probability of each character at each position of a row of known length.
+    """Return the log probability of each character at each position of a row.
 
     Args:
-        steps: probabilities from left to right, shape (steps, 1 + LETTERS): the blank, then
-            each character.
+        steps: probabilities from left to right, shape (steps, 1 + LETTERS): the blank, then each
+            character.
         allowed: allowed characters at each position.
 
     Returns:
-        For each position, the natural logarithms of the probabilities of the allowed characters.
-        And a number: the logarithm of the ratio of the most probable text of any length to all
-        texts of this length, divided by the number of positions. None if there are fewer steps than
-        positions.
+        For each position, the natural logarithm of the probability of each allowed character.
+        Second, how unlikely this length is: log of the most probable text of any length relative
+        to all texts of this length, divided by the number of positions. None if there are fewer
+        steps than positions.
     """
     if len(steps) < len(allowed):
         return None
@@ -62,7 +62,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Raise each probability to at least a fraction of the largest among similar characters."""
+    """Raise the probability of each character to a fraction of that of similar characters."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]
@@ -79,9 +79,9 @@ def _forward(likely: Doubles, mask: Doubles) -> tuple[Doubles, Doubles, Doubles]
         mask: 1 for allowed characters at a position, shape (places, LETTERS).
 
     Returns:
-        The scaled probabilities that the character of a position begins at a step, and that it is
-            present there, both of shape (steps, places, LETTERS); and the logarithm of each step's
-            scale.
+        The scaled probability that a position's character begins at a step; that it is present at
+        the step, both of shape (steps, places, LETTERS); and the cumulative log of the scale of
+        each step.
     """
     begun = np.empty((len(likely), *mask.shape))
     lasting = np.empty_like(begun)

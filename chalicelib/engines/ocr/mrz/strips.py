@@ -1,4 +1,4 @@
-"""Reads the rows of a zone again as strips with a known number of characters."""
+"""Reads the rows of a zone again, with a known number of characters."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def read_strips(
     engine: ScoringEngine,
     check: CancelCheck,
 ) -> Decision | None:
-    """Read the rows of a zone again, with the lengths that a format defines.
+    """Read the rows of a zone again, with the number of characters that its format has.
 
     Args:
         form: format, which defines the number of characters per row and the allowed characters.
         quads: corners of the rows from the top, see `drawn_out`.
         pixels: pixels of the page.
         engine: engine that scores characters.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
 
     Returns:
-        The text of the zone; None if its rows probably have another length, and where `decide`
-        returns None.
+        The text of the zone. None if its rows probably have another length, or if `decide` returns
+        None.
     """
     rows, excess = [], 0.0
     for row, steps in enumerate(engine.score_crops(pixels, quads, LETTERS, check)):
@@ -55,10 +55,10 @@ def read_strips(
 
 
 def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
-    """Extend the corners of rows to the ends of the longest row.
+    """Extend all rows to the ends of the longest row.
 
     All rows of a zone begin and end at the same positions. A row that was detected too short is
-    then read over the full width.
+    therefore read over the full width.
     """
     left, right, *_ = max(quads, key=lambda quad: math.dist(*quad[:2]))
     length = math.dist(left, right)
@@ -76,7 +76,7 @@ def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
 
 
 def _longer(quad: Quad, before: float, behind: float) -> Quad:
-    """Extend a quad at both ends, along its upper and lower side."""
+    """Extend a quadrangle by given distances at its beginning and end."""
     top_left, top_right, bottom_right, bottom_left = quad
     height = (math.dist(top_left, bottom_left) + math.dist(top_right, bottom_right)) / 2
     before, behind = before + _MARGIN * height, behind + _MARGIN * height
@@ -89,7 +89,7 @@ def _longer(quad: Quad, before: float, behind: float) -> Quad:
 
 
 def _beyond(start: Point, end: Point, distance: float) -> Point:
-    """Return the point at a distance beyond the end of a segment."""
+    """Return the point on the line from start to end, at a distance after the end."""
     length = math.dist(start, end)
     share = distance / length if length else 0.0
     return end[0] + share * (end[0] - start[0]), end[1] + share * (end[1] - start[1])

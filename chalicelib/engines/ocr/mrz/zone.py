@@ -1,4 +1,4 @@
-"""Parses the personal and document data in a machine-readable zone.
+"""Parses the data of a machine-readable zone: name, number, dates.
 
 Source: ICAO Doc 9303, part 3 (4, data elements), parts 4 to 6.
 """
@@ -31,13 +31,13 @@ class ZoneField:
     """One item of a zone, such as a name, with its positions."""
 
     text: str
-    """Text without fillers; words of a name are separated by spaces. Dates as YYMMDD."""
+    """Text without fillers, with a space between the words of a name. Dates are YYMMDD."""
     probability: float
-    """0 to 1."""
+    """Probability that the text is right, 0 to 1."""
     places: tuple[Place, ...]
-    """Positions in the zone."""
+    """Positions of the characters in the zone."""
     is_cut: bool = False
-    """Whether the field fills its element to the end, so that a name may be cut off."""
+    """Whether the text fills its element to the end, so that a name may be cut off."""
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
@@ -69,7 +69,7 @@ def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
 
 
 def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
-    """Return the field at some positions."""
+    """Return the text and probability of the characters at some positions."""
     letters = "".join(decision.rows[row][column] for row, column in places)
     inked = tuple(place for place, letter in zip(places, letters, strict=True) if letter != FILLER)
     weakest = min((decision.chances[row][column] for row, column in inked), default=0.0)
@@ -82,16 +82,16 @@ def _field(decision: Decision, places: tuple[Place, ...]) -> ZoneField:
 
 
 def day_of(text: str, today: date, *, is_past: bool) -> date | None:
-    """Parse a date of a zone.
+    """Convert a date of a zone.
 
     Args:
         text: YYMMDD.
-        today: date by which the century is chosen.
-        is_past: whether the date is a birthday, which is not after today; otherwise it is an expiry
-            date, at most fifty years ahead.
+        today: date from which the century is determined.
+        is_past: True for a birthday, which is not after today. False for an expiry date, which is
+            at most fifty years ahead.
 
     Returns:
-        The day; None if there is no such day, or a part of it is unknown.
+        The day; None if there is no such day, or if a part of the date is unknown.
     """
     if len(text) != 6 or not text.isdigit():
         return None

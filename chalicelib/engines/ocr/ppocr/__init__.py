@@ -1,1 +1,1 @@
-"""The PP-OCRv6 engine: a detector and a recogniser on ONNX Runtime, without OpenCV."""
+"""The PP-OCRv6 engine: a detection and a recognition network on ONNX Runtime, without OpenCV."""

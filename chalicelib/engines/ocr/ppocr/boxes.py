@@ -1,4 +1,4 @@
-"""Finds the boxes of text lines in the probability map that the detector returns."""
+"""Finds the boxes of text lines in the detection network's probability map."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Horizontal runs of pixels, from top to bottom, each row from left to right."""
+    """Horizontal runs of True pixels in a mask, sorted by row and column."""
 
     rows: Ints
     """Row of each run, int64, shape (runs,)."""
     starts: Ints
     """First column of each run."""
     ends: Ints
-    """Column after the last of each run."""
+    """Column after the last one of each run."""
     width: int
-    """Columns of the mask."""
+    """Number of columns of the mask."""
 
 
 def groups_of(mask: Bools) -> PixelGroups:
@@ -48,7 +48,7 @@ def find_runs(mask: Bools) -> Runs:
 
 
 class PixelGroups:
-    """Runs sorted by the group of touching pixels to which they belong."""
+    """Groups of pixels that touch each other, as runs sorted by group."""
 
     def __init__(self, runs: Runs, order: Ints, firsts: Ints) -> None:
         self._rows, self._starts = runs.rows[order], runs.starts[order]
@@ -57,7 +57,10 @@ class PixelGroups:
         self._bounds = np.r_[firsts, len(order)]
 
     def largest(self, least_side: int, most: int) -> list[int]:
-        """Return the indexes of the largest groups that have a minimum width and height."""
+        """Return the indexes of the largest groups, at most `most`.
+
+        The width and height of each group are at least `least_side`.
+        """
         if not len(self._firsts):
             return []
         widths = np.maximum.reduceat(self._ends, self._firsts)
@@ -69,7 +72,7 @@ class PixelGroups:
         return largest
 
     def outline(self, index: int) -> Ints:
-        """Return the first and last pixel of each row of a group, int64, shape (points, 2)."""
+        """Return x and y of the first and last pixel of each row, int64, shape (points, 2)."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows = self._rows[own]
         firsts = np.flatnonzero(np.r_[True, np.diff(rows) != 0])
@@ -79,7 +82,7 @@ class PixelGroups:
         return np.concatenate((np.stack((left, lines), 1), np.stack((right, lines), 1)))
 
     def course(self, index: int) -> Course | None:
-        """Return the curve of a group from left to right; None for a short group."""
+        """Return the middle line of a group from left to right, as a curve; None if it is short."""
         own = slice(self._bounds[index], self._bounds[index + 1])
         rows, starts, ends = self._rows[own], self._starts[own], self._ends[own]
         left, width = int(starts.min()), int(ends.max() - starts.min())
@@ -104,7 +107,7 @@ class PixelGroups:
 
 
 def _labels(runs: Runs) -> Ints:
-    """Return for each run the lowest index of the connected runs."""
+    """Return for each run the lowest index among the runs of its group."""
     above, below = _touching(runs)
     parents = np.arange(len(runs.rows))
     while True:
@@ -118,7 +121,7 @@ def _labels(runs: Runs) -> Ints:
 
 
 def _flattened(parents: Ints) -> Ints:
-    """Make every run point directly to the root of its tree."""
+    """Make every run point directly to the root of its tree (union-find), and return the result."""
     while True:
         shorter = parents[parents]
         if np.array_equal(shorter, parents):
@@ -127,7 +130,7 @@ def _flattened(parents: Ints) -> Ints:
 
 
 def _touching(runs: Runs) -> tuple[Ints, Ints]:
-    """Return index pairs of touching runs in neighbouring rows, corners included."""
+    """Return index pairs of runs in neighbouring rows that touch, also at corners."""
     step = runs.width + 2
     row_above = (runs.rows - 1) * step
     first = np.searchsorted(runs.rows * step + runs.ends, row_above + runs.starts, "left")
@@ -146,24 +149,27 @@ _SMALLEST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """A rectangle at any angle; the origin of the coordinates is the top left, y points down."""
+    """A rotated rectangle, in pixels from the top left; y points down.
+
+    Its direction is the reading direction.
+    """
 
     x: float
     """Centre, from the left edge, in pixels."""
     y: float
     """Centre, from the top edge, in pixels."""
     length: float
-    """Side along the direction."""
+    """Length of the side along the direction."""
     breadth: float
-    """The other side."""
+    """Length of the side across the direction."""
     dx: float
-    """Horizontal part of the direction's unit vector."""
+    """Horizontal component of the direction's unit vector."""
     dy: float
-    """Vertical part of the direction's unit vector."""
+    """Vertical component of the direction's unit vector."""
     course: Course | None = None
-    """Curve of the line, if it is followed."""
+    """Middle line of the text as a curve; None if it is not needed."""
     is_filled: bool = True
-    """Whether text covers the rectangle, which is not so for bent lines."""
+    """Whether text covers most of the rectangle. This is not so for bent lines."""
 
     def grown(self, margin: float) -> Rectangle:
         """Return the rectangle with a margin on all four sides."""
@@ -171,7 +177,7 @@ class Rectangle:
         return Rectangle(self.x, self.y, length, breadth, self.dx, self.dy)
 
     def turned(self) -> Rectangle:
-        """Return the same rectangle with its direction turned clockwise by a quarter turn."""
+        """Return the same rectangle with its direction rotated clockwise by 90 degrees."""
         return Rectangle(self.x, self.y, self.breadth, self.length, -self.dy, self.dx)
 
     def reversed(self) -> Rectangle:
@@ -179,7 +185,7 @@ class Rectangle:
         return Rectangle(self.x, self.y, self.length, self.breadth, -self.dx, -self.dy)
 
     def corners(self) -> Quad:
-        """Return the corners in reading direction, from the top left of the text."""
+        """Return the corners in reading direction, beginning at the top left of the text."""
         ax, ay = self.dx * self.length / 2, self.dy * self.length / 2
         bx, by = -self.dy * self.breadth / 2, self.dx * self.breadth / 2
         return (
@@ -191,15 +197,14 @@ class Rectangle:
 
 
 def smallest_rectangle(outline: Ints) -> Rectangle:
-    """Return the rectangle with the smallest area around points.
+    """Return the rotated rectangle of smallest area around points.
 
     Args:
-        outline: x and y of the first and of the last pixel of each row, int64,
-            shape (points, 2).
+        outline: x and y of the first and of the last pixel of each row, int64, shape (points, 2).
 
     Returns:
-        The rectangle through the centres of the outer pixels; its direction is within 45 degrees of
-        the right.
+        A rectangle through the centres of the outer pixels. Its direction is at most 45 degrees
+        from horizontal, to the right.
     """
     hull = convex_hull(outline)
     steps = np.roll(hull, -1, axis=0) - hull
@@ -221,14 +226,14 @@ def smallest_rectangle(outline: Ints) -> Rectangle:
 
 
 def _upright(rectangle: Rectangle) -> Rectangle:
-    """Return the same rectangle with a direction within 45 degrees of the right."""
+    """Return the same rectangle with its direction to the right, within 45 degrees."""
     if abs(rectangle.dy) > abs(rectangle.dx):
         rectangle = rectangle.turned()
     return rectangle if rectangle.dx > 0 else rectangle.reversed()
 
 
 def convex_hull(points: Ints) -> Doubles:
-    """Return the corners of the convex hull, float64, shape (corners, 2), without repetition."""
+    """Return the corners of the convex hull, float64, shape (corners, 2), each once."""
     order = np.lexsort((points[:, 0], points[:, 1]))
     ordered: list[tuple[int, int]] = [(int(x), int(y)) for x, y in points[order]]
     ordered = list(dict.fromkeys(ordered))
@@ -238,7 +243,10 @@ def convex_hull(points: Ints) -> Doubles:
 
 
 def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return one side of the hull of sorted points, without its last point."""
+    """Return the upper or the lower side of the convex hull of sorted points.
+
+    The last point is left out, because it begins the other side.
+    """
     chain: list[tuple[int, int]] = []
     for x, y in points:
         while len(chain) > 1 and _bends_in(chain[-2], chain[-1], x, y):
@@ -248,7 +256,7 @@ def _chain(points: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -> bool:
-    """Return whether the middle of three points is inside the hull and can be dropped."""
+    """Return whether the middle of three points is inside the hull, and so not a corner."""
     return (middle[0] - first[0]) * (y - first[1]) <= (middle[1] - first[1]) * (x - first[0])
 
 
@@ -273,7 +281,7 @@ _LEAST_GROWN_SIDE = 5.0
 
 
 def text_rectangles(values: Singles) -> list[Rectangle]:
-    """Return a rectangle around each line of text in the detector's map.
+    """Return a rectangle around each line of text in the detection network's output.
 
     Args:
         values: probability that each pixel is text, float32, shape (height, width).
@@ -299,7 +307,7 @@ def text_rectangles(values: Singles) -> list[Rectangle]:
 
 
 def _grown_by_one(mask: Bools) -> Bools:
-    """Grow a mask by a pixel to the right and downwards, which joins broken lines."""
+    """Grow True areas by one pixel to the right and downwards, to join broken lines."""
     grown = mask.copy()
     grown[:, 1:] |= mask[:, :-1]
     grown[1:] |= grown[:-1].copy()

@@ -1,4 +1,4 @@
-"""Crops lines out of a page, rotated upright and scaled to the recogniser's height."""
+"""Crops text lines out of a page, rotated upright and scaled to the height that is recognised."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _FINEST = 144
 
 
 def crop_width(quad: Quad) -> int:
-    """Return the width of an area's crop, in pixels."""
+    """Return the width, in pixels, of the crop of an area."""
     length, breadth = _sides(quad)
     growth = min(MOST_GROWTH, HEIGHT / max(breadth, 1.0))
     return min(MOST_WIDTH, max(1, math.ceil(length * growth)))
 
 
 def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
-    """Crop an area of a page.
+    """Crop an area of a page and rotate it upright.
 
     Args:
         image: RGB.
         quad: corners in reading direction; they may be outside the image.
 
     Returns:
-        The crop, RGB, HEIGHT pixels high, `crop_width` wide.
+        The crop, RGB, HEIGHT pixels high and `crop_width` wide.
     """
     size = crop_width(quad), HEIGHT
     box = _upright_box(quad, image)
@@ -55,14 +55,14 @@ def cut_crop(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _sides(quad: Quad) -> tuple[float, float]:
-    """Return the length of the longer horizontal and of the longer vertical side."""
+    """Return the lengths of the longer horizontal and the longer vertical side."""
     top_left, top_right, bottom_right, bottom_left = quad
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     return length, max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
 
 
 def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
-    """Return left, top, right and bottom inside the image; None for a rotated area."""
+    """Return left, top, right and bottom, clipped to the image; None for a rotated area."""
     (ax, ay), (bx, by), (cx, cy), (dx, dy) = quad
     slack = _UPRIGHT * abs(dy - ay)
     if max(abs(ay - by), abs(dy - cy), abs(ax - dx), abs(bx - cx)) > max(slack, 0.5):
@@ -73,7 +73,7 @@ def _upright_box(quad: Quad, image: Image.Image) -> Box | None:
 
 
 def _turned(image: Image.Image, quad: Quad, size: tuple[int, int]) -> Image.Image:
-    """Rotate an area upright; points outside the image get the colour of a corner."""
+    """Rotate an area upright. Points outside the image get the colour of a corner."""
     top_left, top_right, bottom_right, bottom_left = quad
     x = min(max(0, int(top_left[0])), image.width - 1)
     y = min(max(0, int(top_left[1])), image.height - 1)

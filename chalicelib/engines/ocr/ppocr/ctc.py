@@ -1,4 +1,4 @@
-"""Converts the recogniser's probabilities to text (connectionist temporal classification)."""
+"""Converts the recognition network's output to text (connectionist temporal classification)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RecognisedText:
     probability: float
     """Mean over the characters; 0 for an empty text."""
     places: tuple[float, ...]
-    """Middle of each character: 0 at the crop's left side, 1 at its right."""
+    """Middle of each character: 0 at the left edge of the crop, 1 at the right edge."""
 
 
 # A crop without text.
@@ -34,10 +34,12 @@ NOTHING = RecognisedText("", 0.0, ())
 
 
 def decode(probabilities: Singles, alphabet: Sequence[str], share: float) -> RecognisedText:
-    """Convert the steps of one crop to text: repeated characters count once, blanks separate them.
+    """Convert the network's output for one crop to text.
+
+    A character that is repeated without a blank between counts once.
 
     Args:
-        probabilities: probabilities of each character at each step from left to right, float32,
+        probabilities: probability of each character at each step from left to right, float32,
             shape (steps, characters).
         alphabet: the characters; the first is the blank.
         share: fraction of the steps that the crop covers; the rest is padding.
@@ -68,7 +70,7 @@ def _without_false_signs(characters: list[str]) -> list[str]:
 
 
 def _letter_x(neighbours: str) -> str:
-    """Return x or X next to letters, else the sign."""
+    """Return x or X for a multiplication sign next to letters, otherwise the sign."""
     if not any(neighbour.isalpha() for neighbour in neighbours):
         return _TIMES
     return "x" if any(neighbour.islower() for neighbour in neighbours) else "X"

@@ -1,4 +1,4 @@
-"""Detects the lines of a page with a network, at sizes that the network accepts."""
+"""Detects the text lines of a page with a network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONGEST = 4_096
 
 
 def detector_scale(width: int, height: int) -> float:
-    """Return the factor by which a page is scaled for the detection of lines.
+    """Return the factor by which to scale a page before lines are detected.
 
     Args:
         width: width of the page, in pixels.
@@ -56,7 +56,7 @@ _MIDDLE = 127.5
 
 
 class Detector:
-    """A frozen network that returns for each pixel the probability that it is text."""
+    """An ONNX network that returns, for each pixel, the probability that it is text."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -64,7 +64,7 @@ class Detector:
         self._lock = Lock()
 
     def find(self, image: Image.Image) -> list[Rectangle]:
-        """Return rectangles around the lines of an RGB image, in pixels of the image."""
+        """Return rectangles around the text lines of an RGB image, in pixels of the image."""
         scale = detector_scale(image.width, image.height)
         width = max(1, round(image.width * scale))
         height = max(1, round(image.height * scale))
@@ -79,7 +79,7 @@ class Detector:
 
 
 def _framed(pixels: Pixels) -> Pixels:
-    """Pad a page, RGB, uint8, with its background to multiples of 32."""
+    """Pad an RGB page with its background colour, so that its sides are multiples of 32."""
     height, width = pixels.shape[:2]
     tall = -(-(height + 2 * _MARGIN) // _MULTIPLE) * _MULTIPLE
     wide = -(-(width + 2 * _MARGIN) // _MULTIPLE) * _MULTIPLE
@@ -91,7 +91,7 @@ def _framed(pixels: Pixels) -> Pixels:
 
 
 def _network_input(pixels: Pixels) -> Singles:
-    """Return BGR from -1 to 1, float32, shape (1, 3, height, width)."""
+    """Convert pixels to the network's input: BGR, -1 to 1, float32, shape (1, 3, height, width)."""
     values = np.ascontiguousarray(pixels[:, :, ::-1].transpose(2, 0, 1)[None], np.float32)
     values /= np.float32(_MIDDLE)
     values -= np.float32(1.0)
@@ -99,7 +99,7 @@ def _network_input(pixels: Pixels) -> Singles:
 
 
 def _on_image(found: Rectangle, across: float, down: float) -> Rectangle:
-    """Map a rectangle of the padded image to the original image."""
+    """Convert a rectangle of the scaled image to pixels of the original image."""
     scale = (across + down) / 2
 
     def moved(x: float, y: float) -> Point:

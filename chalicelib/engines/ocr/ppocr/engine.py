@@ -40,7 +40,7 @@ _UPRIGHT = 0.02
 
 
 class PpOcr:
-    """Detects lines with one frozen network and recognises them with another; safe to share."""
+    """Detects text lines with one network, recognises them with another; safe to share."""
 
     name = PPOCR
 
@@ -112,7 +112,7 @@ class PpOcr:
 
 
 def _readable(reading: RecognisedText) -> RecognisedText:
-    """Return the recognised text; empty if it is too uncertain."""
+    """Return the recognised text; replaced by an empty text if its probability is too low."""
     return reading if reading.probability >= _LEAST_PROBABILITY else NOTHING
 
 
@@ -132,7 +132,7 @@ def _contrasted(image: Image.Image) -> Image.Image:
 
 
 def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:
-    """Return a page as an image of at most MOST_PIXELS, and the scale."""
+    """Scale a page down to at most MOST_PIXELS; return the image and the scale."""
     image = _contrasted(Image.fromarray(np.ascontiguousarray(pixels)))
     area = image.width * image.height
     if area <= MOST_PIXELS:
@@ -143,7 +143,7 @@ def _bounded(pixels: Pixels) -> tuple[Image.Image, float]:
 
 
 def _scaled(quad: Quad, scale: float) -> Quad:
-    """Multiply all coordinates."""
+    """Multiply all coordinates by a factor."""
     first, second, third, fourth = ((x * scale, y * scale) for x, y in quad)
     return first, second, third, fourth
 
@@ -155,7 +155,7 @@ def _line(
     image: Image.Image,
     course: Course | None = None,
 ) -> TextLine:
-    """Return the line of a recognised text in coordinates of the page."""
+    """Make a text line, in coordinates of the page, of a text recognised in a crop."""
     top_left, top_right, _, bottom_left = quad
     box = around_points(_inside(point, image, scale) for point in quad)
     tilt = abs(top_right[1] - top_left[1])
@@ -172,6 +172,6 @@ def _line(
 
 
 def _inside(point: Point, image: Image.Image, scale: float) -> Point:
-    """Clip a point to the image, and convert it to pixels of the page."""
+    """Clip a point to the image, then convert it to pixels of the page."""
     x, y = min(max(0.0, point[0]), image.width), min(max(0.0, point[1]), image.height)
     return x * scale, y * scale

@@ -1,6 +1,6 @@
-"""Opens an installed PP-OCRv6 folder: two graphs, the alphabets of the recogniser, engine.json.
+"""Loads an installed PP-OCRv6 folder: two networks, the recogniser's alphabets, engine.json.
 
-infra/model_files makes these files.
+infra/model_files writes these files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def load_ppocr(folder: Path) -> PpOcr:
     """Load the engine from its folder.
 
     Args:
-        folder: folder of FILES and their card.
+        folder: folder with FILES and their card.
 
     Returns:
         The engine; safe to share between threads.

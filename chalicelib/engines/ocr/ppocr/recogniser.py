@@ -1,4 +1,4 @@
-"""Recognises the text of crops; long crops are split."""
+"""Recognises the text of crops. Long crops are split."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Cuts = list[tuple[int, int, bool]]
 
 
 def cut_places(crop: Image.Image) -> Cuts:
-    """Return where to split a crop, RGB, so that no part is wider than LONGEST."""
+    """Return the columns at which to split an RGB crop, so that no part is wider than LONGEST."""
     if crop.width <= LONGEST:
         return [(0, crop.width, False)]
     blank = _blank_columns(crop)
@@ -46,7 +46,7 @@ def cut_places(crop: Image.Image) -> Cuts:
 
 
 def joined(cuts: Cuts, readings: Sequence[RecognisedText], width: int) -> RecognisedText:
-    """Join the texts of the parts of one crop, `width` pixels wide, as one line."""
+    """Join the texts of a split crop, which was `width` pixels wide."""
     text, places, weighted = "", list[float](), 0.0
     for (start, end, is_spaced), reading in zip(cuts, readings, strict=True):
         if not reading.text:
@@ -63,7 +63,7 @@ def joined(cuts: Cuts, readings: Sequence[RecognisedText], width: int) -> Recogn
 
 
 def _blank_columns(crop: Image.Image) -> list[bool]:
-    """Return whether each column is background from top to bottom."""
+    """Return for each column whether it is background from top to bottom."""
     grey = np.asarray(crop.convert("L"), np.float32)
     background = np.median(grey)
     contrast = np.abs(grey - background).max(axis=0)
@@ -72,7 +72,10 @@ def _blank_columns(crop: Image.Image) -> list[bool]:
 
 
 def _widest_gap(blank: list[bool], first: int, last: int) -> tuple[int, int]:
-    """Return the widest run of blank columns between two columns; an empty one at the end."""
+    """Return the widest run of blank columns between two columns.
+
+    If there is none, return an empty run at the second column.
+    """
     best = (last, last)
     start = first
     for column in range(first, last):
@@ -102,16 +105,16 @@ Cut = Callable[[int], "Image.Image"]
 
 
 class Recogniser:
-    """A frozen network that recognises one line at a time from left to right."""
+    """A network that recognises the text of crops, each with one line, from left to right."""
 
     def __init__(self, session: Any, alphabets: Sequence[Sequence[str]], output: int = 0) -> None:
-        """Store an opened graph.
+        """Store the network.
 
         Args:
             session: session of ONNX Runtime.
             alphabets: the characters of each output; the first is the blank, the last one the
                 space.
-            output: output to use.
+            output: index of the output to use.
         """
         self._session = session
         self._alphabets = alphabets
@@ -152,7 +155,8 @@ class Recogniser:
             check: called before the crop is processed.
 
         Returns:
-            The probabilities, shape (steps, 1 + letters), the blank first, without padding.
+            The probabilities, shape (steps, 1 + letters): the blank, then each letter. Steps of
+            the padding are left out.
         """
         check()
         fitting = crop.resize((min(crop.width, LONGEST), HEIGHT))
@@ -171,7 +175,7 @@ class Recogniser:
         return shares
 
     def _read_long(self, crop: Image.Image, check: CancelCheck) -> RecognisedText:
-        """Recognise a crop in parts, one at a time."""
+        """Recognise a long crop in parts, one after the other."""
         cuts = cut_places(crop)
         parts = []
         for start, end, _ in cuts:
@@ -180,7 +184,7 @@ class Recogniser:
         return joined(cuts, parts, crop.width)
 
     def _read_batch(self, crops: list[Image.Image]) -> list[RecognisedText]:
-        """Recognise crops of similar width in one run."""
+        """Recognise crops of similar width in one run of the network."""
         probabilities, width = self._probabilities(crops)
         alphabet = self._alphabets[self._output]
         return [
@@ -189,7 +193,7 @@ class Recogniser:
         ]
 
     def _probabilities(self, crops: list[Image.Image]) -> tuple[Singles, int]:
-        """Return the network's output for crops of similar width, and the padded width."""
+        """Return the network's output for crops of similar width, and their width with padding."""
         width = max(_LEAST_WIDTH, *(crop.width for crop in crops))
         width = -(-width // _GRID) * _GRID
         batch = np.zeros((len(crops), 3, HEIGHT, width), np.float32)
@@ -199,7 +203,10 @@ class Recogniser:
 
 
 def _batches(order: Sequence[int], widths: Sequence[int]) -> Iterator[list[int]]:
-    """Divide crops, sorted by width, into batches of at most BATCH and MOST_COLUMNS."""
+    """Divide crops, sorted by width, into batches.
+
+    A batch has at most BATCH crops, and at most MOST_COLUMNS columns with padding.
+    """
     batch: list[int] = []
     for index in order:
         if len(batch) == BATCH or (len(batch) + 1) * widths[index] > MOST_COLUMNS:
@@ -212,6 +219,6 @@ def _batches(order: Sequence[int], widths: Sequence[int]) -> Iterator[list[int]]
 
 
 def _network_input(crop: Image.Image) -> Singles:
-    """Return BGR from -1 to 1, float32, shape (3, height, width)."""
+    """Convert a crop to the network's input: BGR, -1 to 1, float32, shape (3, height, width)."""
     blue_first = np.asarray(crop)[:, :, ::-1].transpose(2, 0, 1)
     return blue_first.astype(np.float32) / np.float32(_MIDDLE) - np.float32(1.0)

@@ -1,4 +1,4 @@
-"""Decides the reading direction of lines whose shape is ambiguous.
+"""Decides in which direction a line is read.
 
 A wide line is read to the right. A tall line may be read downwards or upwards, or be a single
 upright character.
@@ -30,14 +30,14 @@ _UPRIGHT_BONUS = 0.1
 
 
 def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
-    """Recognise areas in several directions, and use the direction with the best text.
+    """Recognise tall areas in several directions, and use the direction with the best text.
 
     Args:
-        found: rectangles whose direction is within 45 degrees of the right.
+        found: rectangles whose direction is at most 45 degrees from horizontal, to the right.
         read: recognises areas, given their corners in reading direction.
 
     Returns:
-        The corners and the recognised texts, wide areas first.
+        The corners and the recognised text of each area, wide areas first.
     """
     tall = [place for place in found if place.breadth >= _TALL * place.length]
     tall.sort(key=lambda place: place.breadth * place.length, reverse=True)
@@ -50,22 +50,22 @@ def chosen_quads(found: Sequence[Rectangle], read: Read) -> list[Result]:
 
 
 def _upright(place: Rectangle) -> Rectangle:
-    """Return the corners for reading to the right."""
+    """Return the rectangle with reading direction to the right."""
     return place
 
 
 def _downwards(place: Rectangle) -> Rectangle:
-    """Return the corners for reading from top to bottom."""
+    """Return the rectangle with reading direction from top to bottom."""
     return place.turned()
 
 
 def _upwards(place: Rectangle) -> Rectangle:
-    """Return the corners for reading from bottom to top."""
+    """Return the rectangle with reading direction from bottom to top."""
     return place.turned().reversed()
 
 
 def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
-    """Recognise a tall area in every possible direction; return the most probable text."""
+    """Recognise a tall area in each possible direction; return the best text and its direction."""
     senses = [_downwards, _upwards]
     if place.breadth < _VERY_TALL * place.length:
         senses.append(_upright)
@@ -80,7 +80,7 @@ def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
 
 
 def _majority(results: Sequence[tuple[Result, Sense]]) -> Sense:
-    """Return the direction of most characters."""
+    """Return the direction in which most characters were recognised."""
     votes: Counter[Sense] = Counter()
     for (_, reading), sense in results:
         votes[sense] += len(reading.text)

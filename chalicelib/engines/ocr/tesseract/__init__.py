@@ -1,1 +1,1 @@
-"""The second text engine: the program Tesseract, called through pytesseract."""
+"""The second text engine: the program Tesseract, run through pytesseract."""

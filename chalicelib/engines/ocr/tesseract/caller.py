@@ -1,4 +1,4 @@
-"""Calls the program Tesseract on an image and parses its answer."""
+"""Runs the program Tesseract on an image and parses its output."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SURROUNDINGS = {"OMP_THREAD_LIMIT": "1"}
 
 
 class TesseractFailed(BadRequest):
-    """The program ended without an answer; its error output is chained."""
+    """The program ended without output; its error output is chained."""
 
     code = "unreadable_page"
 
@@ -53,17 +53,17 @@ class Word:
     """A word that was recognised, with its box."""
 
     text: str
-    """Characters of the alphabet without spaces."""
+    """Text of the word: characters of the alphabet, without spaces."""
     probability: float
-    """0 to 1."""
+    """Probability of the word, 0 to 1."""
     box: Rect
     """Box in pixels of the image that was read."""
     line: tuple[str, str, str]
-    """Numbers of block, paragraph and line."""
+    """Numbers of the block, the paragraph and the line of the word."""
 
 
 class Caller:
-    """Calls the program; safe to share between threads."""
+    """Runs the program; safe to share between threads."""
 
     def __init__(self, executable: Executable, alphabet: str = DOCUMENTED) -> None:
         from pytesseract import pytesseract
@@ -77,7 +77,7 @@ class Caller:
         self._pytesseract = pytesseract
 
     def in_alphabet(self, alphabet: str) -> Caller:
-        """Return a caller of Tesseract that reads the letters of an alphabet."""
+        """Return a caller that only returns characters of an alphabet."""
         return Caller(self._executable, alphabet)
 
     def words(self, image: Image.Image, mode: int, check: CancelCheck) -> list[Word]:
@@ -114,7 +114,7 @@ class Caller:
     def _call(
         self, image: Image.Image, mode: int, answers: SimpleQueue[str | BaseException]
     ) -> None:
-        """Put the program's answer, or its exception, into the queue."""
+        """Run the program, and put its output or its exception into a queue."""
         try:
             image.format = _FORMAT  # how pytesseract hands the picture over: no time to compress
             answers.put(
@@ -134,7 +134,7 @@ class Caller:
 
 
 def _explained(error: BaseException) -> Exception:
-    """Return the error that describes the failure."""
+    """Convert an exception of pytesseract to one of this package."""
     said = str(error)
     if isinstance(error, OSError | SystemExit) or any(word in said for word in _NOT_INSTALLED):
         return OcrNotInstalled(TESSERACT)
@@ -146,7 +146,7 @@ def _explained(error: BaseException) -> Exception:
 
 
 def read_words(table: str, alphabet: str = DOCUMENTED) -> list[Word]:
-    """Parse the program's table of tab-separated values, in which some rows are words.
+    """Parse the program's table of tab-separated values; only some of its rows are words.
 
     Args:
         table: a header, then rows of level, page, block, paragraph, line, word, left, top, width,

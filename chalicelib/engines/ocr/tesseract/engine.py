@@ -40,7 +40,7 @@ _LEAST_SENSE = 5.0
 
 
 class Tesseract:
-    """Calls the program for each page; safe to share between threads."""
+    """Runs the program for each page; safe to share between threads."""
 
     name = TESSERACT
 
@@ -110,7 +110,7 @@ class Tesseract:
         return _Reading(words, lines)
 
     def _turned(self, pixels: Pixels, turns: int, check: CancelCheck) -> _Reading:
-        """Read a page rotated by quarter turns; return lines on the original page."""
+        """Read a page rotated by clockwise quarter turns; return lines on the original page."""
         turned = turned_pixels(pixels, turns)
         reading = self._upright(turned, check)
         height, width = turned.shape[:2]
@@ -128,14 +128,14 @@ class _Reading:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether the page has text that is not plausible in this direction."""
+        """Whether the page has ink, but its words are not plausible in this direction."""
         count = sum(len(word.text) for word in self.words)
         expected = sum(word.probability * len(word.text) for word in self.words)
         return self._has_ink and expected <= _SENSIBLE * count
 
     @property
     def sense(self) -> float:
-        """Weighted count of characters in probable words of three letters or more."""
+        """Sum over probable words of three or more letters: characters times probability."""
         return sum(
             len(word.text) * word.probability
             for word in self.words
@@ -144,7 +144,7 @@ class _Reading:
 
 
 def _probable(words: Sequence[Word]) -> list[Word]:
-    """Remove lines that are probably not words."""
+    """Remove lines that are probably noise, not words."""
     return [word for word in words if word.probability >= _LEAST_PROBABILITY]
 
 

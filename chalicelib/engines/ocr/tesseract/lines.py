@@ -18,10 +18,10 @@ _GAP = 1.5
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Group words by line, and split each line at wide gaps, as between columns.
+    """Group words by line, and split each line at gaps as wide as between columns.
 
     Args:
-        words: words, in which those of a line follow one another.
+        words: words; those of a line must follow one another.
     """
     runs: list[list[Word]] = []
     for _, members in groupby(words, key=lambda word: word.line):
@@ -44,7 +44,7 @@ def line_of(
 
     Args:
         words: words from left to right, at least one.
-        span: beginning and end of the line, in the pixels of the words' boxes.
+        span: beginning and end of the line, in the same pixels as the words' boxes.
         box: box of the line on the page, in pixels.
         quad: corners of the line on the page, if it is not upright.
     """

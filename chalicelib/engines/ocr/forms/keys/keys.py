@@ -49,7 +49,7 @@ class FoundKey:
 
     @property
     def rect(self) -> Rect:
-        """Rectangle of the key on the levelled page."""
+        """Rectangle of the key on the deskewed page."""
         return around(segment.rect for segment in self.segments)
 
     @property

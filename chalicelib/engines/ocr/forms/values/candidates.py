@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Measure = Callable[[Rects, Rect, float], Rects]
 
 
-# How far, and in which direction, one text stands from another on a levelled page.
+# How far, and in which direction, one text stands from another on a deskewed page.
 
 
 def as_array(rects: Sequence[Rect]) -> Rects:

@@ -348,7 +348,7 @@ class Continuation:
         return self._pieces[number].segment
 
     def _rect(self, number: int) -> Rect:
-        """Return the rectangle of a piece on the levelled page."""
+        """Return the rectangle of a piece on the deskewed page."""
         return self._pieces[number].segment.rect
 
 

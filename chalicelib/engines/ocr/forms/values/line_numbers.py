@@ -43,7 +43,7 @@ class LineNumber:
     is_alone: bool
     """Whether the text is only the number."""
     rect: Rect
-    """Rectangle on the levelled page."""
+    """Rectangle on the deskewed page."""
 
     @property
     def rank(self) -> tuple[int, str]:
