@@ -1,10 +1,11 @@
 """Opens documents for text recognition: PNG, JPEG and PDF, recognised by their content.
 
-An image is one page, in display orientation. The text layer of a PDF page is used if it is
-reliable, because it is exact and fast; otherwise the page is rendered to pixels.
+An image is one page, as displayed. The text layer of a PDF page is used if it is reliable, because
+it is exact and fast. Otherwise the page is rendered to pixels.
 
-with open_document(data, max_pages=8) as document:
-    page = document.page(1, needs_pixels=False)   # Page(layer=(TextLine("Invoice 17", ...), ...))
+Example:
+    with open_document(data, max_pages=8) as document:
+        page = document.page(1, needs_pixels=False)
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SIGNATURE_BYTES = 1024
 
 
 class Document(Protocol):
-    """An open document; a context manager that must always be closed."""
+    """An open document. It is a context manager, and must be closed."""
 
     @property
     def page_count(self) -> int:
@@ -42,21 +43,21 @@ class Document(Protocol):
 
     @property
     def is_picture(self) -> bool:
-        """Return whether the document is a PNG or JPEG, for which a word limit applies."""
+        """Return whether the document is a PNG or JPEG. The word limit applies only to these."""
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Read a page; safe to call from two threads.
+        """Read a page. Two threads may call this at the same time.
 
         Args:
-            number: From 1.
+            number: Number of the page, from 1.
             needs_pixels: Whether to render pixels even if the text layer is enough.
-            most_widgets: Maximum number of form fields to read from a PDF page; images have none.
+            most_widgets: Maximum number of form fields to read from a PDF page. Images have none.
 
         Returns:
             A page with pixels, with a text layer, or with both.
 
         Raises:
-            BadRequest: the page cannot be read, takes too long or too much memory.
+            BadRequest: the page cannot be read, or takes too much time or memory.
             IndexError: the document has no such page.
         """
 
@@ -76,13 +77,13 @@ def open_document(
     Args:
         data: The file.
         max_pages: Maximum number of pages of a PDF.
-        page_seconds: How long opening a PDF, and each page of it, may take.
-        seconds_left: Returns the seconds for which the caller can still wait.
+        page_seconds: Maximum time to open a PDF, and to read each of its pages, in seconds.
+        seconds_left: Returns for how many seconds the caller can still wait.
 
     Raises:
         TooLarge: the file has more than 10 MB.
-        UnsupportedType: the content is of none of the three formats.
-        BadRequest: the document is empty, broken, encrypted, without pages, has too many pages or
+        UnsupportedType: the content is not a PNG, JPEG or PDF.
+        BadRequest: the document is empty, damaged, encrypted, without pages, has too many pages or
             pixels, or takes too long.
         TimedOut: the process that reads PDFs does not start, or no time is left.
     """
@@ -97,7 +98,7 @@ def document_kind(data: bytes) -> str:
     Raises:
         TooLarge: the file has more than 10 MB.
         BadRequest: the file has 0 bytes.
-        UnsupportedType: the bytes are of none of the three formats.
+        UnsupportedType: the bytes are not a PNG, JPEG or PDF.
     """
     if len(data) > MAX_OCR_BYTES:
         raise too_large(len(data), MAX_OCR_BYTES)
@@ -141,7 +142,7 @@ class PictureDocument:
         """Decode an image.
 
         Raises:
-            BadRequest: the image is broken, truncated, too narrow, or has over 50,000,000 pixels.
+            BadRequest: the image is damaged, truncated, too narrow, or has over 50,000,000 pixels.
         """
         self._page: Page | None = _read(standardize_orientation(data))
 
@@ -178,7 +179,7 @@ def _read(data: bytes) -> Page:
 
 
 def _reduced(pixels: Pixels, size: tuple[int, int]) -> Pixels:
-    """Scale pixels down to (width, height), unless the decoder has already done so.
+    """Return pixels scaled down to a width and height, unless the decoder has already done so.
 
     The image is scaled in strips, because Pillow's copy of a large image takes more memory than the
     image itself.

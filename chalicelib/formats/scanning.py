@@ -1,4 +1,4 @@
-"""Previews an upload of any type, as if it were read into an empty dataset."""
+"""Previews an upload of any type, as if its dataset were empty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chalicelib.formats.texts.language_scan import ScanRules, TextScan, preview_
 
 @dataclass(frozen=True)
 class DatasetKind:
-    """Type and settings of the dataset to which a file would be added."""
+    """Type and language of the dataset to which a file would be added."""
 
     type: str
     language: str
@@ -29,7 +29,7 @@ class DatasetKind:
 
 @dataclass(frozen=True)
 class ScannedUpload:
-    """The expected result of an upload, and its first rows if the caller requests them."""
+    """What an upload would do, with its first rows if the caller requests them."""
 
     scan: UploadScan
     preview: Preview | None = None
@@ -47,14 +47,15 @@ def scan_upload(
 
     Args:
         file: Seekable; read from its start.
-        kind: The dataset that the file would be added to.
-        begin: Called with the counts before the first example, so that the caller knows how far a
-            failed scan came.
-        check: Called regularly; raises to stop.
-        shows_rows: Whether to add the first rows to the result, or to the error of a refused file.
+        kind: The dataset to which the file would be added.
+        begin: Called with the counts before the first example, so that the caller has them if the
+            scan fails.
+        check: Called often; raises an error to stop.
+        shows_rows: Whether to add the first rows to the result, or to the error if the file is
+            refused.
 
     Raises:
-        InvalidUpload: the upload would fail, with the same text.
+        InvalidUpload: the upload would fail with this error.
     """
     if kind.type in FAMILY_TYPES[LANGUAGE]:
         return _scan_texts(file, kind, begin, check, shows_rows=shows_rows)

@@ -1,6 +1,6 @@
-"""Checks size and kind of an uploaded file within the call, by family.
+"""Checks the size and kind of an uploaded file within the call, by family.
 
-The content is read later, by the ingest. Contract section 5, Limits.
+The content is read later by IngestService. Contract section 5, Limits.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ZIP_END_BYTES = 22 + 0xFFFF  # The end record and the longest comment that may 
 
 
 def max_path_bytes(family: str) -> int:
-    """Return the size limit in bytes of a file that is read from a `path`."""
+    """Return the maximum size in bytes of a file behind a `path`."""
     return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Raise TooLarge if a file of a `path` exceeds the limit of its family.
+    """Raise an error if a file behind a `path` is larger than its family allows.
 
     Raises:
         TooLarge: the file is over the limit.
@@ -43,7 +43,7 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Explain what a file of another kind is, and what to send instead.
+    """Return a sentence that says what a file of another kind is, and what to send instead.
 
     Args:
         family: `language` or `vision`.
@@ -51,7 +51,7 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
         encoding: The encoding that the caller named.
 
     Returns:
-        A sentence for the caller; empty if the file can be an upload of the family.
+        The sentence; "" if the file can be an upload of the family.
     """
     if family == VISION:
         return explain_foreign(head)
@@ -63,7 +63,7 @@ def explain_head(family: str, head: bytes, encoding: str = "") -> str:
 
 
 def check_content(family: str, content: bytes, encoding: str = "") -> None:
-    """Raise an error if a file is empty, over its size limit, or of another kind.
+    """Raise an error if a sent file is empty, over its size limit, or of another kind.
 
     Args:
         family: `language` or `vision`.
@@ -72,8 +72,8 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
 
     Raises:
         InvalidUpload: the file is empty.
-        TooLarge: the file is over the limit of a file that is sent in the call.
-        UnsupportedType: the file is not a text file or, for vision, a zip archive.
+        TooLarge: the file is over the limit of a file that a call sends.
+        UnsupportedType: the file is not a text file or, for vision, not a zip archive.
     """
     if family == VISION:
         _check_archive(content)

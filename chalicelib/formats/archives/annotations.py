@@ -1,7 +1,7 @@
-"""The boxes of all images of an archive, from any annotation format, in 60 bytes per box.
+"""The boxes of all images in an archive, in any annotation format, stored in 60 bytes per box.
 
-Annotation files can come after the images in the archive, so they are read first. Contract
-section 5, Upload formats; beyond.md, section 1.
+Annotation files may come after the images in the archive, so they are read first. Contract section
+5, Upload formats; beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ class BoxRow:
     """A box of one image, as read from an annotation file."""
 
     row: int
-    """Row, line, annotation or object number, from 1."""
+    """Number of the row, line, annotation or object, from 1."""
     column: str
-    """Name of the column or file that contains it, for messages."""
+    """Name of the column or file that contains the box, for messages."""
     label: str
-    """Label name, cut to 180 characters."""
+    """Name of the label, cut to 180 characters."""
     label_fault: str
-    """Why the label cannot be used; empty if it can."""
+    """Why the label cannot be used; empty if it can be used."""
     box: Box
-    """Box as written in the file, in pixels; may reach outside the image."""
+    """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format of the place in messages."""
+    """Format string for the place of the box in messages."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
-        """Return the receipt's entry for this rejected box.
+        """Return the entry of the receipt for this box, which is rejected.
 
         Args:
             picture: Path of the image in the archive.
@@ -55,11 +55,11 @@ class BoxRow:
 
 
 def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> RejectedItem:
-    """Return the receipt's entry for a rejected box.
+    """Return the entry of the receipt for a rejected box.
 
     Args:
         place: Format string of the place, with `number`, `part` and `picture`.
-        at: Row, and name of the column or file.
+        at: Number of the row, and name of the column or file.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
     """
@@ -70,27 +70,27 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The archive to which an annotation file belongs."""
+    """The archive that contains an annotation file, with callbacks for its reader."""
 
     index: ImageIndex
     """Files of the archive."""
     folder: str
     """Folder of the annotation file with a "/" at its end, or empty."""
     reject: Callable[[RejectedItem], None]
-    """Called with each box that cannot be used."""
+    """Called with each rejected box."""
     check: Callable[[], None]
-    """Called regularly; raises to stop the reading."""
+    """Called often; raises an error to stop reading."""
 
 
 class Annotations:
-    """The boxes of all images of an archive, as a reader collected them."""
+    """The boxes of all images in an archive, which a reader adds one by one."""
 
     def __init__(self, place: str = ROW, *, in_shares: bool = False) -> None:
         """Create an empty collection.
 
         Args:
-            place: Format string that names a box's position, with `number`, `part` and `picture`.
-            in_shares: Whether boxes are fractions of the image, not pixels.
+            place: Format string for the place of a box, with `number`, `part` and `picture`.
+            in_shares: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()
         self.place = place
@@ -106,7 +106,7 @@ class Annotations:
         self._last: dict[int, int] = {}
         self._spoilt: set[int] = set()
         self.cut_lines = OddBoxes()
-        """Lines with more numbers than a box, which were not used."""
+        """Lines with more numbers than a box needs. The additional numbers were ignored."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -140,10 +140,10 @@ class Annotations:
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column of boxes, or of a file; unnamed columns are numbered.
+        """Return the name of a column or file with boxes; a column without a name gets a number.
 
         Args:
-            part: Index of the column or file, from 0; the column of the image is not counted.
+            part: Index of the column or file, from 0. The column of the image does not count.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -157,9 +157,9 @@ class Annotations:
 
         Args:
             picture: Index of the image in the archive.
-            place: Row, and column or file.
-            label: Label without spaces at its ends, in full length.
-            box: Box with the numbers of the file.
+            place: Number of the row, and index of the column or file.
+            label: Trimmed label in full length.
+            box: Box with the numbers in the file.
         """
         self.book.add(label)
         name = cut_label(label)
@@ -183,20 +183,20 @@ class Annotations:
         self._spoilt.add(picture)
 
     def note_size(self, picture: int, width: int, height: int) -> None:
-        """Record the image size for which the boxes were drawn; 0 if unknown."""
+        """Record the size of the image on which the boxes were drawn; 0 if unknown."""
         if width > 0 and height > 0:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Return a box in pixels of its image; the box may reach beyond the image.
+        """Return a box in pixels of its image. The box may reach outside the image.
 
         Args:
-            row: A box of this image.
+            row: A box of the image.
             picture: Index of the image in the archive.
-            size: Width and height in display orientation, in pixels.
+            size: Width and height of the image as displayed, in pixels.
 
         Raises:
-            CellFault: the box was drawn for an image of another size.
+            CellFault: the boxes were drawn on an image of another size.
         """
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
@@ -211,7 +211,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_shares(self) -> bool:
-        """Return whether all boxes are fractions: between 0 and 1, and not whole pixels."""
+        """Return whether boxes are fractions: all numbers are 0 to 1, and some are not whole."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False
@@ -219,7 +219,7 @@ class Annotations:
 
 
 def check_limits(name: str, boxes: int, labels: int) -> None:
-    """Raise InvalidUpload if there are more boxes or labels than a dataset can store.
+    """Raise an error if an archive has more boxes or labels than a dataset can store.
 
     Raises:
         InvalidUpload: the archive has too many boxes or labels.

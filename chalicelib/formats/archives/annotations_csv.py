@@ -44,10 +44,10 @@ def read_annotations(file: BinaryIO, source: BoxSource) -> Annotations:
 
     Args:
         file: The CSV file; seekable, read from its start.
-        source: The archive to which the file belongs.
+        source: The archive that contains the file.
 
     Returns:
-        The valid boxes; invalid boxes are passed to `source.reject`.
+        The valid boxes. Invalid boxes are passed to `source.reject`.
 
     Raises:
         InvalidUpload: the file as a whole cannot be read, or has too many boxes or labels.
@@ -77,7 +77,7 @@ def _column_names(cells: list[str]) -> list[str]:
 
 
 def _find_encoding(file: BinaryIO) -> str:
-    """Return the encoding; errors name the file."""
+    """Return the encoding of the file. Error texts name the file."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     what = name_foreign_type(head) if head else "an empty file"
@@ -107,7 +107,7 @@ def _is_header(record: Record, source: BoxSource) -> bool:
 
 
 def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
-    """Read the boxes of one row; return their number, valid or not."""
+    """Add the boxes of one row; return how many boxes the row has, valid or not."""
     if record.fault:
         source.reject(RejectedItem(f"Row {record.number}: {record.fault}", record.number))
         return 1

@@ -23,14 +23,13 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Yield the files of an archive; the line of an unusable file contains its error.
+    """Yield the files of an archive as lines. The line of an unusable file contains its error.
 
     Args:
         file: Seekable; stays open.
-        limit: Size limit of one file in bytes.
-        too_large: Returns the error for a file's size and the limit that the size exceeds; single
-            calls raise the same error.
-        check: Called for each file; raises to stop.
+        limit: Maximum size of one file in bytes.
+        too_large: Returns the error for a file that is too large, given its size and the limit.
+        check: Called for each file; raises an error to stop.
 
     Yields:
         Lines with the content of their file, in the order of the archive's directory.

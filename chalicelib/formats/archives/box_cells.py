@@ -21,29 +21,29 @@ _REMEDY = 'Write {"label": "…", "x": 0, "y": 0, "width": 1, "height": 1}.'
 
 
 class CellFault(ValueError):
-    """Raised if a cell does not contain a box; the text gives the reason and the remedy."""
+    """The text of a cell is not a valid box. The message says why and what to do."""
 
 
 class RawBox(NamedTuple):
-    """A box as written, before the size of the image is known."""
+    """A box as written in a cell, before the size of the image is known."""
 
     label: str
-    """Trimmed, not cut."""
+    """Trimmed label in full length."""
     box: Box
-    """In pixels from the top left corner; finite, with a size above 0."""
+    """Box in pixels from the top left corner. All numbers are finite, and the size is above 0."""
 
 
 def parse_cell(cell: str) -> RawBox:
-    """Parse a cell that contains a box.
+    """Parse a cell of annotations.csv that contains a box.
 
     Args:
-        cell: The text of the cell.
+        cell: Text of the cell.
 
     Returns:
         The label and the box.
 
     Raises:
-        CellFault: the cell does not contain a box.
+        CellFault: the cell does not contain a valid box.
     """
     if len(cell) > MAX_CELL_CHARACTERS:
         raise CellFault(
@@ -59,7 +59,10 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image, or raise CellFault with the reason why it was not found.
+    """Return the index of an image that was searched for; raise an error if it was not found.
+
+    Args:
+        found: Index of the image, or the reason why it was not found.
 
     Raises:
         CellFault: `found` is a reason.
@@ -70,10 +73,10 @@ def found_image(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Return a label in normal form and in full length if it is acceptable.
+    """Return a label in normal form and in full length.
 
     Raises:
-        CellFault: the label is empty, or contains characters that labels cannot have.
+        CellFault: the label is empty, or contains characters that are not allowed.
     """
     label = normal_form(written)
     fault = find_label_fault(label)
@@ -83,7 +86,7 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Check that the numbers of a box are finite and its size is above 0, and return the box.
+    """Return a box if its numbers are finite and its size is above 0.
 
     Raises:
         CellFault: the numbers do not form a box.
@@ -139,11 +142,11 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the bounds of a box that is rotated around its centre, as written by CVAT.
+    """Return the upright bounds of a box that CVAT rotated around its centre.
 
     Args:
         box: The box before the rotation.
-        written: The angle in degrees; anything that is not a number is ignored.
+        written: The angle in degrees. A value that is not a number is ignored.
     """
     try:
         degrees = float(written)
@@ -181,7 +184,7 @@ def clip_box(box: Box, width: int, height: int) -> Box:
         height: Height of the displayed image in pixels.
 
     Returns:
-        The same box if all of it is inside.
+        The clipped box; the same box if it is completely inside.
 
     Raises:
         CellFault: the centre of the box is outside the image.

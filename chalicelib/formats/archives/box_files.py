@@ -1,7 +1,7 @@
-"""The files of a detection archive: images by name, and candidates for annotation files.
+"""The files of a detection archive: images by name, and files that may have annotations.
 
-One limit holds for everything that is unpacked in addition to the images, so that an archive of
-many small files cannot exhaust memory or time.
+One limit holds for everything except the images that is unpacked. So an archive of many small files
+cannot exhaust memory or time.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _SMALL_BYTES = 1 << 20
 
 
 def is_annotations(member: ZipMember) -> bool:
-    """Return whether a file is the documented annotations.csv."""
+    """Return whether a file is named annotations.csv, the documented annotation file."""
     return member.name == ANNOTATIONS_NAME
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Return whether a file is text next to images: annotations, lists, notes."""
+    """Return whether a file is text that belongs to images, such as annotations, lists or notes."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 
 def is_label_text(member: ZipMember) -> bool:
-    """Return whether a file is in a folder where YOLO stores its boxes."""
+    """Return whether a file is a text file in a folder where YOLO stores boxes."""
     folder = member.path.rpartition("/")[0]
     return (
         suffix_of(member) == ".txt"
@@ -73,7 +73,7 @@ def swapped_folder(path: str, found: str, wanted: str) -> str:
 
 
 class SignsOfBoxes:
-    """Files of an archive that look like annotation files by their names."""
+    """Collects the files of an archive whose names look like those of annotation files."""
 
     def __init__(self) -> None:
         self.tables: list[ZipMember] = []
@@ -104,7 +104,7 @@ class SignsOfBoxes:
 
     @property
     def instances(self) -> list[ZipMember]:
-        """Return the files that look like COCO by their names."""
+        """Return the collected files whose names look like COCO annotations."""
         return [member for member in self.documents if _is_instances(member.name)]
 
 
@@ -119,7 +119,7 @@ def _is_instances(name: str) -> bool:
 
 
 class BoxFiles:
-    """The files of one archive, listed once and read on demand."""
+    """The files of one archive, which are listed once and read when they are needed."""
 
     def __init__(
         self,
@@ -127,12 +127,12 @@ class BoxFiles:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
-        """List the files.
+        """List the files of an archive.
 
         Args:
             archive: A detection archive.
             reject: Called with each box that cannot be used.
-            check: Called regularly; raises to stop.
+            check: Called often; raises an error to stop.
         """
         self.archive, self.reject, self.check = archive, reject, check
         self.pictures = ImageIndex()
@@ -146,7 +146,7 @@ class BoxFiles:
 
     @cached_property
     def stems(self) -> ImageIndex:
-        """Return the images by their paths without suffix."""
+        """Return an index of the images by their paths without suffix."""
         index = ImageIndex()
         for member in self.archive.members():
             if not member.entry.path_problem and not is_companion(member):
@@ -154,25 +154,25 @@ class BoxFiles:
         return index
 
     def members(self, suffix: str) -> Iterator[ZipMember]:
-        """Yield the files with a suffix; call the check before each file."""
+        """Yield the files with a suffix, and call `check` before each file."""
         for member in self.archive.members():
             if suffix_of(member) == suffix:
                 self.check()
                 yield member
 
     def read(self, member: ZipMember, limit: int = MAX_PICTURE_FILE_BYTES) -> bytes:
-        """Unpack a file.
+        """Return the content of a file.
 
         Raises:
             MemberProblem: the file cannot be used.
-            InvalidUpload: the annotation files together are too large.
+            InvalidUpload: all annotation files together are too large.
         """
         content = self.archive.read(member, limit)
         self._take(member)
         return content
 
     def map_file(self, member: ZipMember) -> mmap.mmap | bytes:
-        """Unpack a file; large ones go to a temporary file that is mapped into memory.
+        """Return the content of a file. A large file is unpacked to disk and mapped into memory.
 
         Raises:
             InvalidUpload: the file cannot be used.
@@ -205,5 +205,5 @@ class BoxFiles:
 
 
 def shown_name(member: ZipMember) -> str:
-    """Return the name of an annotation file for messages, with its folder if necessary."""
+    """Return the name of an annotation file for messages, with its folder unless documented."""
     return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

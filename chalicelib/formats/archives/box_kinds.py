@@ -1,4 +1,4 @@
-"""Finds the annotation format of an archive of images. beyond.md, section 1."""
+"""Detects the annotation format of an image archive, and reads the boxes. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ _WORDS = {
 
 
 class FoundBoxes(NamedTuple):
-    """The boxes of an archive, and how they were found."""
+    """The boxes of an archive, with their format and with warnings about guesses."""
 
     kind: str
     """annotations, coco, yolo or voc."""
     annotations: Annotations
     """The boxes by image."""
     warnings: list[UploadWarning]
-    """What had to be guessed."""
+    """Warnings about what had to be guessed."""
 
 
 def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
-    """Read all boxes of an archive.
+    """Detect the annotation format of an archive, and read all boxes.
 
     Args:
         files: The files of a detection archive.
-        wanted: The format that the caller names; empty to detect it.
+        wanted: The format that the caller named; empty to detect it.
 
     Raises:
         InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
@@ -72,7 +72,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Return a warning if a folder archive contains annotation files, which are not used."""
+    """Return a warning if an archive that is read by folders has annotation files, too."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []

@@ -1,7 +1,7 @@
-"""Reads COCO annotations: JSON of images, annotations and categories. beyond.md, section 1.
+"""Reads COCO annotations: JSON with images, annotations and categories. beyond.md, section 1.
 
-Lists are split into members without parsing, and each member is parsed separately. So polygons and
-masks, which are most of such a file, take little time.
+Lists are split into their elements without parsing, and each element is parsed separately. So
+polygons and masks, which are most of such a file, take little time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """The members of an image that are used."""
+    """The used members of an image."""
 
     id: Any = None
     file_name: Any = None
@@ -56,14 +56,14 @@ class _Image(msgspec.Struct):
 
 
 class _Category(msgspec.Struct):
-    """The members of a category that are used."""
+    """The used members of a category."""
 
     id: Any = None
     name: Any = None
 
 
 class _Annotation(msgspec.Struct):
-    """The members of an annotation that are used."""
+    """The used members of an annotation."""
 
     image_id: Any = None
     category_id: Any = None
@@ -73,16 +73,16 @@ class _Annotation(msgspec.Struct):
 
 
 class _Picture(NamedTuple):
-    """An image of a document, found in the archive or not."""
+    """An image in a COCO document, and the file in the archive if it was found."""
 
     found: int | str
-    """Index of the file in the archive, or why it was not found."""
+    """Index of the file in the archive, or the reason why it was not found."""
     name: str
     """Name as written in the document."""
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any object in a list; decoding it only validates the list."""
+    """Any JSON object. Decoding a list of these only validates the list."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -91,7 +91,7 @@ _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def find_documents(files: BoxFiles) -> list[ZipMember]:
-    """Return the COCO documents, found by name, otherwise by content.
+    """Return the COCO documents of an archive, found by name, or by content if no name fits.
 
     Raises:
         InvalidUpload: a document cannot be unpacked.
@@ -128,7 +128,7 @@ def _without_mark(content: _Buffer) -> _Buffer | memoryview:
 
 
 class _CocoReader:
-    """Reads one document."""
+    """Reads one COCO document."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class _CocoReader:
             self._add(at, raw, labels, pictures)
 
     def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
-        """Return the unparsed objects of a required list."""
+        """Return the unparsed objects of a list that the document must have."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
         _MEMBERS.decode(raw)
@@ -256,7 +256,7 @@ def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
 
 
 def _read_box(found: _Annotation, labels: dict[str, str]) -> tuple[str, Box]:
-    """Return label and box of an annotation; raise CellFault if one is missing or invalid."""
+    """Return the label and the box of an annotation; raise CellFault if one is invalid."""
     if found.iscrowd not in (None, 0, False, "0"):
         raise CellFault("it is a crowd (iscrowd), which is not a single object; draw single boxes.")
     label = labels.get(_as_id(found.category_id) or "")

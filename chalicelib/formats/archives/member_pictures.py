@@ -1,4 +1,4 @@
-"""Reads the images of an archive, and scales them down to the limits if requested."""
+"""Reads the images of an archive, and scales down those above the limits if requested."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_pictu
 
 @dataclass(frozen=True, slots=True)
 class MemberImage:
-    """An image file of an archive, as it is stored."""
+    """An image of an archive, in the form in which it is stored."""
 
     content: bytes
-    """The file as sent, or scaled down."""
+    """The image file: as sent, or scaled down."""
     sent: PictureFacts | None
-    """Facts about the sent image if it was scaled down; None if it is stored as sent."""
+    """Type and size of the image as sent; None if it was not scaled down."""
 
     def placed(self, box: Box, facts: PictureFacts) -> Box:
-        """Return the part of a box that is within the stored image.
+        """Return a box in pixels of the stored image, clipped to the image.
 
         Args:
-            box: In pixels of the sent image; may reach beyond the image.
-            facts: Facts of the stored image.
+            box: In pixels of the sent image; may reach outside of it.
+            facts: Type and size of the stored image.
 
         Raises:
             CellFault: the centre of the box is outside the image.
@@ -48,7 +48,7 @@ class MemberImages:
 
     Args:
         archive: The archive.
-        max_bytes: Size limit of an image file.
+        max_bytes: Maximum size of an image file in bytes.
         shrinks: Whether larger images are scaled down instead of rejected.
     """
 
@@ -58,7 +58,7 @@ class MemberImages:
         self._shrinks = shrinks
 
     def read(self, member: ZipMember) -> MemberImage:
-        """Unpack an image, and scale it down if it exceeds the limits and scaling is on.
+        """Unpack an image. If it exceeds the limits and `shrinks` is set, scale it down.
 
         Raises:
             MemberProblem: the image cannot be used.
@@ -74,7 +74,7 @@ class MemberImages:
             raise MemberProblem(str(problem)) from None
 
     def check(self, picture: MemberImage) -> PictureFacts:
-        """Verify that an image is complete, and return its facts.
+        """Check that an image is complete; return its type and size.
 
         Raises:
             MemberProblem: the image cannot be used.

@@ -1,8 +1,8 @@
-"""Guesses the encoding of names in a zip archive that are neither UTF-8 nor marked as such.
+"""Guesses the code page of names in a zip archive that are not UTF-8 and not marked as such.
 
-Old tools write names in the code page of their system, and do not name the code page. One system
-wrote all names of an archive, so one code page is guessed for all. If none is clearly best, names
-are read as code page 437, as the zip format defines.
+Old tools write names in the code page of their system, without naming it. All names of an archive
+come from one system, so one code page is guessed for all. If none is clearly best, code page 437 is
+used, as the zip format defines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MIXED = re.compile("[A-Za-z][\u0400-\u045f]|[\u0400-\u045f][A-Za-z]")
 
 
 def guess_name_encoding(names: Iterable[bytes]) -> str:
-    """Return the code page of the names that are not UTF-8; `cp437` if none is clearly better."""
+    """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear."""
     judged: list[bytes] = []
     size = 0
     for name in names:
@@ -45,7 +45,7 @@ def guess_name_encoding(names: Iterable[bytes]) -> str:
 
 
 def _score(names: list[bytes], encoding: str) -> float:
-    """Return how likely the names are in an encoding, up to 1; below 0 if they cannot be."""
+    """Return how likely a code page is for these names, up to 1; negative if it is impossible."""
     try:
         text = "/".join(name.decode(encoding) for name in names)
     except UnicodeDecodeError:

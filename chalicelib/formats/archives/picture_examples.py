@@ -1,4 +1,4 @@
-"""Labels of images and boxes, and the accepted examples of an archive. Contract section 5."""
+"""Checks the labels of images and boxes, and collects the accepted examples. Contract section 5."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def find_label_fault(label: str) -> str:
-    """Return what is wrong with a trimmed label; empty if it is valid."""
+    """Return why a trimmed label cannot be used; "" if it can be used."""
     if not label:
         return "the label is empty; give it a name of at least one visible character."
     found = _FORBIDDEN.search(label)
@@ -28,14 +28,14 @@ def find_label_fault(label: str) -> str:
 
 
 def cut_label(label: str) -> str:
-    """Cut a trimmed label to the stored length."""
+    """Cut a trimmed label to the maximum length that is stored."""
     if len(label) <= MAX_NAME_CHARACTERS:
         return label
     return label[:MAX_NAME_CHARACTERS].rstrip()
 
 
 class LabelBook:
-    """Finds labels that become equal when shortened; add all labels before `find_fault`."""
+    """Finds labels that become equal when they are cut. Add all labels before `find_fault`."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -52,10 +52,10 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return a fault if a shortened label equals another label; empty otherwise.
+        """Return an error text if another label is cut to the same name; otherwise "".
 
         Args:
-            name: A label that was added to the book before, shortened to the stored length.
+            name: A label that was added before, cut to the stored length.
         """
         if name not in self._merged:
             return ""
@@ -67,20 +67,20 @@ class LabelBook:
 
 @dataclass(frozen=True, slots=True)
 class PictureItem:
-    """One example of the upload."""
+    """One accepted example of an upload."""
 
     label: str
     """Label name, cut to 180 characters."""
     name: str
     """File name without folders, cut to 150 characters."""
     digest: bytes
-    """Digest of the picture file, 16 bytes."""
+    """Digest of the image file, 16 bytes."""
     box: Box | None
-    """Detection: the object, clipped to the image; None for the other types."""
+    """Box of the object, clipped to the image; None except for detection."""
 
 
 class PictureItems:
-    """The accepted examples in order; can be iterated any number of times."""
+    """The accepted examples in order. They can be iterated several times."""
 
     def __init__(self) -> None:
         self._labels: list[str] = []
@@ -100,11 +100,11 @@ class PictureItems:
             yield PictureItem(self._labels[label], name, digest, box)
 
     def add_file(self, name: str, digest: bytes) -> None:
-        """Start the examples of an image file."""
+        """Begin the examples of another image file."""
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the last added file; either all examples have a box or none has."""
+        """Add an example of the last image file. Either all examples must have a box, or none."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

@@ -1,4 +1,4 @@
-"""Finds the image that an annotation names, by path or name. Contract section 5."""
+"""Finds the image that an annotation names by its path or file name. Contract section 5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BETWEEN = re.compile(r"[\W_\d]+")
 
 
 class ImageIndex:
-    """Files of an archive by path and by name; about 60 MB for 100,000 files."""
+    """Index of the files in an archive by path and by name; about 60 MB for 100,000 files."""
 
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
@@ -33,13 +33,16 @@ class ImageIndex:
         _note(self._names, path.rpartition("/")[2], index)
 
     def find(self, cell: str, folder: str, split: frozenset[str] = frozenset()) -> int | str:
-        """Find an image by path, by path relative to annotations.csv, by name, or ignoring case.
+        """Find an image by its path, by a path relative to annotations.csv, or by its file name.
+
+        If nothing is found, case is ignored.
 
         Args:
-            cell: The name in the row; paths of other tools and backslashes work.
+            cell: Path or name as an annotation has it. Backslashes and paths of other tools are
+                accepted.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
-            split: Words that name a part of the data set, such as `train`. Of several images with
-                the same name, the image in such a folder is returned.
+            split: Words for splits, such as `train`. If several images have the name, the one in a
+                folder with such a word is returned.
 
         Returns:
             The index of the file, or the reason why it was not found.
@@ -49,7 +52,7 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return the only image of this name in a folder of the split; otherwise `found`."""
+        """Return the only image with a name in a folder of a split; otherwise return `found`."""
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_name is None:
@@ -64,10 +67,10 @@ class ImageIndex:
         return self._paths[fitting[0]] if len(fitting) == 1 else found
 
     def find_first(self, wanted: Sequence[str]) -> int | str:
-        """Find an image by the first existing path, then by name, then ignoring case.
+        """Find an image by the first path that exists, then by its file name, then ignoring case.
 
         Args:
-            wanted: Paths in the archive; the file name of the first is used for the search by name.
+            wanted: Paths in the archive. The search by name uses the file name of the first path.
 
         Returns:
             The index of the file, or the reason why it was not found.
@@ -86,12 +89,12 @@ class ImageIndex:
 
 
 def split_words(path: str) -> frozenset[str]:
-    """Return the words of a path that name a part of a data set, such as `train` and `val`."""
+    """Return the words in a path that are names of splits, such as `train` and `val`."""
     return SPLITS.intersection(_BETWEEN.split(path.casefold()))
 
 
 def as_path(written: str) -> str:
-    """Normalise a path of another tool or system to the form used in archives."""
+    """Return a path of another tool or system in the form of paths in archives."""
     return written.strip().replace("\\", "/").removeprefix("./")
 
 

@@ -1,8 +1,8 @@
-"""Decides which images of a zip upload become examples, and passes the accepted ones on.
+"""Decides which images of a zip archive become examples, and passes them to a callback.
 
-The archive is read once: the caller stores each accepted image immediately, and writes the examples
-after the scan has succeeded. Images are stored under their digest, so a repeated attempt stores
-the same objects. Contract section 5.
+The archive is read once. The callback stores each accepted image at once, and the caller writes the
+examples after the scan has succeeded. Images are stored under their digest, so a repeated attempt
+stores the same objects. Contract section 5.
 """
 
 from __future__ import annotations
@@ -71,63 +71,63 @@ _NO_BOX = "no box of this picture was found; a picture without objects is left o
 
 @dataclass(frozen=True)
 class ImageRules:
-    """The dataset for which an archive is checked."""
+    """The dataset to which an archive is added, with the rules for its images."""
 
     type: str
     """Type of the dataset: image, image-multi-label or image-detection."""
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
-    """Labels of the dataset, with the digests of their examples (`Example.digest`)."""
+    """For each label of the dataset, the digests of its examples (`Example.digest`)."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Current names of labels by their former names."""
+    """Present name of each label by its former names."""
     pictures: AbstractSet[bytes] = frozenset()
-    """Digests of the image files of a detection dataset; other types do not need them."""
+    """Digests of the image files of a detection dataset; empty for other types."""
     examples: int = 0
     """Number of examples in the dataset."""
     bytes: int = 0
-    """Bytes of the distinct images in the dataset."""
+    """Size of the distinct images in the dataset, in bytes."""
     feedback: FeedbackRules | None = None
-    """Additional rules for feedback; None for uploads."""
+    """Further rules for an archive of feedback; None for uploads."""
     options: ReadingOptions = RECOGNISED
     """How the caller wants the archive to be read."""
 
     @property
     def is_detection(self) -> bool:
-        """Return whether the examples are boxes."""
+        """Return whether the dataset is a detection dataset, whose examples are boxes."""
         return self.type == DETECTION
 
     def present(self, label: str) -> str:
-        """Return the current name of a label."""
+        """Return the present name of a label, given its present or a former name."""
         return self.former.get(label, label)
 
     @property
     def max_image_bytes(self) -> int:
-        """Return the size limit of an image file."""
+        """Return the maximum size of an image file in bytes."""
         return MAX_DETECTION_IMAGE_BYTES if self.is_detection else MAX_IMAGE_BYTES
 
 
 @dataclass(frozen=True)
 class Sink:
-    """Callbacks that receive the images and examples that a scan accepts."""
+    """Callbacks that receive what a scan accepts."""
 
     keep: Callable[[bytes, bytes, PictureFacts], None]
-    """Stores an image: digest, content, facts; called once for each distinct accepted image."""
+    """Stores an image, given its digest, content and facts. Called once per distinct image."""
     check: Callable[[], None]
-    """Called between files; raises to stop the scan."""
+    """Called between files; raises an error to stop the scan."""
     begin: Callable[[UploadScan], object] = lambda _: None
-    """Called with the decision before the first file."""
+    """Called before the first file with the result, which the scan fills afterwards."""
 
 
 @dataclass
 class ImageScan(UploadScan):
-    """The decisions about the examples of an archive: images, or boxes of images."""
+    """The result of a scan: which images or boxes become examples."""
 
     items: PictureItems = field(default_factory=PictureItems)
     """Accepted examples, in order."""
     first_rows: list[PreviewRow] = field(default_factory=list)
-    """The first files with their labels, for a preview."""
+    """The first files of the archive with their labels, for a preview."""
 
     def show(self, member: ZipMember, label: str = "", reason: str | None = None) -> None:
-        """Add a file to the preview unless the preview is full."""
+        """Add a file to the preview, unless the preview is full."""
         if len(self.first_rows) < PREVIEW_ROWS:
             path = show_path(member.path)
             row = cut_row(member.index + 1, path.split("/"), (path, label), reason)
@@ -135,21 +135,22 @@ class ImageScan(UploadScan):
 
 
 def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
-    """Read an archive, decide which examples to accept, and pass on the accepted images.
+    """Read an archive, decide which examples to accept, and pass the accepted images on.
 
-    Memory: one image file, about 300 bytes per file of the archive, and 150 bytes per box.
+    Needs the memory of one image file, about 300 bytes per file of the archive, and 150 bytes per
+    box.
 
     Args:
         file: The zip archive, seekable; stays open.
-        rules: The dataset that the archive is added to.
-        sink: Receives the images.
+        rules: The dataset to which the archive is added.
+        sink: Receives the accepted images.
 
     Returns:
         The decisions about all examples.
 
     Raises:
-        InvalidZip: the file is not a usable zip archive; the caller adds the dataset's name to
-                form the documented text.
+        InvalidZip: the file is not a usable zip archive. The caller adds the name of the dataset to
+            complete the documented text.
         InvalidUpload: the archive has no usable example, or exceeds a limit of the dataset.
         Exception: any error that the sink raised.
     """
@@ -175,7 +176,7 @@ def _warning_of_names(encoding: str) -> UploadWarning:
 
 
 class _Scan:
-    """The state of one scan."""
+    """A scan in progress."""
 
     def __init__(self, archive: ZipArchive, rules: ImageRules, sink: Sink) -> None:
         self._archive = archive
@@ -191,7 +192,7 @@ class _Scan:
         sink.begin(self.result)
 
     def read_folders(self) -> None:
-        """Read an archive whose folders are the labels."""
+        """Read an archive whose labels are in folder names or label tables."""
         signs, options = SignsOfBoxes(), self._rules.options
         labels = FolderLabels(
             self._archive, self._rules.type, options, self.result.reject, self._sink.check
@@ -211,7 +212,7 @@ class _Scan:
             self.result.warnings += warn_of_unused(signs)
 
     def _read_labelled(self, member: ZipMember, found: FolderLabels) -> str:
-        """Keep an image unless it is a duplicate; return its labels for the preview."""
+        """Accept an image unless it is a duplicate; return its labels as text for the preview."""
         if member.problem:
             raise MemberProblem(member.problem)
         labels = list(dict.fromkeys(map(self._rules.present, found.of(member))))
@@ -333,7 +334,7 @@ class _Scan:
         self._sink.keep(digest, content, facts)
 
     def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
-        """Add an example of the image that the scan returned last."""
+        """Add an example of the image that was accepted last."""
         result = self.result
         if label not in result.kept_by_label:
             result.kept_by_label[label] = 0
@@ -390,12 +391,12 @@ def _warn(result: ImageScan, rules: ImageRules) -> None:
 
 
 class FeedbackRules:
-    """Rejects unknown labels and used file names while a feedback archive is read.
+    """Rejects unknown labels and used file names in an archive of feedback.
 
     Args:
-        labels: Label names of the dataset.
-        used_names: Names of files in the dataset; only names that also occur in the archive are
-            needed.
+        labels: Names of the dataset's labels.
+        used_names: File names that the dataset already has. Names that are not in the archive may
+            be left out.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
@@ -403,16 +404,16 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise MemberProblem if the name of an image is in use.
+        """Raise an error if the file name of an image is in use.
 
         Raises:
-            MemberProblem: the dataset, or this archive, has an example of this name.
+            MemberProblem: the dataset, or this archive, has another image with this name.
         """
         if name in self._used_names:
             raise MemberProblem("an example has this file name already; rename the file.")
 
     def check_label(self, label: str) -> None:
-        """Raise CellFault if the label of a box is not a label of the dataset.
+        """Raise an error if the label of a box does not exist.
 
         Raises:
             CellFault: the dataset has no such label.

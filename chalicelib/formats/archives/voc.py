@@ -1,6 +1,6 @@
-"""Reads Pascal VOC annotations: an XML document for each image. beyond.md, section 1.
+"""Reads Pascal VOC annotations, with one XML document per image. beyond.md, section 1.
 
-The parser refuses entities and references to other documents.
+The XML parser refuses entities and references to other documents.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _DIGITS = 6
 
 
 class DocumentFault(ValueError):
-    """Raised if an annotation document cannot be used; the text gives the reason and the remedy."""
+    """An annotation document cannot be used. The message says why and what to do."""
 
 
 def has_annotations(files: BoxFiles) -> bool:
@@ -45,7 +45,7 @@ def has_annotations(files: BoxFiles) -> bool:
 
 
 def fault_of(files: BoxFiles) -> str:
-    """Return why the first XML document of an archive is not in Pascal VOC format."""
+    """Return why the first XML document of an archive cannot be read as Pascal VOC."""
     try:
         _parse(files, files.signs.markup[0])
     except (DocumentFault, MemberProblem) as fault:
@@ -82,7 +82,7 @@ def _is_annotation(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _parse(files: BoxFiles, member: ZipMember) -> Element:
-    """Parse a document.
+    """Parse an annotation document.
 
     Raises:
         DocumentFault: the file is not a Pascal VOC document.
@@ -138,7 +138,15 @@ def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> 
 def _read_objects(
     files: BoxFiles, result: Annotations, member: ZipMember, root: Element, picture: int | str
 ) -> None:
-    """Add the boxes of one document; `picture` can be the reason why the image was not found."""
+    """Add the boxes of one document.
+
+    Args:
+        files: The files of the archive.
+        result: Receives the boxes.
+        member: File of the document.
+        root: The parsed document.
+        picture: Index of the image, or the reason why it was not found.
+    """
     part = result.parts
     result.name_parts([shown_name(member)])
     if isinstance(picture, int):
@@ -161,7 +169,7 @@ def _size(root: Element, side: str) -> int:
 
 
 def _read_box(found: Element) -> Box:
-    """Return the box of an object in pixels; raise CellFault if it has no valid box."""
+    """Return the box of an object in pixels; raise CellFault if it is missing or invalid."""
     written = [(found.findtext(f"bndbox/{name}") or "").strip() for name in _CORNERS]
     if not all(written):
         raise CellFault("it has no bndbox of xmin, ymin, xmax and ymax; draw a box.")

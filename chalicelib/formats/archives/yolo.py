@@ -1,8 +1,8 @@
-"""Reads YOLO annotations: a text file for each image, and class names. beyond.md, section 1.
+"""Reads YOLO annotations: one text file per image, and class names. beyond.md, section 1.
 
-A line is `class x y width height` with the box's centre and size as fractions of the image; or a
-class and the corners of an outline, whose bounds are used. Fractions are converted to pixels when
-the image's size is known.
+A line is `class x y width height`: centre and size of the box as fractions of the image. It can
+also be a class and the corners of an outline, of which the bounds are used. The fractions are
+converted to pixels when the size of the image is known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _REMEDY = "Write the class, then x, y, width and height as shares of the picture
 
 
 class ClassList:
-    """The labels of YOLO's class numbers."""
+    """The labels that belong to the class numbers of YOLO."""
 
     def __init__(self, file_name: str, names: dict[int, str], *, has_keypoints: bool) -> None:
         self.file_name = file_name
@@ -56,7 +56,7 @@ class ClassList:
         return checked_label(self.names[number])
 
     def check_first(self) -> None:
-        """Raise InvalidUpload if class numbers start at 1, which would shift all labels by one.
+        """Raise an error if class numbers seem to start at 1, which would shift all labels by one.
 
         Raises:
             InvalidUpload: the highest number is one above the last class, and 0 is not used.
@@ -71,7 +71,7 @@ class ClassList:
 
 
 def has_label_texts(files: BoxFiles) -> bool:
-    """Return whether an archive has text files that belong to images by folder or name."""
+    """Return whether an archive has text files that belong to images, by folder or file name."""
     if files.signs.label_texts:
         return True
     if not files.signs.class_lists:
@@ -80,7 +80,7 @@ def has_label_texts(files: BoxFiles) -> bool:
 
 
 def read_yolo(files: BoxFiles) -> Annotations:
-    """Read the boxes of all images, as fractions of their image.
+    """Read the boxes of all images, as fractions of the image size.
 
     Raises:
         InvalidUpload: class names are missing, or there are too many boxes or labels.
@@ -109,7 +109,7 @@ def read_classes(files: BoxFiles) -> ClassList:
     """Read the list of classes.
 
     Raises:
-        InvalidUpload: the list is missing, cannot be read, or there are several different lists.
+        InvalidUpload: the list is missing or cannot be read, or there are different lists.
     """
     lists = sorted(files.signs.class_lists, key=lambda one: CLASS_LISTS.index(one.name))
     found = [_read_class_list(files, member) for member in lists] or list(_other_lists(files))
@@ -139,7 +139,11 @@ def _texts(files: BoxFiles) -> Iterator[ZipMember]:
 
 
 def _picture_of(files: BoxFiles, member: ZipMember) -> int | str:
-    """Find the image with the name of a text file, below `images` or in the text's folder."""
+    """Find the image with the same name as a text file, in folder `images` or in the same folder.
+
+    Returns:
+        The index of the image, or the reason why it was not found.
+    """
     path = without_suffix(member.path)
     return files.stems.find_first((swapped_folder(path, "labels", "images"), path))
 
@@ -163,7 +167,7 @@ def _read_class_list(files: BoxFiles, member: ZipMember) -> ClassList:
 
 
 def _parse_yaml(text: str, name: str) -> tuple[dict[int, str], bool]:
-    """Return the names by class number, and whether lines have key points after their box."""
+    """Return the class names by number, and whether lines have key points after the box."""
     # Imported late because no other upload needs it.
     import yaml
 
@@ -206,9 +210,14 @@ def _read_lines(
     text: str,
     meaning: tuple[ClassList, int | str],
 ) -> None:
-    """Add the boxes of one image.
+    """Add the boxes in the text file of one image.
 
-    `meaning` holds the classes and the image, or the reason why the image is missing.
+    Args:
+        files: The files of the archive.
+        result: Receives the boxes.
+        member: The text file.
+        text: Its content.
+        meaning: The classes; and the index of the image, or the reason why it was not found.
     """
     classes, picture = meaning
     part = result.parts
@@ -233,10 +242,10 @@ def _read_lines(
 
 
 def _has_confidence(words: list[str]) -> bool:
-    """Return whether the numbers of a line are a box, a confidence, and perhaps a track number.
+    """Return whether a line has a box, a confidence and possibly a track number.
 
-    An outline is a list of pairs instead. Six numbers are an outline of three points, unless the
-    last one is a whole number, which is a track number.
+    Otherwise it may be an outline, which is a list of pairs. Six numbers are an outline of three
+    points, unless the last one is a whole number, which is a track number.
     """
     if len(words) == _BOX_NUMBERS + 1:
         return True
@@ -244,7 +253,7 @@ def _has_confidence(words: list[str]) -> bool:
 
 
 def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
-    """Return the box of a line as fractions, from its top left corner.
+    """Return the box of a line: top left corner, width and height, as fractions.
 
     Raises:
         CellFault: the line is not a box.

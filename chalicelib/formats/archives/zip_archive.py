@@ -1,4 +1,4 @@
-"""Reads zip archives safely: nothing is written to disk, and unpacking is limited.
+"""Reads zip archives safely: nothing is written to disk, and unpacked sizes are limited.
 
 Contract section 5.
 """
@@ -45,7 +45,7 @@ _DAMAGED = "the entry is damaged ({}); make the archive again."
 
 
 class MemberProblem(Exception):
-    """Raised if an archive entry cannot be used; the text gives the reason and the remedy."""
+    """A file in an archive cannot be used. The message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,15 @@ class ZipMember:
     index: int
     """Position in the directory, from 0."""
     path: str
-    """With "/" between folders; safe unless there is a problem."""
+    """Path with "/" between folders. It is safe to use if `problem` is None."""
     size: int
-    """Unpacked size in bytes, as declared."""
+    """Size of the content in bytes, as the archive declares it."""
     problem: str | None
-    """Why the file cannot be used; None if it can be read."""
+    """Why the file cannot be used; None if it can be used."""
     entry: ZipEntry
-    """Entry of the file in the archive's directory."""
+    """Entry of the file in the directory of the archive."""
     end: int
-    """Offset in the file where the next entry begins."""
+    """Offset in the archive at which the next file begins."""
 
     @property
     def name(self) -> str:
@@ -72,19 +72,19 @@ class ZipMember:
 
 
 def looks_like_zip(head: bytes) -> bool:
-    """Return whether a file starts like a zip archive; its name does not matter."""
+    """Return whether a file begins like a zip archive, whatever its name."""
     return head.startswith(_SIGNATURES)
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return what a file of another kind is, and what to send instead.
+    """Return a sentence that says what a file of another kind is, and what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A sentence for the caller; empty if the file may be an archive. A self-extracting archive
-        begins like a program, so the result for programs and unknown bytes is empty, too.
+        The sentence; "" if the file may be an archive. A self-extracting archive begins like a
+            program, so the result for programs and unknown files is also "".
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -101,13 +101,13 @@ def explain_foreign(head: bytes) -> str:
 
 
 def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
-    """Validate an archive as a whole, without unpacking anything.
+    """Validate an archive as a whole, without unpacking its files.
 
     Needs 16 bytes of memory per entry, and 1 MB for reading.
 
     Args:
         file: Seekable, up to 2 GB. It must stay open while the archive is read.
-        encoding: Code page of the names that are not UTF-8; guessed if empty.
+        encoding: Code page of names that are not UTF-8; empty to guess it.
 
     Returns:
         The archive.
@@ -159,7 +159,7 @@ def _is_skipped(entry: ZipEntry) -> bool:
 
 
 class ZipArchive:
-    """The files of an archive, read one at a time; created by `open_archive`."""
+    """The files of an archive, which are unpacked one at a time. `open_archive` creates it."""
 
     def __init__(
         self, file: BinaryIO, directory: Directory, ends: array[int], *, is_guessed: bool = True
@@ -171,15 +171,15 @@ class ZipArchive:
 
     @property
     def guessed_encoding(self) -> str:
-        """Return the code page by which names were read; empty if none was guessed."""
+        """Return the code page that was guessed for file names; "" if none had to be guessed."""
         found = self._directory.name_encoding
         return found if self._is_guessed and found != DEFAULT else ""
 
     def members(self) -> Iterator[ZipMember]:
-        """Yield the files in the directory's order, without folders, hidden and system files.
+        """Yield the files in the order of the directory, without folders, hidden and system files.
 
         Yields:
-            Members, including unusable ones. Members can be read while this iterates.
+            Files, also those that cannot be used. A file may be read before the next is requested.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):
@@ -190,36 +190,33 @@ class ZipArchive:
                 )
 
     def read(self, member: ZipMember, limit: int, remedy: str = "make it smaller.") -> bytes:
-        """Unpack a file.
+        """Return the content of a file, after checking its size and CRC.
 
         Args:
-            member: A member of this archive.
-            limit: Size limit in bytes.
-            remedy: Advice in the error about a larger file.
-
-        Returns:
-            The content of the file, with verified size and CRC.
+            member: A file of this archive.
+            limit: Maximum size in bytes.
+            remedy: What to do about a larger file, for the error text.
 
         Raises:
-            MemberProblem: the entry cannot be used.
+            MemberProblem: the file cannot be used.
         """
         return b"".join(self.chunks(member, limit, remedy))
 
     def chunks(
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
-        """Unpack a file in chunks; the content is verified only after the last one.
+        """Yield the content of a file in chunks. It is verified only after the last chunk.
 
         Args:
-            member: A member of this archive.
-            limit: Size limit in bytes.
-            remedy: Advice in the error about a larger file.
+            member: A file of this archive.
+            limit: Maximum size in bytes.
+            remedy: What to do about a larger file, for the error text.
 
         Yields:
-            Chunks of at most 64 KiB; together never more than the declared size.
+            Chunks of at most 64 KiB, together not more than the declared size.
 
         Raises:
-            MemberProblem: the entry cannot be used.
+            MemberProblem: the file cannot be used.
         """
         entry = member.entry
         if member.problem:

@@ -1,4 +1,4 @@
-"""Reads the directory of a zip archive as a stream, and validates names and paths.
+"""Reads the directory of a zip archive as a stream, and checks names and paths.
 
 Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5. Contract section 5, Upload formats.
 """
@@ -30,19 +30,19 @@ _MAC_FOLDER = "__MACOSX"
 
 
 def decode_name(raw: bytes, extra: bytes, *, is_utf8: bool, encoding: str = DEFAULT) -> str:
-    """Decode the name of an entry.
+    """Decode the name of a directory entry.
 
-    Some tools write UTF-8 without the flag. Trying it first is safe: a CP437 name with umlauts is
-    hardly ever valid UTF-8.
+    Some tools write UTF-8 without setting the flag. So UTF-8 is tried first. That is safe, because
+    a CP437 name with umlauts is hardly ever valid UTF-8.
 
     Args:
         raw: The name as stored.
-        extra: The extra fields of the directory's entry.
+        extra: The extra fields of the entry.
         is_utf8: Flag bit 11.
         encoding: Code page of names that are not UTF-8.
 
     Returns:
-        The name, in which "/" separates folders and replaces backslashes.
+        The name, with "/" between folders instead of backslashes.
     """
     unicode_name = None if is_utf8 else _find_unicode_path(raw, extra)
     try:
@@ -69,14 +69,11 @@ def _find_unicode_path(raw: bytes, extra: bytes) -> str | None:
 
 
 def find_extra(extra: bytes, kind: int) -> bytes | None:
-    """Find an extra field.
+    """Return the content of an extra field; None if the entry does not have the field.
 
     Args:
-        extra: All extra fields of an entry; incomplete ones are ignored.
+        extra: All extra fields of an entry. An incomplete field is ignored.
         kind: Number of the field.
-
-    Returns:
-        The content of the field; None if it is missing.
     """
     at = 0
     while at + 4 <= len(extra):
@@ -89,7 +86,7 @@ def find_extra(extra: bytes, kind: int) -> bytes | None:
 
 
 def find_path_problem(name: str) -> str:
-    """Return why a name is refused; empty for a path that stays inside the archive.
+    """Return why a name is refused; "" if it is a path that stays inside the archive.
 
     Args:
         name: As returned by decode_name.
@@ -109,15 +106,15 @@ def find_path_problem(name: str) -> str:
 
 
 def clean_path(name: str) -> str:
-    """Remove empty and "." steps from a valid path."""
+    """Remove empty and "." parts from a valid path."""
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
 def is_junk(path: str) -> bool:
-    """Return whether a file is added by operating systems, such as __MACOSX, Thumbs.db, dot files.
+    """Return whether operating systems add such a file, for example Thumbs.db or a dot file.
 
     Args:
-        path: As returned by clean_path; empty for a folder that is the root itself.
+        path: As returned by clean_path; empty for the root folder.
     """
     parts = path.split("/")
     return (
@@ -128,7 +125,7 @@ def is_junk(path: str) -> bool:
 
 
 def show_path(path: str) -> str:
-    """Return a path for a message or receipt: printable, and with only its end if it is long."""
+    """Return a path for a message: printable, and only its end if it is long."""
     shown = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", path)
     return shown if len(shown) <= SHOWN_CHARACTERS else f"…{shown[1 - SHOWN_CHARACTERS :]}"
 
@@ -151,7 +148,7 @@ _HUGE = 0xFFFF_FFFF
 
 
 class InvalidZip(InvalidUpload):
-    """Raised if a file is not a zip archive or is damaged; the text gives reason and remedy."""
+    """The file is not a zip archive or is damaged. The message says why and what to do."""
 
     code = "invalid_zip"
 
@@ -162,16 +159,16 @@ class InvalidZip(InvalidUpload):
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The position of an archive's directory."""
+    """The position of the directory in an archive."""
 
     start: int
     """Offset of the first entry in the file."""
     size_bytes: int
     """Size of all entries."""
     count: int
-    """Declared number of entries; small archives declare it modulo 65,536."""
+    """Declared number of entries. Small archives declare it modulo 65,536."""
     shift: int
-    """Bytes before the archive, to add to each offset in it."""
+    """Number of bytes before the archive, to be added to each offset in it."""
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
 
@@ -183,7 +180,7 @@ class ZipEntry:
     index: int
     """From 0, in the directory's order."""
     path: str
-    """With "/" between folders; cleaned if it has no problem."""
+    """Path with "/" between folders; cleaned if `path_problem` is empty."""
     path_problem: str
     """Why the path is refused; empty if it is valid."""
     raw_name: bytes
@@ -195,11 +192,11 @@ class ZipEntry:
     crc: int
     """CRC-32 of the content."""
     packed_bytes: int
-    """Size in the archive."""
+    """Size of the compressed content in bytes."""
     size_bytes: int
-    """Size of the content."""
+    """Size of the content in bytes."""
     offset: int
-    """Of the local header in the file."""
+    """Offset of the local header in the file."""
     mode: int
     """Unix file mode; 0 if the archive has none."""
     is_folder: bool
@@ -207,7 +204,7 @@ class ZipEntry:
 
     @property
     def is_utf8(self) -> bool:
-        """Return whether the name is UTF-8, by its flag or its bytes."""
+        """Return whether the name is UTF-8, as its flag says or its bytes show."""
         if self.flags & 0x800 or self.raw_name.isascii():
             return True
         try:
@@ -218,7 +215,7 @@ class ZipEntry:
 
 
 def find_directory(file: BinaryIO) -> Directory:
-    """Find the directory from the end of the file; refuse a directory that is too large.
+    """Find the directory, starting from the end of the file; refuse one that is too large.
 
     Args:
         file: Seekable.
@@ -228,7 +225,7 @@ def find_directory(file: BinaryIO) -> Directory:
 
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, or has several parts.
-        InvalidUpload: the archive has too many entries, or too long names.
+        InvalidUpload: the archive has too many entries, or names that are too long.
     """
     end_at, (_, disk, first_disk, _, count, size, offset, _) = _find_end(file)
     stop = end_at
@@ -256,7 +253,12 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Locate the directory: directly before its end record, otherwise at the stored offset."""
+    """Return where the directory is: directly before its end record, or at the stored offset.
+
+    Args:
+        file: The archive.
+        found: Position of the end record, declared number and size of entries, stored offset.
+    """
     stop, count, size, offset = found
     shift = stop - size - offset
     if shift and (shift < 0 or not _is_entry_at(file, stop - size)):
@@ -300,7 +302,12 @@ def _find_end(file: BinaryIO) -> tuple[int, tuple[int, ...]]:
 
 
 def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | None:
-    """Find the zip64 end record before the ordinary end record; None if the archive has none."""
+    """Return position and content of the zip64 end record; None if the archive has none.
+
+    Args:
+        file: The archive.
+        end_at: Position of the ordinary end record, which comes later.
+    """
     locator_at = end_at - _LOCATOR.size
     if locator_at < 0:
         return None
@@ -320,14 +327,14 @@ def _find_end64(file: BinaryIO, end_at: int) -> tuple[int, tuple[int, ...]] | No
 
 
 def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
-    """Yield the entries one by one; the file may be read elsewhere in between.
+    """Yield the entries one by one. Between two entries, other parts of the file may be read.
 
     Args:
         file: Seekable.
         directory: As returned by find_directory.
 
     Yields:
-        Entries in the directory's order.
+        Entries in the order of the directory.
 
     Raises:
         InvalidZip: the directory is damaged.
@@ -354,7 +361,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
-    """Return the directory with the code page of its names, guessed if none is named.
+    """Return the directory with the code page of its names, guessed if the caller named none.
 
     Args:
         file: Seekable.
@@ -362,7 +369,7 @@ def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") ->
         asked: The code page that the caller named; empty to guess.
 
     Raises:
-        InvalidUpload: a name is not in the code page that the caller named.
+        InvalidUpload: a name cannot be read in the code page that the caller named.
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
@@ -380,7 +387,7 @@ def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") ->
 
 
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:
-    """Return the entry at an offset of the window, and its length."""
+    """Parse the entry at offset `at` of a part of the directory; return it with its length."""
     if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
         raise _damaged(index)
     fields = _ENTRY.unpack_from(window, at)
@@ -412,7 +419,7 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
 
 
 def _widened(extra: bytes, sizes: tuple[int, int, int], index: int) -> tuple[int, int, int]:
-    """Replace sizes and offset of a large entry by the values of its zip64 field."""
+    """Replace sizes and offset of a large entry by the values in its zip64 field."""
     if _HUGE not in sizes:
         return sizes
     content = find_extra(extra, 1) or b""

@@ -1,1 +1,1 @@
-"""Writers of examples as files that can be uploaded again: texts and archives of images."""
+"""Writers of files with examples, which can be uploaded again: texts and image archives."""

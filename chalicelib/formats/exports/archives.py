@@ -42,9 +42,9 @@ class ExportedBox:
     """A box of an image."""
 
     label: int
-    """Index into the labels."""
+    """Index of the label."""
     box: Box
-    """In pixels of the image as displayed."""
+    """The box in pixels of the image as displayed."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class ExportedPicture:
     """An image with its boxes."""
 
     name: str
-    """File name as stored."""
+    """File name under which the dataset has the image."""
     content: bytes
-    """The file."""
+    """Bytes of the image file."""
     boxes: Sequence[ExportedBox]
-    """Boxes of the image in list order."""
+    """Boxes of the image, in the order of the dataset."""
 
 
 class _Spool:
-    """A list of JSON values to write later; it moves to a temporary file when it gets large."""
+    """A list of JSON values to be written later. A long list moves to a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - see close
@@ -80,7 +80,7 @@ class _Spool:
 
 
 class ExportArchive:
-    """A zip archive with stored images and deflated texts; a context manager."""
+    """A zip archive of images. Images are not compressed, texts are. It is a context manager."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Start an archive; `file` stays open."""
@@ -94,7 +94,7 @@ class ExportArchive:
         self._open.close()
 
     def finish(self) -> None:
-        """Write the files that follow the last image."""
+        """Write the files that come after the last image, such as annotations."""
 
     def _spool(self) -> _Spool:
         return self._open.enter_context(closing(_Spool()))
@@ -110,7 +110,7 @@ class ExportArchive:
                 file.write(part.encode())
 
     def _entry(self, path: str) -> zipfile.ZipInfo:
-        """Return the next entry; raise BadRequest if an upload would not accept more entries."""
+        """Return a new entry; raise BadRequest if an upload would not accept another entry."""
         if len(self._zip.filelist) >= MAX_ARCHIVE_ENTRIES:
             raise BadRequest(
                 f"The export has more than {MAX_ARCHIVE_ENTRIES:,} files, the most that an upload "
@@ -142,7 +142,7 @@ class BoxArchive(ExportArchive):
 
         Args:
             file: Receives the archive; stays open.
-            labels: Label names by the index in the boxes.
+            labels: Names of the labels, in the order of the indexes that boxes have.
         """
         super().__init__(file)
         self._labels = labels
@@ -171,7 +171,7 @@ class AnnotatedPictures(BoxArchive):
         self._width = max(self._width, len(cells))
 
     def finish(self) -> None:
-        """Write the annotations; the header has as many cells as the longest row."""
+        """Write annotations.csv. Its header has as many cells as the longest row."""
         text = io.StringIO()
         writer = csv.writer(text)
 
@@ -190,7 +190,7 @@ class AnnotatedPictures(BoxArchive):
 
 
 class CocoPictures(BoxArchive):
-    """Images below `images/`, and COCO's `instances.json`."""
+    """Images in `images/`, and the COCO document `instances.json`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -233,14 +233,14 @@ class CocoPictures(BoxArchive):
 
 
 class YoloPictures(BoxArchive):
-    """Images below `images/`, a text file for each below `labels/`, and `data.yaml`."""
+    """Images in `images/`, a text file for each in `labels/`, and `data.yaml`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes, whose centres and sizes become fractions of the image."""
+        """Add an image with its boxes. Centre and size of boxes are written as fractions."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"images/{name}", picture.content)
         width, height = _size(picture)
@@ -260,14 +260,14 @@ class YoloPictures(BoxArchive):
 
 
 class VocPictures(BoxArchive):
-    """Images below `JPEGImages/`, and a Pascal VOC document for each below `Annotations/`."""
+    """Images in `JPEGImages/`, and a Pascal VOC document for each in `Annotations/`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
         self._names = FreeNames(by_stem=True)
 
     def add(self, picture: ExportedPicture) -> None:
-        """Add an image with its boxes, in pixels from 0 at the top left."""
+        """Add an image with its boxes, in pixels from the top left corner, which is 0, 0."""
         name = self._names.take(as_step(picture.name))
         self._add_picture(f"JPEGImages/{name}", picture.content)
         width, height = _size(picture)

@@ -1,4 +1,4 @@
-"""Groups the boxes of a dataset by image in a temporary file; datasets store boxes by label."""
+"""Groups boxes by image in a temporary file, because datasets store them by label."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from chalicelib.formats.exports.archives import ExportedBox
 
 @dataclass(frozen=True)
 class BoxGroup:
-    """An image file under one name, with its boxes."""
+    """An image file with a name, and its boxes."""
 
     picture: str
     """Digest of the file, 32 hex digits."""
     name: str
     """File name."""
     boxes: tuple[ExportedBox, ...]
-    """In list order."""
+    """Boxes of the image, in the order of the dataset."""
 
 
 class BoxGroups:
-    """Boxes by image, in the order of the images' first boxes; a context manager."""
+    """Boxes grouped by image, in the order of each image's first box. It is a context manager."""
 
     def __init__(self) -> None:
         self._file = tempfile.NamedTemporaryFile(suffix=".sqlite")  # noqa: SIM115 - closed below
@@ -45,7 +45,7 @@ class BoxGroups:
         self._file.close()
 
     def fill(self, boxes: Iterable[tuple[str, str, int, Box]]) -> None:
-        """Add examples (image digest, file name, label index, box), in the order of the dataset."""
+        """Add boxes as (image digest, file name, label index, box), in the order of the dataset."""
         rows = (
             (picture, name, label, box.x, box.y, box.width, box.height)
             for picture, name, label, box in boxes

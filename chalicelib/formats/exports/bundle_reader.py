@@ -1,7 +1,7 @@
 """Reads exported models for an import: checks the whole archive, and never opens a graph.
 
-The archive may come from anyone. Only files of fixed names are accepted, and of those only the
-head, the labels, the card and the golden inputs are unpacked. beyond.md, section 13.
+The archive may come from anyone. Only files with fixed names are accepted. Of these, only the head,
+the labels, the card and the sample inputs are unpacked. beyond.md, section 13.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _NAMES = re.compile(
 
 
 class Bundle:
-    """An exported model, whose files are unpacked one at a time."""
+    """The archive of an exported model, whose files are unpacked one at a time."""
 
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
-        """Check the directory of the archive and read `model.json`.
+        """Check the directory of the archive, and read `model.json`.
 
         Args:
             file: seekable; stays open while files are read.
-            check: called between steps; raises to stop.
+            check: called between steps; raises an error to stop.
 
         Raises:
-            InvalidUpload: the archive is not an exported model, or is over a limit.
+            InvalidUpload: the archive is not an exported model, or exceeds a limit.
         """
         packed = file.seek(0, 2)
         if packed > MAX_PACKED_BYTES:
@@ -93,10 +93,10 @@ class Bundle:
             raise InvalidUpload(f"The archive has more than {MAX_ENTRIES} files.")
 
     def read(self, name: str, limit: int) -> bytes:
-        """Unpack a file, and compare its digest with that in `model.json`.
+        """Return the content of a file, after comparing its digest with that in `model.json`.
 
         Raises:
-            InvalidUpload: the file is missing, damaged, changed or over its limit.
+            InvalidUpload: the file is missing, damaged, changed or above its limit.
         """
         content = self._unpacked(name, limit)
         files = self.manifest.get("files")
@@ -107,16 +107,16 @@ class Bundle:
         return content
 
     def document(self, name: str) -> Any:
-        """Return a JSON file as JSON values."""
+        """Return the parsed content of a JSON file."""
         return _document(
             name, self.read(name, _MAX_JSON_BYTES), dict if name == CARD_FILE else list
         )
 
     def golden(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Yield texts, or the bytes of images, with the answers of the exporting service.
+        """Yield sample texts, or the bytes of sample images, with the answers of the exporter.
 
         Raises:
-            InvalidUpload: there is no input, or an input does not have the expected form.
+            InvalidUpload: there are no samples, or a sample does not have the expected form.
         """
         found = self.document(GOLDEN_FILE)
         if not 1 <= len(found) <= MAX_ENTRIES:

@@ -35,19 +35,19 @@ _CHUNK_BYTES = 1024 * 1024
 
 
 class BundleArchive:
-    """An archive that is being written; records size and digest of its files."""
+    """An archive that is being written. It records size and digest of each file."""
 
     def __init__(self, file: BinaryIO, check: Callable[[], None]) -> None:
         """Create an archive.
 
         Args:
             file: an open file to write to.
-            check: called before each file is written; raises to stop.
+            check: called before each file is written; raises an error to stop.
         """
         self._archive = zipfile.ZipFile(file, "w")
         self._check = check
         self.files: dict[str, dict[str, Any]] = {}
-        """Size and digest by name."""
+        """Size and digest of each written file, by name."""
 
     def __enter__(self) -> BundleArchive:
         """Return the archive."""
@@ -59,7 +59,7 @@ class BundleArchive:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Write the directory of the archive."""
+        """Finish the archive by writing its directory."""
         self._archive.close()
 
     def add(self, name: str, content: bytes) -> None:
@@ -69,7 +69,7 @@ class BundleArchive:
         self._archive.writestr(_entry(name), content)
 
     def add_pieces(self, name: str, pieces: Iterable[bytes | memoryview]) -> None:
-        """Add a file whose content comes as several byte strings."""
+        """Add a file whose content consists of several byte strings."""
         self._check()
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_entry(name), "w", force_zip64=True) as target:
@@ -85,7 +85,7 @@ class BundleArchive:
         self.add(name, json.dumps(document, ensure_ascii=False, indent=1).encode())
 
     def add_file(self, name: str, path: Path) -> None:
-        """Copy a file without reading it whole."""
+        """Copy a file into the archive without reading it into memory as a whole."""
         self._check()
         with path.open("rb") as source:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
@@ -173,5 +173,5 @@ def _figure(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a name on one line, without characters that Markdown or HTML would read."""
+    """Return a name on one line, without characters that have a meaning in Markdown or HTML."""
     return "".join(" " if char in "<>|`*_#[]\r\n" else char for char in text).strip()

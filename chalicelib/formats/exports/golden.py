@@ -1,4 +1,4 @@
-"""Inputs that every exported model is tested with; they come from no dataset."""
+"""Sample inputs with which every exported model is tested. They come from no dataset."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return texts to test a model with, made from label names to get different answers."""
+    """Return sample texts, made from label names so that they get different labels."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 
 def golden_pictures() -> Iterator[tuple[str, bytes]]:
-    """Yield file names and contents of images: shapes, a gradient and noise."""
+    """Yield file names and contents of sample images: shapes, a gradient and noise."""
     import numpy as np
     from PIL import Image, ImageDraw
 

@@ -1,4 +1,4 @@
-"""Describes inputs and outputs of an exported graph in its README."""
+"""Describes the inputs and outputs of an exported graph in its README."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes label and file names safe and unique in an archive."""
+"""Makes names of labels and files valid and unique in an archive."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Return a name made valid for a folder or file in an archive, unchanged if possible.
+    """Return a name that is valid for a folder or file in an archive, unchanged if possible.
 
     Args:
-        name: Label or file name as stored, not empty.
+        name: Name of a label or file as stored; not empty.
     """
     step = _DRIVE.sub("\N{MODIFIER LETTER COLON}", name.translate(_LOOK_ALIKES))
     if step.startswith("."):
@@ -29,7 +29,7 @@ def as_step(name: str) -> str:
 
 
 class FreeNames:
-    """Assigns unique file names; a name that is in use gets a number appended."""
+    """Makes file names unique by appending a number to a name that is in use."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
         """Start without names.
@@ -43,7 +43,7 @@ class FreeNames:
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return an unused name similar to this one; names that differ only in case are equal."""
+        """Return an unused name that is similar to a name. Case is ignored."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:

@@ -1,4 +1,4 @@
-"""Writes tables of any length as CSV or as a workbook, with one row in memory at a time."""
+"""Writes tables of any length as CSV or workbook, with one row in memory at a time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PARTS = {
 
 
 def hide_formula(text: str) -> str:
-    """Return a text for CSV, changed if a spreadsheet would read it as a formula."""
+    """Return a text for CSV. A text that a spreadsheet would read as a formula is changed."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -72,7 +72,7 @@ def _taken(text: io.StringIO) -> bytes:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number or a truth value as spreadsheets show it."""
+    """Return the text of a cell; numbers and truth values are written as in spreadsheets."""
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
@@ -83,13 +83,13 @@ def cell_text(cell: Cell) -> str:
 def stream_workbook(
     name: str, head: Sequence[str], rows: Iterable[Sequence[Cell]], estimated_bytes: int = 0
 ) -> Iterator[bytes]:
-    """Yield a workbook of one sheet; equal arguments give equal bytes.
+    """Yield the bytes of a workbook with one sheet. Equal arguments give equal bytes.
 
     Args:
-        name: name of the sheet, shortened and cleaned here.
+        name: name of the sheet; shortened and cleaned here.
         head: the first row.
-        rows: The other rows. Texts are written as texts, also those that look like a formula.
-        estimated_bytes: upper bound of the size of the unpacked sheet, as `estimate` returns it.
+        rows: the other rows. Texts stay texts, even if they look like formulas.
+        estimated_bytes: upper bound of the size of the uncompressed sheet, from `estimate`.
     """
     sink = _Sink()
     # The sink cannot seek, so that sizes follow each member, and nothing has to be kept.
@@ -107,7 +107,12 @@ def stream_workbook(
 
 
 def estimate(cells: int, text_bytes: int) -> int:
-    """Return an upper bound of the size of a sheet with this many cells and bytes of text."""
+    """Return an upper bound of the size of a sheet in bytes.
+
+    Args:
+        cells: number of cells.
+        text_bytes: size of all texts in UTF-8.
+    """
     # One byte becomes at most seven, as in "_x0008_".
     return cells * _CELL_BYTES + 7 * text_bytes
 
@@ -129,7 +134,7 @@ def _member(path: str) -> zipfile.ZipInfo:
 
 
 def _sheet_chunks(head: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
-    """Yield the rows of a sheet, several at a time."""
+    """Yield the XML of a sheet in chunks of several rows."""
     letters: list[str] = []
     parts: list[str] = []
     length = 0
@@ -168,14 +173,14 @@ def _cell_xml(place: str, cell: Cell) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return a text escaped for XML; characters that XML cannot contain become `_xHHHH_`."""
+    """Return a text escaped for XML. Characters that XML does not allow become `_xHHHH_`."""
     if not text.isascii():
         text = _NEVER.sub("\ufffd", text)
     return _CONTROL.sub(lambda found: f"_x{ord(found[0]):04X}_", text).translate(_XML)
 
 
 def _letters(column: int) -> str:
-    """Return the name of a column by its position from 0, such as AB."""
+    """Return the name of a column, such as AB, given its position from 0."""
     name, rest = "", column + 1
     while rest:
         rest, digit = divmod(rest - 1, 26)
@@ -184,7 +189,7 @@ def _letters(column: int) -> str:
 
 
 class _Sink:
-    """A write-only file without seeking; `take` returns the written bytes and removes them."""
+    """A write-only file that cannot seek. `take` returns the written bytes."""
 
     def __init__(self) -> None:
         self._written = bytearray()
@@ -201,7 +206,7 @@ class _Sink:
         """Do nothing, because the written bytes can still be read."""
 
     def take(self) -> bytes:
-        """Return the bytes since the last call."""
+        """Return the bytes written since the last call."""
         content = bytes(self._written)
         self._written.clear()
         return content

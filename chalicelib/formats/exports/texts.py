@@ -13,7 +13,7 @@ LABEL_COLUMNS = ("label", "intent", "sentiment")
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels unchanged, even if a spreadsheet would read one as a formula.
+    """Write texts and labels as CSV, unchanged even if a spreadsheet would read a formula.
 
     Args:
         file: Receives UTF-8; stays open.
@@ -42,7 +42,10 @@ def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collectio
 def write_jsonl(
     file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()
 ) -> int:
-    """Write an object of `text` and `label` per line; same arguments and result as `write_csv`."""
+    """Write one JSON object with `text` and `label` per line.
+
+    Arguments and result are those of `write_csv`.
+    """
     del labels
     count = 0
     for text, label in rows:

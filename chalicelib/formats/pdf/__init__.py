@@ -1,1 +1,1 @@
-"""PDF documents, each read by a separate process."""
+"""Reads PDF documents, each in a separate process."""

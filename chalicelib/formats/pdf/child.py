@@ -38,7 +38,7 @@ _XFA_FORMS = (2, 3)
 
 
 def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
-    """Answer frames until the input ends."""
+    """Read requests and write answers until the input ends."""
     reader = PdfReader(pdfium)
     _send(target, b"ready")
     data = _receive(source)
@@ -52,7 +52,7 @@ def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
 
 
 def _receive(source: BinaryIO) -> bytes:
-    """Return the next frame; empty if the other side is closed."""
+    """Return the next frame; b"" if the other side has closed the pipe."""
     head = source.read(HEAD.size)
     return source.read(HEAD.unpack(head)[0]) if len(head) == HEAD.size else b""
 
@@ -78,7 +78,7 @@ class PdfReader:
         pdfium.FPDF_InitLibraryWithConfig(ctypes.byref(config))
 
     def open(self, data: bytes) -> dict[str, Any]:
-        """Open the document; the answer contains its number of pages, or the error."""
+        """Open the document; return the answer with its number of pages, or with an error."""
         self._data = data
         self._document = self._pdfium.FPDF_LoadMemDocument64(data, len(data), None)
         if not self._document:
@@ -93,7 +93,13 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return the facts of a page, counted from 0, and its RGB pixels or None."""
+        """Return the facts of a page, and its RGB pixels or None.
+
+        Args:
+            number: number of the page, from 0.
+            needs_pixels: whether to render the page even if its text layer is enough.
+            most_widgets: maximum number of form fields to return.
+        """
         widgets: list[Any] = []
         page = self._load(number, most_widgets, widgets)
         if not page:
@@ -127,7 +133,13 @@ class PdfReader:
         return facts, None
 
     def _load(self, number: int, most_widgets: int, widgets: list[Any]) -> Any:
-        """Load a page with its form fields drawn; add its fields to a list, up to a maximum."""
+        """Load a page and draw its form fields into it.
+
+        Args:
+            number: number of the page, from 0.
+            most_widgets: maximum number of form fields to return.
+            widgets: receives the form fields.
+        """
         # Annotations and filled fields are drawn only when they are part of the content.
         page = self._pdfium.FPDF_LoadPage(self._document, number)
         if not page or self._pdfium.FPDFPage_GetAnnotCount(page) < 1:
@@ -145,7 +157,7 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _widgets(self, page: Any, most: int) -> list[list[Any]]:
-        """Return at most `most` form fields of a page that is not flattened."""
+        """Return up to `most` form fields of a page whose fields were not drawn into it."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         with suppress(ValueError):
@@ -178,7 +190,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit this process; the operating system ends it if it exceeds a limit.
+    """Limit the memory and time of this process. The operating system ends it above a limit.
 
     Args:
         memory: Bytes of address space.
@@ -201,7 +213,7 @@ def limit(memory: int, seconds: int) -> None:
 
 
 def main() -> None:
-    """Serve standard input and output; the arguments are memory limit and time limit."""
+    """Serve standard input and output. Command line arguments: memory limit and time limit."""
     # Imported before the limits apply: they would keep the interpreter from writing its bytecode
     # cache, and later processes would start more slowly.
     pdfium = import_module("pypdfium2_raw")

@@ -31,12 +31,12 @@ def is_right_to_left(text: str) -> bool:
 
 
 def is_spacing(text: str) -> bool:
-    """Return whether a character takes horizontal space, unlike a vowel point on a letter."""
+    """Return whether a character takes space on its line, unlike a vowel mark on a letter."""
     return unicodedata.bidirectional(text[0]) != "NSM"
 
 
 def reading_rank(text: str) -> tuple[bool, bool]:
-    """Return a sort key for characters at the same place: lam before alef, marks last."""
+    """Return the key that sorts characters at the same place: lam before alef, marks last."""
     return not is_spacing(text), text != _LAM
 
 
@@ -47,7 +47,7 @@ def is_mostly_right_to_left(texts: Iterable[str]) -> bool:
 
 
 def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
-    """Return indexes of the units of a line in the order in which they are read.
+    """Return the indexes of the units of a line in the order in which they are read.
 
     Args:
         units: characters with their marks, from left to right.
@@ -63,7 +63,7 @@ def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
 
 
 def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
-    """Return whether the reading of a line begins at its right end."""
+    """Return whether a line is read from its right end."""
     letters = [kind for kind in kinds if kind in ("L", "R")]
     is_more = letters.count("R") > letters.count("L")
     # The first letter of a line mostly has the line's own direction.
@@ -73,9 +73,9 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 
 
 def paired(text: str) -> str:
-    """Return a text in which every bracket has the right direction.
+    """Return a text in which every bracket opens or closes in the right direction.
 
-    PDFs name a bracket by its shape or by its meaning, sometimes differently within one line.
+    PDFs name a bracket by its shape or by its meaning, sometimes in different ways within one line.
     """
     for pair in _PAIRS:
         places = [at for at, character in enumerate(text) if character in pair]
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return for each unit the nearest kinds on its left and right that are not skipped."""
+    """Return for each unit the nearest kinds to its left and right, leaving out `skipped` ones."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []
@@ -125,7 +125,7 @@ def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[st
 
 
 def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
-    """Return the bidirectional levels of a line that begins at the right."""
+    """Return the bidirectional level of each unit in a line that is read from the right."""
     # A number to the right of Latin words belongs to them, as in the name of a product.
     inner = (("L", "L"), ("L", "N"))
     around = _neighbours(kinds, (_NEUTRAL,))
@@ -136,7 +136,7 @@ def _levels_of_reversed(kinds: Sequence[str]) -> list[int]:
 
 
 def _levels(kinds: Sequence[str]) -> list[int]:
-    """Return the bidirectional levels of a line that begins at the left."""
+    """Return the bidirectional level of each unit in a line that is read from the left."""
     levels = []
     around = _neighbours(kinds, (_NEUTRAL, "N"))
     for kind, sides in zip(kinds, around, strict=True):
@@ -147,6 +147,6 @@ def _levels(kinds: Sequence[str]) -> list[int]:
 
 
 def _stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Return beginning and end of each stretch of true flags."""
+    """Return begin and end of each run of true values."""
     changes = [at for at, (a, b) in enumerate(pairwise([False, *flags, False])) if a != b]
     return list(zip(changes[::2], changes[1::2], strict=True))

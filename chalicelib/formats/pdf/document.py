@@ -1,4 +1,4 @@
-"""Reads a PDF page by page in a separate process, and validates its answers like any input."""
+"""Reads a PDF page by page in a child process. Its answers are checked like any input."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def require_pages(count: int, most: int) -> None:
 
 
 def refused(error: str) -> BadRequest:
-    """Return the error for a PDF that PDFium cannot open, by the child process's error word."""
+    """Return the error for a PDF that cannot be opened, by the child process's error word."""
     if error in _REFUSALS:
         return BadRequest(*_REFUSALS[error])
     return broken("it is damaged or truncated")
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for a PDF that cannot be read; `reason` ends the first sentence."""
+    """Return the error for a PDF that cannot be read. `reason` completes its first sentence."""
     return BadRequest(
         f"The PDF cannot be read: {reason}. Save it again as PDF and send that, "
         "or send its pages as PNG or JPEG.",
@@ -73,7 +73,7 @@ def broken(reason: str) -> BadRequest:
 
 
 def too_slow(what: str, seconds: float) -> BadRequest:
-    """Return the error for a PDF document or page that takes too long to read."""
+    """Return the error for a PDF or a page that takes too long to read."""
     return BadRequest(
         f"{what} could not be read within {seconds:g} seconds. "
         "Simplify it, or send it as PNG or JPEG.",
@@ -85,7 +85,7 @@ def too_slow(what: str, seconds: float) -> BadRequest:
 
 
 class Opening(msgspec.Struct, forbid_unknown_fields=True):
-    """The answer of the child process about the document."""
+    """The answer of the child process after it has opened the document."""
 
     pages: int = 0
     """Number of pages."""
@@ -94,21 +94,21 @@ class Opening(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Sides(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A line of the text layer, in pixels of the raster."""
+    """A line of the text layer, in pixels of the page's raster."""
 
     text: str
     """Words separated by single spaces."""
     box: tuple[float, float, float, float]
-    """Least x, least y, greatest x, greatest y."""
+    """Smallest x, smallest y, largest x, largest y."""
     quad: Quad | None
-    """Corners of a line that is not upright."""
+    """Corners of the line if it is not upright, otherwise None."""
     places: tuple[float, ...]
     """Centre of each character along the line."""
     bold: bool = False
 
 
 class Widget(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """A field of the PDF's form, in pixels of the raster."""
+    """A form field of the PDF, in pixels of the page's raster."""
 
     name: str
     kind: Literal["text", "checkbox", "radio", "choice", "signature"]
@@ -121,33 +121,33 @@ class Widget(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
-    """The answer of the child process about a page."""
+    """The answer of the child process about one page."""
 
     width: float = 0.0
-    """Points from left to right as displayed."""
+    """Width of the page as displayed, in points."""
     height: float = 0.0
-    """Points from top to bottom as displayed."""
+    """Height of the page as displayed, in points."""
     lines: list[Sides] | None = None
-    """The text layer, if it is trustworthy."""
+    """Lines of the text layer; None if there is none or it is not reliable."""
     rules: list[tuple[float, float, float, float]] = []
-    """Ruled lines of such a page: least x, least y, greatest x, greatest y."""
+    """Lines drawn on a page with a text layer: smallest x, smallest y, largest x, largest y."""
     pictures: list[tuple[float, float, float, float]] = []
-    """Images of such a page without text of the layer on them, like `rules`."""
+    """Images on a page with a text layer that have no text on them, in the form of `rules`."""
     widgets: list[Widget] = []
-    """Fields of the PDF's form, if asked for."""
+    """Form fields of the page, if requested."""
     notes: list[NoteCode] = []
-    """What the text layer leaves out, see page_notes.py."""
+    """Codes of what the text layer leaves out, see page_notes.py."""
     drawn: bool = False
-    """Whether a raster follows."""
+    """Whether a frame with the pixels follows."""
     error: str = ""
-    """Why there is no page: `page` (it cannot be loaded) or `memory`."""
+    """Why the page cannot be read: `page` (it cannot be loaded) or `memory`."""
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:
-    """Decode the process's answer about a document or page.
+    """Decode an answer of the child process.
 
     Raises:
-        ProcessFailed: the answer is invalid.
+        ProcessFailed: the answer is not valid.
     """
     prepare(type_)
     try:
@@ -157,23 +157,23 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
 
 
 def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
-    """Convert lines of the text layer, and clip their boxes to the page.
+    """Convert the lines of the text layer; clip their boxes to the page.
 
     Raises:
-        ProcessFailed: a line is invalid.
+        ProcessFailed: a line is not valid.
     """
     return tuple(_line(one, raster) for one in said)
 
 
 def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
-    """Convert ruled lines; raise ProcessFailed if a ruled line is invalid."""
+    """Convert the drawn lines of a page; raise ProcessFailed if one is not valid."""
     if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
         raise ProcessFailed("a ruled line is damaged")
     return tuple(Rect(*sides) for sides in said)
 
 
 def read_widgets(said: list[Widget]) -> tuple[FormWidget, ...]:
-    """Convert fields of the form; raise ProcessFailed if the box of a field is not finite."""
+    """Convert the form fields of a page; raise ProcessFailed if a box is not finite."""
     every = [
         FormWidget(one.name, one.kind, one.value, one.checked, Rect(*sides))
         for one in said
@@ -209,7 +209,7 @@ _REASONS = {"memory": "takes too much memory", "page": "is damaged"}
 
 
 class PdfDocument:
-    """An open PDF; `close` ends its process."""
+    """An open PDF. `close` ends its child process."""
 
     is_picture = False
 
@@ -220,9 +220,10 @@ class PdfDocument:
 
         Args:
             data: The file.
-            max_pages: Page limit.
-            page_seconds: Processor time for opening the document, and for each page, in seconds.
-            seconds_left: Returns the seconds that are left until the document must be open.
+            max_pages: Maximum number of pages.
+            page_seconds: Maximum processor time to open the document, and to read each page, in
+                seconds.
+            seconds_left: Returns how many seconds are left to open the document.
 
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.
@@ -247,22 +248,22 @@ class PdfDocument:
         self.close()
 
     def close(self) -> None:
-        """End the process; a thread that waits for a page gets an error."""
+        """End the child process. A thread that waits for a page gets an error."""
         self._process.close()
         with self._lock:
             self._failure = self._failure or (lambda: broken("it has been closed"))
             self._process.release()
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Read a page; threads wait for each other.
+        """Read a page. Only one thread at a time reads; others wait.
 
         Args:
-            number: From 1.
+            number: Number of the page, from 1.
             needs_pixels: Whether to render the page even if its text layer is enough.
             most_widgets: Maximum number of form fields to read from the page.
 
         Raises:
-            BadRequest: the page cannot be read in time; later pages raise the same error.
+            BadRequest: the page cannot be read in time. All later pages raise the same error.
             MachineBusy: other work leaves no processor time.
             IndexError: the document has no such page.
         """
@@ -296,12 +297,12 @@ class PdfDocument:
         return ProcessorTime(self._seconds, self._process.processor_seconds, latest)
 
     def _open(self, data: bytes, max_pages: int, end: float) -> int:
-        """Send the document to the process, and return its number of pages.
+        """Send the document to the child process; return its number of pages.
 
         Args:
             data: The file.
-            max_pages: Page limit.
-            end: The `time.monotonic()` of the caller's deadline.
+            max_pages: Maximum number of pages.
+            end: Deadline of the caller, in seconds of `time.monotonic()`.
         """
         try:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))

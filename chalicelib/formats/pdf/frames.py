@@ -1,9 +1,9 @@
-"""Frames between the process that reads a PDF and its parent, with a deadline for each.
+"""Frames between the child process that reads a PDF and its parent, each with a deadline.
 
 A frame is an unsigned 32-bit length (big-endian) and that many bytes. The parent does not trust the
-process: lengths are checked before memory is allocated.
+child, so it checks lengths before it allocates memory.
 
-frames.send(b"...", time.monotonic() + 5)
+Example: frames.send(b"...", time.monotonic() + 5)
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _TICK_SECONDS = 0.05
 
 
 class ProcessFailed(Exception):
-    """The process has ended, or its answer is invalid."""
+    """The child process has ended, or its answer is not valid."""
 
 
 class OutOfTime(Exception):
-    """The process did not answer in time."""
+    """The child process did not answer in time."""
 
 
 class ProcessorTime:
     """A deadline in processor time of another process, so that a busy machine does not matter.
 
-    The elapsed time is limited too: to MAX_SLOWDOWN times the processor time.
+    The elapsed time is limited, too: to MAX_SLOWDOWN times the processor time.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
@@ -45,19 +45,19 @@ class ProcessorTime:
         Args:
             seconds: Processor time in seconds.
             used: Returns the processor time that the process has used so far, in seconds.
-            latest: The `time.monotonic()` at which the deadline ends in any case.
+            latest: When the deadline ends in any case, in seconds of `time.monotonic()`.
         """
         self._used = used
         self._until = used() + seconds
         self._latest = min(latest, time.monotonic() + MAX_SLOWDOWN * seconds)
 
     def left(self) -> float:
-        """Return the longest time to wait before the next check, in seconds."""
+        """Return how long to wait at most before the next check, in seconds."""
         return min(self._until - self._used(), self._latest - time.monotonic())
 
     @property
     def is_starved(self) -> bool:
-        """Return whether time ran out because the process got too little processor time."""
+        """Return whether time is up because the process got too little processor time."""
         return self._until - self._used() > _TICK_SECONDS
 
 
@@ -66,7 +66,7 @@ Deadline = float | ProcessorTime
 
 
 class Frames:
-    """The parent's end of two pipes. Not thread-safe."""
+    """The parent's end of the two pipes to a child process. Only one thread may use it."""
 
     def __init__(self, target: int, source: int) -> None:
         self._target = target
@@ -114,7 +114,7 @@ class Frames:
         return bytes(body)
 
     def receive_into(self, target: memoryview, deadline: Deadline) -> None:
-        """Fill a buffer with the next frame, which must have the same length.
+        """Fill a buffer with the next frame, which must have the length of the buffer.
 
         Raises:
             ProcessFailed: the process has ended, or the frame has another length.

@@ -1,8 +1,8 @@
-"""Converts points of a PDF page, from the bottom left, to pixels of the page as displayed.
+"""Converts points of a PDF page, from its bottom left, to pixels of the page as displayed.
 
-Imports only the standard library because the child process that reads PDFs must start fast.
+Imports only the standard library, because the child process that reads PDFs must start fast.
 
-raster_of(595, 842) -> Raster(width=1653, height=2339, per_point=2.78)
+Example: raster_of(595, 842) -> Raster(width=1653, height=2339, per_point=2.78)
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ MAX_PAGE_POINTS = 1e7
 
 
 class Raster(NamedTuple):
-    """The size of a page's raster."""
+    """The size of the pixel raster of a page."""
 
     width: int
-    """Pixels from left to right, at least 1."""
+    """Width in pixels, at least 1."""
     height: int
-    """Pixels from top to bottom, at least 1."""
+    """Height in pixels, at least 1."""
     per_point: float
-    """Pixels of the raster for each point of the page."""
+    """Number of pixels for each point of the page."""
 
     @property
     def scale(self) -> float:
-        """Return the side of a raster pixel in pixels at 200 dpi, the unit of answers."""
+        """Return how many pixels of answers (200 dpi) the side of a raster pixel has."""
         return PIXELS_PER_POINT / self.per_point
 
 
@@ -40,11 +40,11 @@ def raster_of(width: float, height: float) -> Raster:
     """Return the raster of a page: 200 dpi, or less if the page is too large.
 
     Args:
-        width: Points from left to right as displayed.
-        height: Points from top to bottom as displayed.
+        width: Width of the page as displayed, in points.
+        height: Height of the page as displayed, in points.
 
     Raises:
-        ValueError: the page has no area, or a side that is not a number or too long.
+        ValueError: a side of the page is 0, not a number, or too long.
     """
     if not (0 < width <= MAX_PAGE_POINTS and 0 < height <= MAX_PAGE_POINTS):
         raise ValueError(f"the page is {width:g} x {height:g} points large")
@@ -61,21 +61,21 @@ def raster_of(width: float, height: float) -> Raster:
 
 
 class PageView(NamedTuple):
-    """How a page is displayed: its crop box, rotated, on a raster."""
+    """How a page is displayed: its crop box, its rotation, and the raster."""
 
     left: float
-    """Left side of the crop box, in points of the page's own system."""
+    """Left side of the crop box, in points of the unrotated page."""
     bottom: float
     right: float
-    """Right side of the rectangle."""
+    """Right side of the crop box, in points of the unrotated page."""
     top: float
     turns: int
-    """Quarter turns to the right, 0 to 3."""
+    """Number of clockwise quarter turns, 0 to 3."""
     raster: Raster
-    """The raster it is displayed on."""
+    """The raster on which the page is displayed."""
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return the position of a point as displayed, in pixels from the top left."""
+        """Return where a point of the page is displayed, in pixels from the top left."""
         across, down = (
             (x - self.left, self.top - y),
             (y - self.bottom, x - self.left),
@@ -85,5 +85,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Return a vector of the page as displayed: horizontal and vertical part, in points."""
+        """Return a vector of the page as displayed: its horizontal and vertical part, in points."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

@@ -41,34 +41,35 @@ _LIGATURES = {
 
 
 class Glyph(NamedTuple):
-    """One rendered character, in pixels of the raster."""
+    """A character that is visible on a page, in pixels of the page's raster."""
 
     text: str
-    """Letters of the character: one, or those of a ligature."""
+    """The character; several for a ligature."""
     origin: tuple[float, float]
     """Start of the baseline."""
     box: tuple[float, float, float, float]
-    """Least x, least y, greatest x, greatest y of the ink."""
+    """Box of the ink: smallest x, smallest y, largest x, largest y."""
     angle: float
-    """Direction of reading in degrees, clockwise from left-to-right: 0 to below 360, a multiple of
-    ANGLE_STEP.
+    """Direction of reading in degrees clockwise from left-to-right, 0 to below 360.
+
+    The angle is a multiple of ANGLE_STEP.
     """
     size: float
-    """Height of the font."""
+    """Height of the font in pixels."""
     run: int
-    """Number of the text object that contains it."""
+    """Number of the text object that contains the character."""
     spaced: bool
-    """Whether white space precedes it."""
+    """Whether white space comes before the character."""
     known: bool
-    """Whether the PDF defines which character it is."""
+    """Whether the PDF says which character it is."""
     source: int = 0
-    """Address of its text object in PDFium."""
+    """Memory address of the text object in PDFium."""
     bold: bool = False
-    """Whether its font is bold by its name or by its flags."""
+    """Whether the font is bold, by its name or by its flags."""
 
 
 class _TextRun(NamedTuple):
-    """Properties of all characters of one text object."""
+    """The properties that all characters of a text object share."""
 
     number: int
     source: int
@@ -79,12 +80,12 @@ class _TextRun(NamedTuple):
 
 
 class Letters(NamedTuple):
-    """The characters of a page."""
+    """All characters of a page."""
 
     glyphs: list[Glyph]
-    """Displayed characters, in the page's own order, without white space."""
+    """The visible characters, in the order of the PDF, without white space."""
     hidden: int
-    """Number of characters that are not rendered, as those under a scan."""
+    """Number of characters that are not visible, for example those under a scan."""
 
 
 class GlyphReader:

@@ -1,6 +1,6 @@
-"""Walks through the objects of a PDF page, also within forms, and collects ruled lines.
+"""Visits the objects of a PDF page, including those within forms, and collects drawn lines.
 
-Runs in the child process that reads PDFs (child.py); imports only the standard library.
+Runs in the child process that reads PDFs (child.py), and imports only the standard library.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class PageObjects:
 
     @property
     def is_cut_short(self) -> bool:
-        """Return whether the page has more objects than the limit allows to visit."""
+        """Return whether the page has more objects than are visited."""
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield kind, object, and the matrix from the object's coordinates to those of the page."""
+        """Yield each object's kind, the object, and the matrix to coordinates of the page."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
@@ -110,7 +110,7 @@ class DrawnRules:
                 self._fill(thing, _sides(dots))
 
     def rules(self) -> list[Sides]:
-        """Return the lines; empty if there are too many."""
+        """Return the drawn lines; none if there are too many."""
         return self._found if len(self._found) <= MAX_RULES else []
 
     def _outlines(self, thing: Any, matrix: Matrix) -> Iterator[list[Dot]]:
@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a filled area: as a line if it is thin, otherwise its four edges if it is visible."""
+        """Add a filled area: a thin one as a line, a visible one as its four edges."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -173,9 +173,9 @@ class DrawnRules:
 
 
 class Covers:
-    """Opaque fills and images that hide what was drawn below them.
+    """Opaque areas and images on a page, which hide what was drawn before them.
 
-    Only objects of the page itself count: clips of objects within forms are in other coordinates.
+    Objects within forms do not count, because their clip paths are in other coordinates.
     """
 
     def __init__(self, pdfium: Any, view: PageView) -> None:
@@ -186,7 +186,7 @@ class Covers:
         self._covers: list[tuple[int, Sides]] = []
 
     def add(self, kind: int, thing: Any, matrix: Matrix) -> None:
-        """Record the next object of the page, in the order in which objects are drawn."""
+        """Record an object of the page. Objects must come in the order in which they are drawn."""
         self._order += 1
         if kind == TEXT:
             self._texts.setdefault(address(thing), self._order)
@@ -197,11 +197,11 @@ class Covers:
 
     @property
     def is_full(self) -> bool:
-        """Return whether there may be more covers than are stored."""
+        """Return whether the page may have more covers than are stored."""
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the covers that were drawn after the text object at an address."""
+        """Return the covers that were drawn after a text object, given its memory address."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
@@ -217,7 +217,7 @@ class Covers:
         return bool(fill.value and known) and channels[3].value == _OPAQUE
 
     def _outline(self, kind: int, thing: Any, matrix: Matrix) -> Sides | None:
-        """Return the rectangle that an image or path covers; None if it has another shape."""
+        """Return the rectangle that an image or path covers; None for another shape."""
         a, b, c, d, e, f = matrix
         if kind == IMAGE:
             corners = [(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)]
@@ -230,7 +230,7 @@ class Covers:
         return _sides(places) if is_rectangle else None
 
     def _clipped(self, thing: Any, sides: Sides | None) -> Sides | None:
-        """Return the part of a rectangle inside the boxes of its clip paths."""
+        """Return the part of a rectangle that is inside of its clip paths."""
         clip = self._pdfium.FPDFPageObj_GetClipPath(thing)
         paths = self._pdfium.FPDFClipPath_CountPaths(clip) if clip else 0
         for path in range(min(_MAX_CLIPS, max(0, paths))):
@@ -250,12 +250,12 @@ class Covers:
 
 
 def address(thing: Any) -> int:
-    """Return the memory address of a PDFium object, which identifies the object."""
+    """Return the memory address of a PDFium object, which identifies it."""
     return ctypes.cast(thing, ctypes.c_void_p).value or 0
 
 
 def _points(pdfium: Any, count: int, segment: Callable[[int], Any]) -> list[Dot]:
-    """Return the points of a path; empty if the path has too many segments."""
+    """Return the points of a path; none if the path has too many segments."""
     x, y = ctypes.c_float(), ctypes.c_float()
     found = []
     for number in range(count if count <= _MAX_COVER_SEGMENTS else 0):
@@ -270,7 +270,7 @@ def _sides(dots: list[Dot]) -> Sides:
 
 
 def combine(first: Matrix, then: Matrix) -> Matrix:
-    """Return the matrix that applies the first matrix, then the second."""
+    """Return the matrix that applies `first` and then `then`."""
     a, b, c, d, e, f = first
     m, n, o, p, q, r = then
     return (

@@ -1,4 +1,4 @@
-"""Starts and ends the child process that reads one PDF, as its parent sees it."""
+"""Starts and ends the child process that reads one PDF. This is the parent's side."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 
 class PdfProcess:
-    """A child process that exchanges frames with this one."""
+    """A child process that reads a PDF and exchanges frames with this process."""
 
     def __init__(self, cpu_seconds: int) -> None:
         root = str(Path(__file__).resolve().parents[3])
@@ -44,10 +44,10 @@ class PdfProcess:
         if self._process.stdin is None or self._process.stdout is None:
             raise OSError("no pipes")
         self.frames = Frames(self._process.stdin.fileno(), self._process.stdout.fileno())
-        """Its pipes."""
+        """The pipes to the child process."""
 
     def processor_seconds(self) -> float:
-        """Return the processor time used so far; without /proc, the elapsed time."""
+        """Return the processor time that the child has used; without /proc, the elapsed time."""
         try:
             facts = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii")
         except OSError:
@@ -57,12 +57,12 @@ class PdfProcess:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End the process in any state; can be called twice and from any thread."""
+        """End the child process in any state. Any thread may call this, also twice."""
         self._process.kill()
         self._process.wait()
 
     def release(self) -> None:
-        """Close the pipes; no thread may still wait for them."""
+        """Close the pipes. No thread may be waiting for them."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()

@@ -44,18 +44,18 @@ _GRID = 64
 
 
 class Layer(NamedTuple):
-    """The text and the lines that are drawn on a page."""
+    """The text layer of a page, and the lines and images that are drawn on the page."""
 
     lines: list[Line]
     rules: list[Sides]
     pictures: list[Sides]
-    """Images without text of the layer on them, whose text is to be recognised."""
+    """Images that have no text of the layer on them, so that their text must be recognised."""
     notes: list[str]
-    """`hiddenText` if the page does not show all text, `notCompared` if that is unknown."""
+    """`hiddenText` if some text of the page is hidden; `notCompared` if this is unknown."""
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
-    """Return text lines, ruled lines and images of a page; None if its text is not reliable."""
+    """Return text lines, drawn lines and images of a page; None if its text is not reliable."""
     text_page = pdfium.FPDFText_LoadPage(page)
     if not text_page:
         return None
@@ -91,7 +91,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
 
 
 def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
-    """Return the characters that no opaque object covers."""
+    """Return the characters that no opaque object hides."""
     above = {source: covers.above(source) for source in {glyph.source for glyph in glyphs}}
     return [
         glyph for glyph in glyphs if not any(_holds(each, glyph) for each in above[glyph.source])
@@ -108,13 +108,13 @@ def is_sane(letters: Letters) -> bool:
 
 
 def _holds(sides: Sides, glyph: Glyph) -> bool:
-    """Return whether the middle of a character is inside a rectangle."""
+    """Return whether the centre of a character is inside a rectangle."""
     x, y = (glyph.box[0] + glyph.box[2]) / 2, (glyph.box[1] + glyph.box[3]) / 2
     return sides[0] <= x <= sides[2] and sides[1] <= y <= sides[3]
 
 
 class ImageCover:
-    """Measures which fraction of a page is under images, on a grid of cells."""
+    """Measures how much of a page is under images, on a grid of cells."""
 
     def __init__(self, view: PageView) -> None:
         self._view = view
@@ -127,7 +127,7 @@ class ImageCover:
         return sum(row.bit_count() for row in self._rows) / _GRID**2
 
     def add(self, matrix: Matrix) -> None:
-        """Mark the cells under an image, which fills the unit square of its matrix."""
+        """Mark the cells under an image. The matrix maps the unit square to the image's area."""
         a, b, c, d, e, f = matrix
         corners = [
             self._view.point(e + x * a + y * c, f + x * b + y * d) for x in (0, 1) for y in (0, 1)
@@ -150,7 +150,7 @@ class ImageCover:
             self._rows[row] |= mask
 
     def without_text(self, glyphs: list[Glyph]) -> list[Sides]:
-        """Return the images that may contain text which the text layer lacks."""
+        """Return the images that may contain text which is not in the text layer."""
         page = self._view.raster.width * self._view.raster.height
         found = []
         for sides in self._images:

@@ -65,50 +65,50 @@ class Line(NamedTuple):
     text: str
     """Words separated by single spaces."""
     box: tuple[float, float, float, float]
-    """Least x, least y, greatest x, greatest y."""
+    """Smallest x, smallest y, largest x, largest y."""
     quad: tuple[Point, Point, Point, Point] | None
-    """Top left, top right, bottom right, bottom left as read; None for an upright line."""
+    """Corners from the top left in reading direction, clockwise; None for an upright line."""
     places: tuple[float, ...]
-    """Centre of each character along the line, 0 to 1; falls in text from right to left."""
+    """Centre of each character along the line, 0 to 1; descending in right-to-left text."""
     bold: bool = False
     """Whether nearly all of its letters are bold."""
 
 
 class _Unit(NamedTuple):
-    """A character with its marks, a ligature or a space of a line."""
+    """A unit of a line: a character with its marks, a ligature, or a space."""
 
     text: str
     middles: list[float]
-    """Centre of each character along the direction of reading."""
+    """Centre of each character along the reading direction."""
 
 
 class _Letter(NamedTuple):
-    """A character in the coordinates of its direction."""
+    """A character in the coordinates of its reading direction."""
 
     base: float
-    """Baseline of the character, across the direction of reading; grows downwards."""
+    """Position of the baseline across the reading direction; grows downwards."""
     origin: float
-    """Start of the character along the direction of reading."""
+    """Start of the character along the reading direction."""
     order: int
-    """Position among the characters of the page."""
+    """Index of the character in the PDF."""
     start: float
-    """Start of its ink."""
+    """Start of the ink along the reading direction."""
     end: float
-    """End of its ink."""
+    """End of the ink along the reading direction."""
     size: float
-    """Height of its font."""
+    """Height of the font in pixels."""
     glyph: Glyph
     """The character itself."""
 
 
 class _Direction(NamedTuple):
-    """A direction of reading as a system of coordinates."""
+    """The coordinate system of a reading direction."""
 
     along: Point
-    """Unit vector of the direction of reading."""
+    """Unit vector of the reading direction."""
 
     def flatten(self, x: float, y: float) -> Point:
-        """Return a point's coordinates along the reading direction and at right angles to it."""
+        """Return a point in the coordinates along and across the reading direction."""
         across, down = self.along
         return x * across + y * down, y * across - x * down
 
@@ -167,9 +167,9 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Set the end of each slanted character to the start of the next one.
+    """Return slanted characters with their ends set to the start of the next character.
 
-    The upright box around a slanted character is wider than the character.
+    The upright box around a slanted character is wider than the character itself.
     """
     if not letters or letters[0].glyph.angle % 90 == 0:
         return letters
@@ -245,7 +245,7 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
-    """Return which of two neighbours directly follows the other in the PDF, or None."""
+    """Return that one of two neighbours which directly follows the other in the PDF, or None."""
     is_reversed = is_right_to_left(letter.glyph.text)
     # PDFium puts brackets and spaces between two directions in the wrong order.
     if is_right_to_left(previous.glyph.text) != is_reversed:
@@ -281,7 +281,7 @@ def _line(letters: list[_Letter], frame: _Direction, upright: bool, is_reversed:
 
 
 def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:
-    """Return the text of a line as it is read, and the centre of each character."""
+    """Return the text of a line in the order of reading, and the centre of each character."""
     is_mixed = is_right_to_left("".join(letter.glyph.text for letter in letters))
     groups = _with_marks(letters) if is_mixed else [[letter] for letter in letters]
     units: list[_Unit] = []
@@ -304,7 +304,7 @@ def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:
 
 
 def _with_marks(letters: list[_Letter]) -> list[list[_Letter]]:
-    """Group the letters of a line with their marks, and the letters of each ligature."""
+    """Group each letter of a line with its marks, and the letters of each ligature."""
     groups: list[list[_Letter]] = []
     for letter in letters:
         last = groups[-1] if groups else []

@@ -1,4 +1,4 @@
-"""Reads the fields of a PDF's form in the child process: names, values, ticks and places.
+"""Reads the form fields of a PDF in the child process: names, values, ticks and boxes.
 
 Source: PDF 32000-1:2008, section 12.7, interactive forms; PDFium's fpdf_annot.h. Scripts of the
 form are never run, and XFA forms are ignored.
@@ -26,11 +26,11 @@ _MOST_OPTIONS = 1_000
 
 
 def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) -> list[list[Any]]:
-    """Return the fields of a page, at most `most`.
+    """Return up to `most` form fields of a page.
 
     Returns:
-        For each its name, kind, value, whether it is ticked (None for other kinds), and its box on
-        the raster: least x, least y, greatest x, greatest y.
+        For each field its name, kind and value; whether it is ticked (None for other kinds); and
+            its box on the raster: smallest x, smallest y, largest x, largest y.
     """
     found: list[list[Any]] = []
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
@@ -48,7 +48,7 @@ def read_widgets(pdfium: Any, forms: Any, page: Any, view: PageView, most: int) 
 
 
 def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView) -> list[Any]:
-    """Return one field."""
+    """Return one form field, as `read_widgets` returns it."""
     name = _text(lambda *to: pdfium.FPDFAnnot_GetFormFieldName(forms, annotation, *to))
     is_ticked = kind in (_CHECKBOX, _RADIO) and bool(pdfium.FPDFAnnot_IsChecked(forms, annotation))
     value = _value(pdfium, forms, annotation, kind, is_ticked)
@@ -58,7 +58,7 @@ def _widget(pdfium: Any, forms: Any, annotation: Any, kind: int, view: PageView)
 
 
 def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool) -> str:
-    """Return the value of a field: a ticked box's export value, or the choice in a list."""
+    """Return the value of a field: its text, the export value of a ticked box, or the choice."""
     if kind in (_CHECKBOX, _RADIO):
         export = pdfium.FPDFAnnot_GetFormFieldExportValue
         return _text(lambda *to: export(forms, annotation, *to)) if is_ticked else ""
@@ -68,7 +68,7 @@ def _value(pdfium: Any, forms: Any, annotation: Any, kind: int, is_ticked: bool)
 
 
 def _chosen(pdfium: Any, forms: Any, annotation: Any) -> Iterator[str]:
-    """Yield the labels of the chosen options of a list."""
+    """Yield the labels of the options that are chosen in a list."""
     label = pdfium.FPDFAnnot_GetOptionLabel
     count = min(_MOST_OPTIONS, pdfium.FPDFAnnot_GetOptionCount(forms, annotation))
     for number in range(count):
@@ -77,7 +77,7 @@ def _chosen(pdfium: Any, forms: Any, annotation: Any) -> Iterator[str]:
 
 
 def _text(read: Callable[..., int]) -> str:
-    """Return the text that a function of PDFium writes into a buffer as UTF-16."""
+    """Return the text that a PDFium function writes into a buffer as UTF-16."""
     size = read(None, 0)
     if size <= _ZERO_BYTES:
         return ""
@@ -89,7 +89,7 @@ def _text(read: Callable[..., int]) -> str:
 
 
 def _box(pdfium: Any, annotation: Any, view: PageView) -> tuple[float, float, float, float]:
-    """Return the box of a field on the raster; an empty one without a rectangle."""
+    """Return the box of a field on the raster; an empty box if the field has no rectangle."""
     rect = pdfium.FS_RECTF()
     if not pdfium.FPDFAnnot_GetRect(annotation, ctypes.byref(rect)):
         return (0.0, 0.0, 0.0, 0.0)

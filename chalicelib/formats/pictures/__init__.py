@@ -1,1 +1,1 @@
-"""PNG and JPEG images, checked by their headers and decoded with limits."""
+"""PNG and JPEG images: their headers are checked, and they are decoded within limits."""

@@ -1,4 +1,4 @@
-"""Recognises the type of a file by its first bytes, never by a name or header."""
+"""Recognises the type of a file by its first bytes, never by its name or by headers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _TEXT_CONTROLS = frozenset(range(32)) - {9, 10, 12, 13}
 
 
 def sniff(head: bytes) -> str | None:
-    """Return "png", "jpeg", or None for anything else, from the first bytes of a file."""
+    """Return "png" or "jpeg" by the first bytes of a file; None for any other file."""
     if head.startswith(_PNG):
         return "png"
     if head.startswith(_JPEG):
@@ -58,10 +58,10 @@ def sniff(head: bytes) -> str | None:
 
 
 def content_type(head: bytes) -> str:
-    """Return the media type of an image, from its first bytes.
+    """Return the media type of an image by its first bytes.
 
     Raises:
-        ValueError: the bytes are not PNG or JPEG; callers have to validate images before.
+        ValueError: the bytes are not PNG or JPEG. Callers must check images before.
     """
     kind = sniff(head)
     if kind is None:
@@ -70,7 +70,7 @@ def content_type(head: bytes) -> str:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return the kind of a file by its first bytes, with an article, such as "a GIF image"."""
+    """Return the kind of a file by its first bytes, with its article, such as "a GIF image"."""
     if not head:
         return "empty"
     for signature, name in _SIGNATURES:

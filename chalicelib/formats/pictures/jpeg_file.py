@@ -1,7 +1,7 @@
 """Reads the segments of a JPEG file: its facts, and the segments that a decoder needs.
 
-Nothing is decoded here. The decoder does not get EXIF, colour profiles, thumbnails or further
-images in the file.
+Nothing is decoded here. EXIF, colour profiles, thumbnails and further images in the file are not
+passed to the decoder.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class JpegFile:
     """Facts of a JPEG, and the part of its file that contains the image."""
 
     width: int
-    """Pixels from left to right as stored."""
+    """Width of the stored image in pixels."""
     height: int
-    """Pixels from top to bottom as stored."""
+    """Height of the stored image in pixels."""
     orientation: int
-    """Value of the EXIF tag, 1 to 8."""
+    """Value of the EXIF orientation tag, 1 to 8."""
     whole_bytes: int
-    """Bytes of coefficients that a decoder holds at once; 0 if it can decode line by line."""
+    """Bytes of coefficients that a decoder holds at once; 0 if it decodes line by line."""
     essence: bytes
-    """A JPEG of the first image alone, without segments that a decoder does not need."""
+    """A JPEG of only the first image, without segments that a decoder does not need."""
 
 
 @dataclass
 class _FrameHeader:
-    """The facts of the one frame header."""
+    """The contents of the frame header."""
 
     width: int
     height: int
@@ -57,7 +57,7 @@ class _FrameHeader:
 
 @dataclass
 class _Walk:
-    """The progress of reading a JPEG: the segments so far."""
+    """The segments of a JPEG that have been read so far, and what they say."""
 
     max_pixels: int
     frame: _FrameHeader | None = None
@@ -72,8 +72,8 @@ def read_jpeg(data: bytes, max_pixels: int = MAX_PIXELS) -> JpegFile:
     """Read the segments of a JPEG up to the end of its first image.
 
     Raises:
-        BadRequest: the file is truncated, malformed, of an unusual JPEG process, or exceeds a limit
-            of images.
+        BadRequest: the file is truncated, malformed, of an unusual JPEG process, or exceeds a
+            limit.
     """
     walk = _Walk(max_pixels)
     view = memoryview(data)
@@ -100,7 +100,18 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment and the scan after it; return where to look for the next segment."""
+    """Record a segment, and a scan after it.
+
+    Args:
+        walk: what was read so far.
+        marker: marker of the segment.
+        segment: the segment with its marker.
+        data: the whole file.
+        end: where the segment ends in `data`.
+
+    Returns:
+        The position from which to search for the next segment.
+    """
     if marker in _FRAMES:
         if walk.frame is not None:
             raise broken("it has two frame headers")
@@ -124,7 +135,7 @@ def _is_needed(marker: int, segment: memoryview) -> bool:
 
 
 def _take_scan(walk: _Walk, header: memoryview, data: bytes, end: int) -> int:
-    """Record a scan with its header and coded data; return where the coded data ends."""
+    """Record the header of a scan and its coded data; return where the coded data ends."""
     if walk.frame is None:
         raise broken("its data comes before its frame header")
     walk.scans += 1
@@ -162,7 +173,7 @@ def _read_frame(marker: int, body: bytes, max_pixels: int) -> _FrameHeader:
 
 
 def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]]) -> int:
-    """Return the size in bytes of all coefficients: two bytes each, in whole blocks of 8 x 8.
+    """Return the size of all coefficients in bytes: two bytes each, in blocks of 8 x 8.
 
     Args:
         width: Width of the image in pixels.

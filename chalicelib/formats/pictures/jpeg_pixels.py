@@ -1,6 +1,6 @@
-"""Decodes a JPEG with Pillow at the smallest sufficient scale.
+"""Decodes a JPEG with Pillow, at the smallest scale that is large enough.
 
-Imported lazily, because it imports Pillow.
+Imported only when needed, because it imports Pillow.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
     """Return the factor by which a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
 
     Args:
-        jpeg: The image's facts.
-        least_side: Minimum length of the shorter side in pixels. None returns all pixels, unless
-            the image does not fit into `MAX_DECODE_BYTES`.
+        jpeg: The image.
+        least_side: Minimum length of the shorter side in pixels. None for all pixels, unless the
+            image does not fit into `MAX_DECODE_BYTES`.
 
     Raises:
-        BadRequest: the coefficients of the image take too much memory.
+        BadRequest: the coefficients of the image need too much memory.
     """
     if jpeg.whole_bytes > MAX_WHOLE_BYTES:
         raise BadRequest(
@@ -64,7 +64,7 @@ def _decode_bytes(jpeg: JpegFile, scale: int) -> int:
 
 
 def verify_jpeg(jpeg: JpegFile) -> None:
-    """Decode a JPEG at an eighth of its size, to verify that it is intact.
+    """Decode a JPEG at an eighth of its size, to check that it is not damaged.
 
     Raises:
         BadRequest: the image cannot be decoded.
@@ -73,7 +73,9 @@ def verify_jpeg(jpeg: JpegFile) -> None:
 
 
 def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
-    """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
+    """Return the RGB pixels of a JPEG as displayed, shape (height, width, 3).
+
+    They may be reduced, as `choose_scale` describes.
 
     Raises:
         BadRequest: the image cannot be decoded.

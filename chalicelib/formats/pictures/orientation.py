@@ -1,7 +1,4 @@
-"""Reads the EXIF orientation without Pillow, whose EXIF reader fails at broken EXIF.
-
-Only one tag with eight values is needed.
-"""
+"""Reads the EXIF orientation without Pillow, whose EXIF reader fails on damaged EXIF."""
 
 from __future__ import annotations
 
@@ -21,9 +18,9 @@ _FORMATS = {1: "B", 3: "H", 4: "I"}
 
 
 def read_orientation(exif: bytes) -> int:
-    """Return the orientation, 1 to 8, of an EXIF block that begins with its TIFF header.
+    """Return the orientation, 1 to 8, in an EXIF block that begins with its TIFF header.
 
-    Malformed EXIF counts as upright, as in image viewers.
+    A malformed block counts as upright, as in image viewers.
     """
     order = {b"II": "<", b"MM": ">"}.get(exif[:2])
     if order is None:
@@ -46,18 +43,18 @@ def _find_orientation(exif: bytes, order: str, start: int, count: int) -> int:
 
 
 def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]:
-    """Return width and height as displayed from the stored width and height."""
+    """Return width and height as displayed, given width and height as stored."""
     return (height, width) if orientation >= 5 else (width, height)
 
 
 def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
     """Return a view of displayed pixels in the order in which the file stores them.
 
-    Writing the stored rows into this view rotates the image without a second copy.
+    Writing the stored rows into the view rotates the image without a second copy.
 
     Args:
-        displayed: Shape (height, width, 3) as displayed; origin top left.
-        orientation: Value of the EXIF tag, 1 to 8.
+        displayed: Pixels as displayed, shape (height, width, 3).
+        orientation: Value of the EXIF orientation tag, 1 to 8.
     """
     view = displayed
     if orientation >= 5:

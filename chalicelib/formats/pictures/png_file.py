@@ -1,6 +1,6 @@
 """Reads the chunks of a PNG file: its facts, and the chunks that contain the image.
 
-Texts, profiles and animation frames are skipped and never inflated.
+Texts, colour profiles and animation frames are skipped and never decompressed.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ class PngFile:
     """Facts of a PNG, and its compressed image."""
 
     width: int
-    """Pixels from left to right as stored."""
+    """Width of the stored image in pixels."""
     height: int
-    """Pixels from top to bottom as stored."""
+    """Height of the stored image in pixels."""
     depth: int
-    """Bits of one value: 1, 2, 4, 8 or 16."""
+    """Bits per value: 1, 2, 4, 8 or 16."""
     colour: int
-    """Colour type of the format."""
+    """Colour type, as PNG numbers it."""
     interlaced: bool
-    """Stored in the seven passes of Adam7."""
+    """Whether the image is stored in the seven passes of Adam7."""
     orientation: int = UPRIGHT
-    """Value of the EXIF tag, 1 to 8."""
+    """Value of the EXIF orientation tag, 1 to 8."""
     palette: bytes = b""
-    """Red, green and blue of each entry."""
+    """Red, green and blue of each palette entry."""
     transparency: bytes = b""
-    """Alpha of the palette's entries, or the one transparent colour in 16-bit values."""
+    """Alpha of each palette entry, or the one transparent colour as 16-bit values."""
     coded: list[memoryview] = field(default_factory=list)
-    """The compressed image, in parts."""
+    """The compressed image, in several parts."""
     ground: int = 255
-    """Grey behind transparent parts: 0 for black to 255 for white."""
+    """Grey on which transparent parts are drawn: 0 (black) to 255 (white)."""
 
     @property
     def is_transparent(self) -> bool:
@@ -64,7 +64,7 @@ class PngFile:
         return _CHANNELS[self.colour]
 
     def row_bytes(self, width: int) -> int:
-        """Return the bytes of one stored row of `width` pixels, without its filter byte."""
+        """Return the number of bytes in a stored row of `width` pixels, without the filter byte."""
         return (width * self.channels * self.depth + 7) // 8
 
 

@@ -1,6 +1,6 @@
 """Decodes a PNG in strips, so that memory holds only the result and a few strips.
 
-Imported lazily because it imports numpy and Pillow.
+Imported only when needed, because it imports numpy and Pillow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
-    """The pixels of one interlace pass: first position and step in both directions."""
+    """One interlace pass: position of its first pixel, and distance of its pixels."""
 
     left: int
     top: int
@@ -40,7 +40,7 @@ class _Pass(NamedTuple):
     step_y: int
 
     def size(self, png: PngFile) -> tuple[int, int]:
-        """Return width and height of the pass in pixels; either can be 0."""
+        """Return width and height of the pass in pixels. Each can be 0."""
         return -(-(png.width - self.left) // self.step_x), -(
             -(png.height - self.top) // self.step_y
         )
@@ -64,7 +64,7 @@ def _passes(png: PngFile) -> list[tuple[_Pass, int, int]]:
 
 
 def verify_png(png: PngFile) -> None:
-    """Inflate a PNG to its last row, to verify that it is complete.
+    """Decompress a PNG to its last row, to check that it is complete.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -75,11 +75,12 @@ def verify_png(png: PngFile) -> None:
 
 
 def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
-    """Return RGB pixels as displayed, shape (height, width, 3), possibly reduced.
+    """Return the RGB pixels of a PNG as displayed, shape (height, width, 3).
 
     Args:
-        png: The image's chunks.
-        least_side: Minimum length of the shorter side in pixels; None returns all pixels.
+        png: The image.
+        least_side: Minimum length of the shorter side in pixels, so that the image may be reduced;
+            None for all pixels.
 
     Raises:
         BadRequest: the image is damaged or incomplete.
@@ -101,7 +102,7 @@ def decode_png(png: PngFile, least_side: int | None) -> NDArray[np.uint8]:
 
 
 def contrasting_ground(png: PngFile) -> int:
-    """Return 0 (black) for an image whose visible content is light, otherwise 255 (white).
+    """Return 0 (black) if the visible content of an image is light, otherwise 255 (white).
 
     The client chooses the background of converted images by the same rule (`_pixels.py`).
 
@@ -175,7 +176,7 @@ _MODES = {
 
 
 class Inflater:
-    """Inflates the bytes of an image in amounts that the image's header requires."""
+    """Decompresses an image in amounts that its header requires."""
 
     def __init__(self, coded: list[memoryview]) -> None:
         self._pieces = _cut(coded)
@@ -186,7 +187,7 @@ class Inflater:
         """Return the next `count` bytes.
 
         Raises:
-            BadRequest: the stream is damaged or ends before `count` bytes.
+            BadRequest: the compressed data is damaged, or ends before `count` bytes.
         """
         parts: list[bytes] = []
         while count:
@@ -221,10 +222,10 @@ def _cut(coded: list[memoryview]) -> Iterator[memoryview]:
 
 
 def verify_rows(inflater: Inflater, rows: int, row_bytes: int) -> None:
-    """Inflate rows, checking only their filter types.
+    """Decompress rows, and check only their filter types.
 
     Raises:
-        BadRequest: the rows are incomplete or name an unknown filter.
+        BadRequest: the rows are incomplete, or have an unknown filter type.
     """
     at_once = max(1, _PIECE_BYTES * 4 // (row_bytes + 1))
     for top in range(0, rows, at_once):
@@ -240,15 +241,15 @@ def unfilter(
 
     Args:
         filtered: Rows of one filter byte and `row_bytes` bytes each.
-        previous: The row before them, unfiltered; None at the top of an image or pass.
-        row_bytes: Bytes of a row without its filter byte.
-        pixel_bytes: Number of bytes between the same value of two neighbouring pixels, at least 1.
+        previous: The unfiltered row before these; None at the top of an image or pass.
+        row_bytes: Bytes of a row without the filter byte.
+        pixel_bytes: Distance in bytes between the same value of two adjacent pixels, at least 1.
 
     Returns:
-        The rows' bytes, shape (rows, row_bytes).
+        The bytes of the rows, shape (rows, row_bytes).
 
     Raises:
-        BadRequest: a row names an unknown filter.
+        BadRequest: a row has an unknown filter type.
     """
     # Filters refer to the previous row, so it comes first in the strip, without a filter.
     lead = b"" if previous is None else b"\0" + previous.tobytes()
@@ -273,9 +274,9 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
     """Convert stored rows to RGB, shape (rows, width, 3).
 
     Args:
-        png: Depth, colour type, palette and transparency.
+        png: Has depth, colour type, palette and transparency.
         rows: Bytes as stored, shape (rows, bytes of a row).
-        width: Pixels of a row.
+        width: Number of pixels in a row.
     """
     values = _read_values(rows, png.depth).reshape(len(rows), -1, png.channels)[:, :width]
     if png.colour == PALETTE:
@@ -290,7 +291,12 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
 
 
 def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
-    """Return the values of `depth` bits each, as whole numbers; shape (rows, values)."""
+    """Return the values in rows as whole numbers, shape (rows, values).
+
+    Args:
+        rows: Bytes as stored.
+        depth: Bits per value.
+    """
     if depth == 8:
         return rows
     if depth == 16:
@@ -301,7 +307,7 @@ def _read_values(rows: NDArray[np.uint8], depth: int) -> NDArray[Any]:
 
 
 def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
-    """Scale values of `depth` bits to 0 to 255: 16 bits are divided by 257 and rounded."""
+    """Scale values of `depth` bits to 0 to 255; divide 16-bit values by 257 and round."""
     if depth == 16:
         return ((values.astype(np.uint32) + 128) // 257).astype(np.uint8)
     if depth == 8:
@@ -312,7 +318,7 @@ def _to_bytes(values: NDArray[Any], depth: int) -> NDArray[np.uint8]:
 def _on_ground(
     colours: NDArray[np.uint8], alpha: NDArray[np.uint8], ground: int
 ) -> NDArray[np.uint8]:
-    """Blend colours with a grey background by their alpha; channels are on the last axis."""
+    """Blend colours with a grey background by their alpha. The channels are on the last axis."""
     if alpha.size and int(alpha.min()) == _OPAQUE:
         return colours
     share = alpha.astype(np.uint16)

@@ -22,24 +22,24 @@ from chalicelib.formats.pictures.rules import (
 
 
 def picture_facts(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image by its header; the pixels may be damaged.
+    """Return type and displayed size of an image by its header. The pixels are not checked.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, broken, has over 50,000,000 pixels or is 100 times as long
+        BadRequest: the image is empty, damaged, has over 50,000,000 pixels or is 100 times as long
             as wide.
     """
     return _facts(_open(data, max_bytes))
 
 
 def check_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size of an image, and verify that it is complete.
+    """Return type and displayed size of an image, and check that it is complete.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, broken, truncated, has over 50,000,000 pixels or is 100
+        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
             times as long as wide.
     """
     file = _open(data, max_bytes)
@@ -61,16 +61,16 @@ def read_picture(
 
     Args:
         data: The file.
-        max_bytes: Size limit in bytes.
-        least_side: Minimum length of the shorter side in pixels; larger images may be reduced to no
-            less than this, which saves time and memory. None returns all pixels, except that a JPEG
-            of more than about 41,000,000 pixels is decoded at half its width and height.
-        contrasts: Whether transparent parts of an image with light content are black.
+        max_bytes: Maximum size of the file in bytes.
+        least_side: Minimum length of the shorter side in pixels. A larger image may be reduced, but
+            not below this, which saves time and memory. None for all pixels; even then a JPEG of
+            more than about 41,000,000 pixels is decoded at half its width and height.
+        contrasts: Whether transparent parts are black if the image has light content.
 
     Raises:
         TooLarge: the file has more than `max_bytes` bytes.
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, broken, truncated, has over 50,000,000 pixels or is 100
+        BadRequest: the image is empty, damaged, truncated, has over 50,000,000 pixels or is 100
             times as long as wide.
     """
     file = _open(data, max_bytes)
@@ -92,12 +92,12 @@ def _decode(file: PngFile | JpegFile, least_side: int | None) -> Picture:
 
 
 def measure_large_picture(data: bytes, max_bytes: int) -> PictureFacts:
-    """Return type and displayed size like `picture_facts`, for up to 200,000,000 pixels."""
+    """Return type and displayed size like `picture_facts`, but allow 200,000,000 pixels."""
     return _facts(_open(data, max_bytes, MAX_LARGE_PIXELS))
 
 
 def read_large_picture(data: bytes, max_bytes: int, least_side: int) -> Picture:
-    """Decode an image like `read_picture`, with up to 200,000,000 pixels."""
+    """Decode an image like `read_picture`, but allow 200,000,000 pixels."""
     return _decode(_open(data, max_bytes, MAX_LARGE_PIXELS), least_side)
 
 

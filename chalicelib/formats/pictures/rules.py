@@ -1,4 +1,4 @@
-"""Limits of an image, and the errors that name them."""
+"""Limits of images, and the errors for images above them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MAX_ASPECT = 100
 
 @dataclass(frozen=True)
 class PictureFacts:
-    """Facts in the header of a readable image."""
+    """Type and size of an image, as its header says."""
 
     kind: str
     """`png` or `jpeg`."""
     width: int
-    """Pixels from left to right as displayed, after the rotation by EXIF."""
+    """Width as displayed, after the rotation by EXIF, in pixels."""
     height: int
-    """Pixels from top to bottom as displayed."""
+    """Height as displayed, after the rotation by EXIF, in pixels."""
     orientation: int = UPRIGHT
-    """Value of the EXIF tag, 1 to 8: how the stored image is rotated for display."""
+    """Value of the EXIF orientation tag, 1 to 8: how the stored image is rotated for display."""
 
 
 def require_kind(data: bytes, max_bytes: int) -> str:
@@ -61,10 +61,10 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise BadRequest if an image is too large, too narrow or without pixels, before decoding.
+    """Raise an error if an image has too many pixels or none, or is too narrow.
 
     Raises:
-        BadRequest: the text names the size, the limit and the remedy.
+        BadRequest: the text names the size, the limit and what to do.
     """
     if width < 1 or height < 1:
         raise broken(f"its header says {width} x {height} pixels")
@@ -84,7 +84,7 @@ def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for an image that cannot be read; `reason` ends the first sentence."""
+    """Return the error for an image that cannot be read. `reason` completes its first sentence."""
     return BadRequest(
         f"The image cannot be read: {reason}. Save it again as PNG or JPEG and send that.",
         "broken_image",

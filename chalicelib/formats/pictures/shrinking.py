@@ -22,7 +22,7 @@ _SMALLER = 0.95
 
 
 def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts | None]:
-    """Scale an image down until it fits the limits of bytes and pixels.
+    """Scale an image down until it is within the limits of bytes and pixels.
 
     Args:
         content: the file, at most `MAX_SHRUNK_BYTES` bytes.
@@ -30,11 +30,11 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
     Returns:
         If the file is within the limits, the file itself and None. Otherwise a JPEG as displayed,
-        with transparent parts on white, and the facts of the sent image.
+            with transparent parts on white, and type and size of the original.
 
     Raises:
         UnsupportedType: the content is not PNG or JPEG.
-        BadRequest: the image is empty, broken, has over 200,000,000 pixels or is 100 times as long
+        BadRequest: the image is empty, damaged, has over 200,000,000 pixels or is 100 times as long
             as wide.
     """
     facts = measure_large_picture(content, MAX_SHRUNK_BYTES)
@@ -46,7 +46,7 @@ def shrink_picture(content: bytes, max_bytes: int) -> tuple[bytes, PictureFacts 
 
 
 def _encode(content: bytes, facts: PictureFacts, scale: float, max_bytes: int) -> bytes:
-    """Return the image as JPEG at this scale, or at the largest smaller scale that fits."""
+    """Return the image as a JPEG at `scale`, or at a smaller scale if that exceeds `max_bytes`."""
     from PIL import Image
 
     least_side = max(1, math.floor(scale * min(facts.width, facts.height)))

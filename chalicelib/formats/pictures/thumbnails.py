@@ -1,4 +1,4 @@
-"""Makes small copies of images for lists, and images of PDF pages."""
+"""Makes thumbnails of images for lists, and images of PDF pages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image at a scale that is sufficient for a thumbnail.
+    """Decode a stored image, reduced as far as a thumbnail allows.
 
     Raises:
-        BadRequest: the image is broken.
+        BadRequest: the image is damaged.
         TooLarge: the image has more bytes than datasets accept.
         UnsupportedType: the image is not PNG or JPEG.
     """
@@ -31,22 +31,22 @@ def read_for_thumbnail(content: bytes) -> Picture:
 
 
 def suffices(picture: Picture) -> bool:
-    """Return whether a decoded image is large enough for a thumbnail, or is not reduced."""
+    """Return whether a decoded image has enough pixels for a thumbnail, or all of its pixels."""
     longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
     return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
 
 
 def draw_thumbnail(picture: Picture) -> bytes:
-    """Return an image as a small JPEG, rotated by EXIF; smaller images are not enlarged.
+    """Return a thumbnail of an image as JPEG. Smaller images are not enlarged.
 
     Args:
-        picture: decoded, possibly reduced.
+        picture: the decoded image, possibly reduced.
     """
     return _draw(picture.pixels, THUMBNAIL_SIDE)
 
 
 def draw_page_image(pixels: Pixels) -> bytes:
-    """Return a page as a JPEG of at most 1,600 pixels a side; smaller pages are not enlarged."""
+    """Return a page as JPEG with sides of at most 1,600 pixels. Smaller pages are not enlarged."""
     return _draw(pixels, PAGE_IMAGE_SIDE)
 
 

@@ -1,1 +1,1 @@
-"""Form templates: those that callers send, and those that ship with the service."""
+"""Form templates: those of callers, and those that ship with the service."""

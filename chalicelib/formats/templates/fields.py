@@ -1,4 +1,4 @@
-"""Reads a form template as JSON, with typed access to the members of its objects."""
+"""Reads a form template as JSON, and checks the types of its members."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TOO_DEEP = f"values are nested too deeply, in more than {MAX_DEPTH} arrays and 
 
 
 def refuse(reason: str) -> NoReturn:
-    """Raise InvalidParameter with a description of what is wrong with the template.
+    """Raise InvalidParameter for a form template.
 
     Args:
-        reason: Place, what is wrong, the value and the remedy.
+        reason: Where the template is wrong, why, the value, and what to do.
 
     Raises:
         InvalidParameter: always.
@@ -38,14 +38,14 @@ def refuse(reason: str) -> NoReturn:
 
 
 def show(value: object) -> str:
-    """Return a value of the template in the form used in errors.
+    """Return a value of the template in the form that error texts use.
 
     Args:
         value: Any JSON value.
 
     Returns:
-        A text in quotes, cut after 60 characters; a number or name as JSON writes it; only the
-        kind of an array or object. Always encodable as UTF-8.
+        A text in quotes, cut after 60 characters; a number or constant as JSON; for an array or
+            object only its kind. The result can always be encoded as UTF-8.
     """
     if isinstance(value, str):
         cut = value if len(value) <= _SHOWN_CHARACTERS else value[:_SHOWN_CHARACTERS] + "…"
@@ -60,14 +60,14 @@ def show(value: object) -> str:
 
 
 def load_template(source: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
-    """Return the JSON object of a template.
+    """Return the JSON object of a form template.
 
     Args:
-        source: A file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
-            JSON text; or the object of a JSON body.
+        source: A file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
+            JSON body.
 
     Returns:
-        The object; its members are not validated yet.
+        The object. Its members are not checked yet.
 
     Raises:
         InvalidParameter: the template is too large, has an unknown encoding, or is not a JSON
@@ -171,17 +171,17 @@ def _plain(name: object) -> str:
 
 
 class TemplateFields:
-    """The known members of an object, under their canonical names."""
+    """The known members of an object in a template, by their canonical names."""
 
     def __init__(
         self, place: str, members: Mapping[str, object], names: Mapping[str, Sequence[str]]
     ) -> None:
-        """Find the known members.
+        """Find the known members of an object.
 
         Args:
             place: Path of the object, such as `keys[3].key`; empty for the template itself.
             members: Members of the object, as sent.
-            names: The accepted names of each canonical name, as `_plain` returns them.
+            names: For each canonical name, the accepted names in the form of `_plain`.
 
         Raises:
             InvalidParameter: a member is given under two names.
@@ -206,12 +206,12 @@ class TemplateFields:
     def unwrap(
         cls, place: str, item: object, wrappers: Sequence[str], names: Mapping[str, Sequence[str]]
     ) -> TemplateFields:
-        """Return the members of an element, which may be wrapped in another object.
+        """Return the members of an array element, which may be wrapped in another object.
 
         Args:
             place: Path of the element, such as `keys[3]`.
             item: The element.
-            wrappers: Plain names of the single member that contains the object.
+            wrappers: Names of the member that may contain the object, in the form of `_plain`.
             names: As in the constructor.
 
         Raises:
@@ -225,15 +225,15 @@ class TemplateFields:
         return cls(place, members, names)
 
     def has(self, name: str) -> bool:
-        """Return whether the member exists and is not null."""
+        """Return whether a member exists and is not null."""
         return name in self._values
 
     def get(self, name: str) -> object:
-        """Return the member's value, or None if it is missing."""
+        """Return the value of a member; None if it is missing or null."""
         return self._values.get(name)
 
     def flag(self, name: str) -> bool:
-        """Return a boolean member; raise InvalidParameter if it is something else."""
+        """Return the value of a boolean member; raise InvalidParameter if it is not boolean."""
         value = self._values.get(name)
         if isinstance(value, str):
             value = _FLAGS.get(value.strip().lower(), value)
@@ -242,10 +242,10 @@ class TemplateFields:
         return value
 
     def items(self, name: str, limit: int, remedy: str) -> list[tuple[str, object]]:
-        """Return the elements of an array and the path of each.
+        """Return the elements of an array, each with its path for error texts.
 
         Raises:
-            InvalidParameter: the value is not an array, or has more elements than the limit.
+            InvalidParameter: the value is not an array, or has more than `limit` elements.
         """
         value = self._values.get(name, ())
         place = self._at(name)
@@ -256,7 +256,7 @@ class TemplateFields:
         return [(f"{place}[{number}]", item) for number, item in enumerate(value)]
 
     def texts(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the distinct texts of an array; a single text counts as an array of one.
+        """Return the different texts in an array; a single text counts as an array of one.
 
         Raises:
             InvalidParameter: an element is not a text, is empty or too long, or there are too many.
@@ -300,7 +300,7 @@ def _read_object(place: str, value: object) -> Mapping[str, object]:
 
 
 def _read_text(place: str, value: object) -> str:
-    """Return a text with single spaces, or raise if a page cannot contain it."""
+    """Return a text with single spaces; raise an error if no page can contain the text."""
     if not isinstance(value, str):
         refuse(f"{place} is {show(value)}. Write a text in quotes.")
     if len(value) > MAX_TEXT_CHARACTERS:

@@ -56,21 +56,21 @@ _NO_KEYS = "Name at least one key; for tables alone, use task table, which needs
 
 
 def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
-    """Read and validate a form template.
+    """Parse and validate a form template.
 
-    `keys` must contain at least one key, even if only tables are wanted. `version` and
+    `keys` must contain at least one key, even if only tables are requested. `version` and
     `tableRecognition` are required, under any of their names. Unknown members are ignored.
 
     Args:
-        source: a file in UTF-8 (with or without byte order mark) or in UTF-16 with its mark; or
-            JSON text; or the object of a JSON body.
+        source: a file in UTF-8, or in UTF-16 with byte order mark; or JSON text; or the object in a
+            JSON body.
 
     Returns:
-        The template, in which white space is normalised and repeated variations are removed.
+        The template, with normalised white space and without repeated variations.
 
     Raises:
-        InvalidParameter: naming the place (`keys[3].key.keyVariations`, counted from 0), what is
-            wrong, the value and the remedy.
+        InvalidParameter: the text names the place (`keys[3].key.keyVariations`, counted from 0),
+            what is wrong, the value and what to do.
     """
     fields = TemplateFields("", load_template(source), _TEMPLATE)
     keys, header_cells = _read_keys(fields), _read_header_cells(fields)
@@ -158,7 +158,7 @@ def _read_header_cells(fields: TemplateFields) -> tuple[HeaderCell, ...]:
 
 
 def _read_header_cell(fields: TemplateFields) -> HeaderCell:
-    """Return one header cell; its text is the first of its variations."""
+    """Return a header cell. Its text becomes the first of its variations."""
     text = fields.optional_text("text")
     variations = fields.texts("variations", MAX_VARIATIONS)
     entity = fields.name("entity")
@@ -173,13 +173,13 @@ _SHOWN_CHARACTERS = 40
 
 
 def standard_template(form_type: str) -> FormTemplate:
-    """Return the template of a form that ships with the service.
+    """Return a template that ships with the service.
 
     Args:
         form_type: One of FORM_TYPES.
 
     Raises:
-        InvalidParameter: the form does not exist; the text lists the existing ones.
+        InvalidParameter: the form does not exist; the text lists those that do.
     """
     if form_type not in FORM_TYPES:
         shown = form_type[:_SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()

@@ -1,4 +1,4 @@
-"""Reads the archive that a template is learned from: documents, and their values in JSON."""
+"""Reads the archive from which a template is learned: documents, and their values as JSON."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class LearningDocument:
-    """A document of the archive, with the values that a person read in it."""
+    """A document of the archive, with the values that a person has read in it."""
 
     name: str
     values: Mapping[str, str]
-    """The value of each entity; empty for a field without one."""
+    """Value of each entity in the document; "" for a field without a value."""
     member: ZipMember
 
 
 class LearningSet:
-    """The documents of an archive, which are unpacked one at a time."""
+    """The documents of an archive. They are unpacked one at a time."""
 
     def __init__(self, archive: ZipArchive, documents: tuple[LearningDocument, ...]) -> None:
         self._archive = archive
         self.documents = documents
 
     def content(self, document: LearningDocument) -> bytes:
-        """Unpack a document; raise InvalidUpload if its entry cannot be used."""
+        """Return the content of a document; raise InvalidUpload if it cannot be unpacked."""
         try:
             return self._archive.read(document.member, MAX_OCR_BYTES)
         except MemberProblem as problem:
@@ -55,14 +55,14 @@ class LearningSet:
 
 
 def read_learning_set(file: BinaryIO) -> LearningSet:
-    """Read the values of an archive and find their documents, which are not unpacked yet.
+    """Read the values in an archive, and find their documents without unpacking them.
 
     Args:
         file: seekable; must stay open while documents are read.
 
     Raises:
-        InvalidUpload: the archive cannot be read, has no usable values.json, names a document that
-            it does not have, or is over a limit. The text names place, value and remedy.
+        InvalidUpload: the archive cannot be read, has no usable values.json, lacks a document that
+            values.json names, or exceeds a limit. The text names place, value and what to do.
     """
     archive = open_archive(file)
     members = {member.path: member for member in archive.members()}
@@ -143,7 +143,7 @@ def _entity(place: str, entity: str) -> str:
 
 
 def _value(place: str, entity: str, value: object) -> str | None:
-    """Return a value as text; None for a value that is unknown."""
+    """Return the value of an entity as text; None if the value is unknown."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):

@@ -1,4 +1,4 @@
-"""Finds the text columns of a table without labels, for batches."""
+"""Finds the text columns of a table for batches. Such tables have no labels."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _FIRST_ROWS = 20
 
 @dataclass(frozen=True)
 class BatchColumns:
-    """Where the rows of a table have texts and ids."""
+    """Which columns of a table have the texts and the ids of a batch."""
 
     delimiter: str
     texts_at: tuple[int, ...]
-    """Positions of the texts, from 0; several are joined by a blank line."""
+    """Positions of the text columns, from 0. Several texts are joined by an empty line."""
     id_at: int | None
     first_row: int
-    """Number of the first record that is a line."""
+    """Number of the first record that is a line of the batch."""
     header: tuple[str, ...] = ()
     """Names of the columns; empty without a header."""
     warnings: tuple[UploadWarning, ...] = ()
@@ -55,17 +55,17 @@ class BatchColumns:
 def find_batch_columns(
     file: BinaryIO, layout: TextLayout, options: ReadingOptions, *, guesses_header: bool
 ) -> BatchColumns:
-    """Find the columns of a table as requested, otherwise by their names or their content.
+    """Find the columns of a table: as requested, otherwise by name, otherwise by content.
 
     Args:
-        file: the table, read from its start.
-        layout: kind and encoding.
-        options: what the caller asks for.
+        file: the table; read from its start.
+        layout: kind and encoding of the file.
+        options: how the caller wants the file to be read.
         guesses_header: Whether to detect a header if `text_column` is a position and `header` is
-            not given; False assumes that the file has none.
+            not given. If False, such a file has no header.
 
     Raises:
-        InvalidUpload: there is no such column, or several fit equally.
+        InvalidUpload: a requested column does not exist, or several columns fit equally well.
     """
     with open_text(file, layout.encoding) as stream:
         named = named_delimiter(stream)
@@ -96,7 +96,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a column name; prefer a name in exactly the requested spelling."""
+    """Return the position of a column name. A name with the same spelling is preferred."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -135,7 +135,7 @@ def _find_in(table: TextTable, options: ReadingOptions) -> BatchColumns:
 
 
 def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
-    """Leave out title rows, which have one cell and are above the row of column names."""
+    """Skip title rows, which have one cell and come before the row with the column names."""
     if options.header is not None:
         return
     titles: list[int] = []
@@ -152,7 +152,7 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the columns that the caller names; empty if none is named."""
+    """Return the positions of the columns that the caller named; () if none were named."""
     columns = split_columns(names, wanted) if wanted else []
     found = [find_column(names, column) for column in columns]
     if None in found:
@@ -165,7 +165,7 @@ def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
 
 
 def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
-    """Return the column of texts, found by its name, otherwise by the content of the columns."""
+    """Return the position of the text column, found by its name, otherwise by its content."""
     candidates = [] if options.header is False else find_named_columns(names).texts
     if len(candidates) != 1:
         _refuse_split_texts(table)
@@ -186,10 +186,10 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise if the rows are probably single texts, some of which a delimiter would cut.
+    """Raise an error if the rows seem to be single texts that a delimiter would split.
 
     Raises:
-        InvalidUpload: most rows have one cell, and others have more.
+        InvalidUpload: most rows have one cell, and the others have more.
     """
     widths = [(number, len(cells)) for number, cells in table.rows()]
     wide = [(number, width) for number, width in widths if width > 1]
@@ -204,7 +204,7 @@ def _refuse_split_texts(table: TextTable) -> None:
 def _is_header(
     table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
 ) -> bool:  # fmt: skip
-    """Return whether the first row has column names; called if the request does not say so."""
+    """Return whether the first row has column names, if the request does not say so."""
     if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
         return True
     if find_named_columns(names).texts:
@@ -225,7 +225,7 @@ def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that texts were read from an object member chosen by its name."""
+    """Return the warning that an object member was chosen for the texts by its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "
@@ -234,5 +234,5 @@ def warn_of_member(name: str) -> UploadWarning:
 
 
 def show_names(names: Sequence[str]) -> str:
-    """Return the names of columns as a shortened list."""
+    """Return column names as a text for messages, shortened."""
     return ", ".join(f"'{name[:40]}'" for name in names[:SHOWN]) or "none"

@@ -67,14 +67,14 @@ def read_lines(
     *,
     keeps_cells: bool = False,
 ) -> Iterator[BatchLine]:
-    """Yield the lines of a file; a line that cannot be used contains its error.
+    """Yield the lines of a file. The line of an unusable row contains its error.
 
     Args:
         file: seekable, read from its start.
         options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
-        check: Called regularly; raises to stop.
+        check: Called often; raises an error to stop.
         table: receives the columns and the warnings.
-        keeps_cells: Whether the lines hold all cells of their rows.
+        keeps_cells: Whether each line gets all cells of its row.
 
     Raises:
         InvalidUpload: the file cannot be read, has no such column, no line, or too many.
@@ -112,7 +112,7 @@ def _read_sheet(
     *,
     keeps_kinds: bool,
 ) -> ReadSheet | None:
-    """Return a workbook's sheet; None if the file is not a workbook."""
+    """Return the requested sheet of a workbook; None if the file is not a workbook."""
     if not is_workbook(file):
         if options.sheet:
             raise InvalidUpload(
@@ -127,18 +127,18 @@ def _read_sheet(
 
 
 class _KeptCells:
-    """Collects the cells of rows, with their kinds if the file is a workbook."""
+    """Adds rows to a table, and converts the cells of workbooks to their types."""
 
     def __init__(self, table: InputTable, kinds: BinaryIO | None) -> None:
         self.table = table
         self._kinds = kinds
 
     def next_kinds(self) -> bytes:
-        """Return the kinds of the next row's cells; call it once per row."""
+        """Return the kinds of the cells in the next row. It must be called once per row."""
         return self._kinds.readline() if self._kinds else b""
 
     def add(self, row: int, cells: list[str], kinds: bytes) -> list[Cell]:
-        """Add a row to the table, and return its cells; numbers and truth values are converted."""
+        """Add a row to the table; return its cells, with numbers and truth values converted."""
         found: list[Cell] = [*drop_empty_end(cells)]
         for at, cell in enumerate(cells):
             kind = kinds[at : at + 1]
@@ -172,7 +172,7 @@ def _lines(
 
 
 def check_sent(content: bytes, encoding: str = "") -> None:
-    """Raise an error if a file sent in a call is empty, too large, or certainly not text.
+    """Raise an error if a sent file is empty, too large, or certainly not a text file.
 
     Args:
         content: the file.
@@ -181,7 +181,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
     Raises:
         InvalidUpload: the file is empty.
         TooLarge: the file is over the limit of a call.
-        UnsupportedType: the file is not text.
+        UnsupportedType: the file is not a text file.
     """
     if not content:
         raise InvalidUpload(_EMPTY)
@@ -198,7 +198,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line for a text, with the error that a single call would return for the text."""
+    """Return the line for a text. An invalid text gets the error of a single call."""
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))
@@ -209,7 +209,7 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
 
 
 def shown_id(line_id: object) -> str | None:
-    """Return an id if a result can contain it, otherwise None."""
+    """Return an id as text if the result can contain it, otherwise None."""
     if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
         return None
     return None if SURROGATE.search(line_id) else line_id
@@ -235,7 +235,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Return the members of the first object that contain the text."""
+    """Return the names of the members that contain the text, as found in the first object."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]
@@ -261,7 +261,16 @@ def _member_text(value: dict[str, object], members: list[str]) -> object:
 def _member_cells(
     table: InputTable, positions: dict[str, int], value: object, number: int
 ) -> list[Cell]:
-    """Return the members of an object as cells; a new member is a new column."""
+    """Return the members of an object as cells of a row.
+
+    A member that no earlier object has becomes a new column of the table.
+
+    Args:
+        table: columns of the input.
+        positions: position of each known member; new ones are added.
+        value: the object, or another value, which counts as a text.
+        number: number of the object.
+    """
     members = value if isinstance(value, dict) else {TEXT: value}
     for name in members:
         if name not in positions:

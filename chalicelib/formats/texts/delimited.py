@@ -1,4 +1,4 @@
-"""Reads records of separated text, so that a broken quote affects only one row."""
+"""Reads the records of delimited text, so that a broken quote affects only one row."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ csv.field_size_limit(max(csv.field_size_limit(), 2 * MAX_RECORD_CHARACTERS))
 
 
 class Record(NamedTuple):
-    """One record of the file, which may be unreadable."""
+    """One record of a file. If it cannot be read, `fault` says why."""
 
     number: int
-    """From 1, as a spreadsheet counts: includes the header and blank rows."""
+    """Number of the row, from 1, as in a spreadsheet: header and blank rows count."""
     cells: list[str]
     """Cells without their quotes; empty for a blank row."""
     fault: str
@@ -35,11 +35,11 @@ class Record(NamedTuple):
 
 
 class _TooLong(Exception):
-    """The record exceeds the length limit."""
+    """A record is longer than the limit."""
 
 
 class _Lines:
-    """Lines for the csv reader; stores those of the current record, to read them again."""
+    """Yields lines to the CSV reader, and stores those of the current record to read them again."""
 
     def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
@@ -70,10 +70,10 @@ class _Lines:
         self._taken_characters = 0
 
     def push_back(self, number: int) -> None:
-        """Queue all lines of this record except the first, so that each is read again separately.
+        """Put back all lines of this record except the first, so that they are read again.
 
         Args:
-            number: the record's number, for the message.
+            number: number of the record, for the error text.
         """
         self._reread_characters += self._taken_characters - len(self.taken[0])
         if self._reread_characters > _MAX_REREAD_RECORDS * self.max_characters:
@@ -92,15 +92,15 @@ class _Lines:
 def read_records(
     stream: TextIO, separator: str, max_characters: int = MAX_RECORD_CHARACTERS
 ) -> Iterator[Record]:
-    """Read the records of a file one by one.
+    """Yield the records of a file one by one.
 
-    A record with broken quoting is reported with a fault and ends with its first line, so that an
-        unclosed quote does not consume further rows.
+    If quotes in a record are broken, the record has a fault and ends with its first line. So a
+    quote that is not closed does not swallow further rows.
 
     Args:
         stream: As returned by encoding.open_text.
         separator: "," or tab.
-        max_characters: length of the longest record, including line ends.
+        max_characters: maximum length of a record, including line ends.
 
     Yields:
         All records, including blank ones; only one is in memory at a time.
@@ -126,7 +126,14 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return a record of only the first line; the reader continues after this line."""
+    """Return a record that has only the first of its lines. The reader continues after it.
+
+    Args:
+        lines: lines of the record.
+        number: number of the record.
+        separator: "," or tab.
+        too_long: whether the record is above the length limit.
+    """
     first = lines.taken[0]
     if too_long and len(lines.taken) == 1:
         if not first.endswith(("\n", "\r")):
@@ -146,7 +153,7 @@ def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> R
 
 
 def drop_empty_end(cells: list[str]) -> list[str]:
-    """Drop empty cells after the second cell, which spreadsheets add.
+    """Remove empty cells from the end of a record, but not the first two cells.
 
     Args:
         cells: cells of one record; shortened in place.
@@ -160,33 +167,33 @@ def drop_empty_end(cells: list[str]) -> list[str]:
 
 
 def named_delimiter(stream: TextIO) -> str:
-    """Return the delimiter that a first line such as "sep=;" declares; empty otherwise."""
+    """Return the delimiter in a first line such as "sep=;"; "" for another line."""
     found = _NAMED_DELIMITER.fullmatch(stream.readline(20))
     return found[2] if found else ""
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the first records of a file; higher is better."""
+    """How well a separator fits the first records of a file. The larger tuple is better."""
 
     header: bool
-    """The first row is a header."""
+    """Whether the first row is a header."""
     sure_count: int
-    """Rows of two cells that do not contain the other separator."""
+    """Number of rows with two cells in which the other separator does not occur."""
     likely_count: int
-    """Rows of two cells whose label looks complete."""
+    """Number of rows with two cells whose label looks complete."""
     pair_count: int
-    """Rows of two cells."""
+    """Number of rows with two cells."""
 
 
 def score_separator(stream: TextIO, separator: str) -> SeparatorScore:
-    """Score a separator on the first 500 records.
+    """Score a separator on the first 500 records of a file.
 
     Args:
         stream: positioned at the start of the file.
         separator: "," or tab.
 
     Returns:
-        The counts, ordered by importance.
+        The score, with its counts in order of importance.
     """
     other = "\t" if separator == "," else ","
     header = False

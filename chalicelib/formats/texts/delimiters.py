@@ -1,4 +1,4 @@
-"""Finds the delimiter of the cells of a table."""
+"""Finds the delimiter between the cells of a table."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LEAST_ROWS = 3
 
 
 def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
-    """Detect and set the delimiter of a table.
+    """Find the delimiter of a table, and set it in the table's layout.
 
     Raises:
-        InvalidUpload: two delimiters fit equally.
+        InvalidUpload: two delimiters fit equally well.
     """
     with open_text(table.file, table.layout.encoding) as stream:
         named = named_delimiter(stream)
@@ -56,7 +56,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_documented(table: TextTable) -> str:
-    """Choose between the two documented delimiters."""
+    """Return the one of the two documented delimiters, comma and tab, that fits better."""
     scores = {}
     for delimiter in ("\t", ","):
         with open_text(table.file, table.layout.encoding) as stream:
@@ -66,7 +66,13 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Choose the delimiter of a file that no documented delimiter splits into examples."""
+    """Return the delimiter of a file in which comma and tab do not give examples.
+
+    Args:
+        table: the table.
+        old: the delimiter to use if none is found.
+        surveys: how each possible delimiter splits the records.
+    """
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
     pairs = [survey for survey in fitting if survey.width == 2]
@@ -89,10 +95,14 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Return how all rows are split evenly into many cells, if the documented delimiter cannot.
+    """Return the survey of the delimiter that splits all rows into equally many cells.
 
-    A documented delimiter in cells of texts splits few rows, or makes rows of different widths. In
-    numbers such as 4,50 it splits all rows, and the assumed labels begin with digits.
+    It counts only if the documented delimiter does not fit: it occurs in few texts, or makes rows
+    of different widths, or splits numbers such as 4,50, so that labels begin with digits.
+
+    Args:
+        old: survey of the documented delimiter.
+        surveys: surveys of all possible delimiters.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
@@ -114,9 +124,14 @@ def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
-    """Choose between a documented delimiter and another one that also gives examples.
+    """Set the better of two delimiters that both give examples, and add a warning.
 
-    With the wrong delimiter, the labels contain the right one.
+    If the delimiter is wrong, the labels contain the right one.
+
+    Args:
+        table: the table.
+        old: survey of a documented delimiter.
+        new: survey of another delimiter.
     """
     holding = old.holding(new.delimiter)
     if holding <= _FEW and not new.is_named:

@@ -1,6 +1,6 @@
-"""Finds the encoding of a text upload, and reads the file with it.
+"""Finds the encoding of a text file, and opens the file with it.
 
-Only the bytes decide, not a name or header.
+Only the bytes of the file decide, not its name or headers.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Return the kind of a file whose first bytes show that it is not a text upload.
+    """Return the kind of a file that is not text, as its first bytes show.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        A name such as "a PNG image"; empty if the file may be text.
+        A name such as "a PNG image"; "" if the file may be text.
     """
     for signature, name in _SIGNATURES:
         if head.startswith(signature):
@@ -83,14 +83,14 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Explain what a file is instead of text, and what to send.
+    """Return a sentence that says what a file is instead of text, and what to send.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
         asked: The encoding that the caller named.
 
     Returns:
-        A sentence for the caller; empty if the file may be text.
+        The sentence; "" if the file may be text.
     """
     if asked.startswith("utf-16"):
         # UTF-16 has zeros and control characters, which no other text has.
@@ -100,7 +100,10 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 
 
 def _name_unlikely_bytes(head: bytes) -> str:
-    """Detect UTF-16 without byte order mark, or binary data, by zeros and control characters."""
+    """Return the kind of a file without text, or of UTF-16 without byte order mark.
+
+    Zeros and control characters show both; the result is "" for other files.
+    """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""
     if head.count(0) * 10 > len(head) * 3:
@@ -112,20 +115,20 @@ def _name_unlikely_bytes(head: bytes) -> str:
 
 
 def find_encoding(file: BinaryIO, language: str = "") -> str:
-    """Detect the encoding from the bytes of the whole file, in one pass.
+    """Return the encoding of a file, detected from all of its bytes in one pass.
 
-    UTF-16 needs its byte order mark. Every other file is UTF-8 if nearly all of it is valid UTF-8;
-        otherwise the encoding is guessed.
+    A file in UTF-16 must have a byte order mark. Any other file is UTF-8 if nearly all of it is
+    valid UTF-8. Otherwise the encoding is guessed.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
         language: language of the dataset, a hint for the guess.
 
     Returns:
-        A codec name for open_text.
+        The name of a codec for open_text.
 
     Raises:
-        InvalidUpload: the file is empty, is not text, or ends inside a UTF-16 character.
+        InvalidUpload: the file is empty, is not text, or ends within a UTF-16 character.
     """
     file.seek(0)
     head = file.read(HEAD_BYTES)
@@ -144,14 +147,17 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
-    """Check that a file has the encoding that a caller named; return its codec name.
+    """Check that a file has the encoding that the caller named.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
         asked: one of ENCODINGS.
 
+    Returns:
+        The name of a codec for open_text.
+
     Raises:
-        InvalidUpload: the file is empty, is not text, or not in this encoding.
+        InvalidUpload: the file is empty, is not text, or does not have this encoding.
     """
     file.seek(0)
     head = file.read(HEAD_BYTES)
@@ -175,10 +181,10 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers, from 1, of the lines that are not UTF-8 in a file that mostly is.
+    """Return the numbers of the lines, from 1, that are not UTF-8 in a file that mostly is.
 
     Returns:
-        An empty list if there are too many such lines, or too few lines that prove UTF-8.
+        [] if there are too many such lines, or too few lines that show that the file is UTF-8.
     """
     file.seek(0)
     stray: list[int] = []
@@ -198,10 +204,10 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 
 
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Decode a byte that is not UTF-8 as Windows-1252, if this encoding has a character for it.
+    """Decode a byte that is not UTF-8 as Windows-1252, if that has a character for it.
 
-    Any other byte becomes half of a surrogate pair, and its row is then rejected. The same applies
-    to a character that the end of the file cuts.
+    Otherwise it becomes half of a surrogate pair, so that its row is rejected. The same applies to
+    a character that is cut by the end of the file.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)
@@ -218,7 +224,12 @@ codecs.register_error(MIXED, _decode_stray)
 
 
 def _guess(file: BinaryIO, language: str) -> str:
-    """Guess a single-byte or Asian encoding from the lines that are not ASCII."""
+    """Guess a single-byte or Asian encoding from the lines that are not ASCII.
+
+    Args:
+        file: seekable.
+        language: language of the dataset, a hint for the guess.
+    """
     sample = _sample(file)
     high = len(sample) - len(sample.translate(None, _HIGH))
     in_runs = sum(map(len, _RUN.findall(sample)))
@@ -274,14 +285,14 @@ def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") ->
 
 @contextmanager
 def open_text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
-    """Open a binary file from its start as text; line ends stay as they are.
+    """Open a binary file from its start as text. Line ends are not converted.
 
     Args:
         file: seekable; stays open afterwards.
         encoding: As returned by find_encoding.
 
     Yields:
-        A text stream that knows LF, CRLF and CR as line ends.
+        A text stream that recognises LF, CRLF and CR as line ends.
     """
     file.seek(0)
     errors = "surrogatepass" if encoding.startswith("utf") else "strict"

@@ -1,7 +1,7 @@
 """Checks nesting and size of JSON before it is parsed.
 
-Parsers stop at the interpreter's own limit, which differs between its versions: 1,000 levels on
-Python 3.11, 10,000 on 3.13. What the service accepts must not depend on the version.
+Parsers stop at a limit of the interpreter that depends on its version: 1,000 levels in Python 3.11,
+10,000 in 3.13. What the service accepts must not depend on the version.
 """
 
 from __future__ import annotations
@@ -18,14 +18,10 @@ _STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def is_too_deep(text: str | bytes) -> bool:
-    """Return whether JSON is nested more deeply than MAX_DEPTH; takes linear time.
+    """Return whether JSON is nested more deeply than MAX_DEPTH, in linear time.
 
     Args:
-        text: JSON, as text or UTF-8 bytes. For invalid JSON, only the part before the first error
-            is checked.
-
-    Returns:
-        True if a value is inside more than MAX_DEPTH arrays and objects.
+        text: JSON, as text or UTF-8 bytes. Invalid JSON is checked up to its first error.
     """
     if isinstance(text, bytes):
         # In UTF-8 no byte of a longer character looks like a quote or a bracket.
@@ -45,10 +41,10 @@ def is_too_deep(text: str | bytes) -> bool:
 
 
 def excess_of(text: bytes) -> str:
-    """Return the name of the limit that a JSON body exceeds; empty if it exceeds none.
+    """Return which limit a JSON body exceeds, as a phrase for an error; "" for none.
 
     Args:
-        text: JSON in UTF-8. The count may be too high by one for each array and object.
+        text: JSON in UTF-8. Each array and object may be counted as one value too many.
     """
     if is_too_deep(text):
         return f"is nested too deeply, in more than {MAX_DEPTH} arrays and objects."

@@ -29,19 +29,16 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def looks_like_json(head: str) -> bool:
-    """Return whether a file is JSON, not separated text that begins with a bracket.
+    """Return whether a file is JSON, and not delimited text that begins with a bracket.
 
     Args:
         head: the first characters of the file.
-
-    Returns:
-        True if it cannot be separated text.
     """
     return _JSON_START.match(head) is not None
 
 
 class _Window:
-    """The part of the file around the reading position."""
+    """The part of a file around the position at which it is read."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -95,7 +92,7 @@ class _Window:
         return self.error(reason, error.pos)
 
     def _fill(self) -> None:
-        """Buffer at least one value of the greatest length, or the rest of the file."""
+        """Load enough of the file for one value of maximum size, or the rest of the file."""
         if self._is_last or len(self._text) - self._at >= MAX_VALUE_CHARACTERS:
             return
         passed = self._text[: self._at]
@@ -109,16 +106,16 @@ class _Window:
 
 
 def read_values(stream: TextIO) -> Iterator[object]:
-    """Yield the elements of an array, or consecutive values.
+    """Yield the elements of a JSON array, or values that follow one another.
 
     Args:
         stream: As returned by encoding.open_text.
 
     Yields:
-        Decoded values, in which numbers are texts as written.
+        Decoded values. Numbers are texts, exactly as written.
 
     Raises:
-        InvalidUpload: the file is not JSON; names line and column.
+        InvalidUpload: the file is not JSON; the text names line and column.
     """
     window = _Window(stream)
     if window.peek() == "[":

@@ -1,4 +1,4 @@
-"""Finds text and label in JSON objects, including exports of other tools."""
+"""Finds texts and labels in JSON objects, including those of other tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PROMPT_ENDS = ("\n\n###\n\n", "\n\n->", " ->")
 
 
 class ObjectFault(ValueError):
-    """Raised if an object cannot be an example; the message gives the reason."""
+    """An object cannot be an example. The message says why."""
 
 
 # Text and label of an object.
@@ -28,20 +28,20 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class ObjectShape:
-    """The members in which objects contain text and label."""
+    """Which members of objects have the text and the label."""
 
     kind: str = JSON
-    """json, or labelStudio."""
+    """`json` or `labelStudio`."""
     text_keys: tuple[str, ...] = TEXT_KEYS
-    """Members that can contain the text; the first that exists counts."""
+    """Members that may have the text. The first that an object has is used."""
     label_keys: tuple[str, ...] = LABEL_KEYS
-    """The same for the label."""
+    """Members that may have the label. The first that an object has is used."""
     joined_keys: tuple[str, ...] = ()
-    """Members whose texts are joined, if the caller names several."""
+    """Members whose texts are joined, if the caller named several; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
         shape, value
     )
-    """Extracts text and label from an object."""
+    """Returns text and label of an object."""
 
     def pair(self, value: object) -> Pair:
         """Return text and label of an object; raise ObjectFault if it is not an example."""
@@ -51,7 +51,7 @@ class ObjectShape:
 
 
 def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
-    """Determine from the first object how all objects are read.
+    """Decide by the first object how all objects are read.
 
     Raises:
         InvalidUpload: the value is not an object, or its text cannot be found.
@@ -71,7 +71,7 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
 
 
 def name_kind(value: object) -> str:
-    """Return the name of a JSON value's type; numbers are read as text."""
+    """Return the name of the type of a JSON value. Numbers are texts in parsed values."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -81,7 +81,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
-    """Find the members by their names; other objects may use other documented names."""
+    """Choose the members by their names. Later objects may have other documented names."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -111,7 +111,7 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
-    """Return the shape for the members that the caller has named."""
+    """Return how to read objects with the members that the caller named."""
     names = list(value)
     shape = ObjectShape()
     keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
@@ -134,7 +134,13 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
 
 
 def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
-    """Return the member that a caller names."""
+    """Return the member that the caller named.
+
+    Args:
+        names: members of the first object.
+        wanted: name or position of the member in the request.
+        parameter: name of the request's parameter, for the error text.
+    """
     at = find_column(names, wanted)
     if at is None:
         shown = ", ".join(f"'{name[:40]}'" for name in names[:10])
@@ -157,7 +163,7 @@ def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _member(value: Mapping[str, Any], keys: Sequence[str], documented: Sequence[str]) -> str:
-    """Read one member as text."""
+    """Return the first existing member of `keys` as text; raise ObjectFault if there is none."""
     key = next((key for key in keys if key in value), None)
     if key is None:
         named = documented if len(keys) > 1 else keys
@@ -174,7 +180,7 @@ def _text(cell: object, key: str) -> str:
 
 
 def _only_label(cell: list[object], key: str) -> str:
-    """Return the only label of a list with one element, as doccano exports labels."""
+    """Return the label in a list of one label, as doccano exports labels."""
     if len(cell) == 1 and isinstance(cell[0], str):
         return cell[0]
     if all(isinstance(one, str) for one in cell):
@@ -184,7 +190,7 @@ def _only_label(cell: list[object], key: str) -> str:
 
 
 def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read a Label Studio task: the choice on which all annotations agree."""
+    """Return text and label of a Label Studio task. All annotations must have the same choice."""
     data = value.get("data")
     texts = {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
     found = find_named_columns(list(texts)).texts
@@ -205,7 +211,7 @@ def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _choices(result: object) -> list[str]:
-    """Return the choices of one annotation."""
+    """Return the choices in one annotation of Label Studio."""
     found: list[str] = []
     for item in result if isinstance(result, list) else ():
         value = item.get("value") if isinstance(item, dict) else None
@@ -215,7 +221,7 @@ def _choices(result: object) -> list[str]:
 
 
 def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read a conversation for fine-tuning a language model: one question, one answer."""
+    """Return text and label of a conversation for fine-tuning: one question with one answer."""
     said: dict[str, list[object]] = {"user": [], "assistant": []}
     for message in value.get("messages") or ():
         if isinstance(message, dict) and message.get("role") in said:
@@ -229,7 +235,7 @@ def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _read_prodigy(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Read a Prodigy annotation; only an accepted one has a label."""
+    """Return text and label of a Prodigy annotation, which must be accepted."""
     if value.get("answer") != "accept":
         raise ObjectFault(f'"answer" is {str(value.get("answer"))[:40]!r}; only "accept" counts.')
     text = _text(value.get("text"), "text")

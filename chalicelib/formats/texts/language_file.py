@@ -39,14 +39,13 @@ class TextRow:
     """A row that can become an example."""
 
     number: int
-    """From 1, as a spreadsheet counts, with header and blank rows; in JSON the object's position.
-    """
+    """Number of the row from 1, as in a spreadsheet, or of the object in JSON."""
     text: str
     """Text as sent: 1 to 20,000 characters, not only white space."""
     label: str
-    """Trimmed, cut to 180 characters; in lower case for sentiments."""
+    """Label, trimmed and cut to 180 characters; in lower case for sentiments."""
     full_label: str
-    """Trimmed, before it was cut."""
+    """Label, trimmed but not cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +53,24 @@ class RejectedRow:
     """A row that cannot become an example."""
 
     row: int
-    """Counted like Row.number."""
+    """Number of the row, counted like `TextRow.number`."""
     reason: str
-    """What is wrong, with limit, value and remedy, for the receipt."""
+    """What is wrong, with limit, value and what to do, for the receipt."""
     is_missing: bool = False
-    """Whether the label is a mark for a missing value."""
+    """Whether the row was rejected because its label stands for a missing value."""
 
 
 def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow | RejectedRow:
-    """Apply all rules of examples to a text and a label.
+    """Check a text and a label by all rules for examples.
 
     Args:
         number: number of the row.
         text: the text as sent.
-        label: the label as sent; this function trims it.
+        label: the label as sent; it is trimmed here.
         sentiment: Whether only the three sentiments are valid labels.
 
     Returns:
-        The row, or the reason why it is rejected.
+        A valid row, or the reason why it is rejected.
     """
     text = text.removesuffix("\r")
     full_label = normal_form(label)
@@ -128,9 +127,9 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become equal when they are shortened.
+    """Finds labels that become equal when they are cut to the stored length.
 
-    The first pass over a file adds every row, and the second pass checks every row.
+    Add all rows in a first pass over the file, and check each row in a second pass.
     """
 
     def __init__(self) -> None:
@@ -138,19 +137,16 @@ class LabelMerges:
         self._merged: set[str] = set()
 
     def add(self, row: TextRow) -> None:
-        """Record the label of a row; each distinct label takes memory once."""
+        """Record the label of a row. Each different label needs memory once."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Return a rejection if the row's shortened label equals that of another label.
+        """Return a rejection if another label is cut to the same text; otherwise None.
 
         Args:
-            row: Any added row.
-
-        Returns:
-            The rejection; None if the row is valid.
+            row: A row that was added before.
         """
         if row.label not in self._merged:
             return None
@@ -169,17 +165,17 @@ def read_rows(
     layout: TextLayout | None = None,
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[TextRow | RejectedRow]:
-    """Yield the rows of an upload in file order.
+    """Yield the rows of an upload in the order of the file.
 
-    Blank rows are skipped; every other row is a TextRow or a RejectedRow. Memory is limited to one
-    row of separated text, or 3 million characters of JSON. Spec: Upload formats.
+    Blank rows are skipped. Any other row is a TextRow or a RejectedRow. Memory is limited to one
+    row of delimited text, or 3 million characters of JSON. Spec: Upload formats.
 
     Args:
-        file: seekable; read from its start and left open, so that it can be read again after the
+        file: seekable; read from its start. It stays open, so that it can be read again after the
             last row. Only one iteration at a time is possible.
-        sentiment: whether the only labels are positive, negative and neutral.
-        layout: How to read the file, from `recognise`; detected if absent.
-        check: Called regularly, also within blank rows; raises to stop.
+        sentiment: whether only positive, negative and neutral are valid labels.
+        layout: How to read the file, from `recognise`; None to detect it.
+        check: Called often, also within blank rows; raises an error to stop.
 
     Yields:
         Rows and rejections; texts of 1 to 20,000 characters, labels of 1 to 180.
@@ -208,7 +204,7 @@ def read_rows(
 def _read_delimited(
     stream: TextIO, layout: TextLayout, sentiment: bool, check: Callable[[], None]
 ) -> Iterator[TextRow | RejectedRow]:
-    """Yield the rows of separated text, skipping blank rows and those that are not examples."""
+    """Yield the rows of delimited text, without blank rows and rows that the layout skips."""
     for record in read_records(stream, layout.delimiter):
         if record.number % _CHECK_ROWS == 0:
             check()

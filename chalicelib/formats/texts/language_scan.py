@@ -1,7 +1,7 @@
 """Decides which rows of a text upload become examples, before anything is stored.
 
-The ingest scans a file once to decide and reads it again to store; both passes accept the same
-rows. Spec: numOfDuplicates, Limits; contract section 5.
+An upload reads a file once to decide, and a second time to store. Both passes accept the same rows.
+Spec: numOfDuplicates, Limits; contract section 5.
 """
 
 from __future__ import annotations
@@ -46,46 +46,46 @@ from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
 
 @dataclass(frozen=True)
 class ScanRules:
-    """The dataset for which a file is checked."""
+    """The dataset to which a file is added, with the rules for its rows."""
 
     language: str
     """Language of the dataset, for the word count."""
     is_sentiment: bool
     """Whether only the three sentiments are valid labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
-    """Labels of the dataset, with the digests of their texts."""
+    """For each label of the dataset, the digests of its texts."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Current names of labels by their former names."""
+    """Present name of each label by its former names."""
     examples: int = 0
     """Number of examples in the dataset."""
     bytes: int = 0
-    """Bytes of the texts in the dataset."""
+    """Size of the texts in the dataset, in bytes."""
     options: ReadingOptions = RECOGNISED
     """How the caller wants the file to be read."""
     lists_sheets: bool = False
-    """Whether the rows of all sheets of a workbook are counted."""
+    """Whether to count the rows of all sheets in a workbook."""
 
 
 @dataclass
 class TextScan(UploadScan):
-    """The rows of a file: which become examples, and which are duplicates or rejected."""
+    """The result of a scan: how many rows are examples, duplicates or rejected, and why."""
 
     layout: TextLayout = field(default_factory=TextLayout)
     """How the rows of the file are read."""
     rows_file: BinaryIO | None = None
-    """The file that contains the rows; None if that is the upload itself."""
+    """A file with the rows in CSV if the upload was converted; None if it was not."""
     other_sheets: str = ""
-    """Message about further sheets of a workbook; empty if there is none."""
+    """Message about further sheets of a workbook; "" if there are none."""
     sheets: tuple[SheetSummary, ...] = ()
-    """Sheets of a workbook, if they are listed."""
+    """Sheets of a workbook, if the rules request them."""
     merges: LabelMerges | None = None
-    """Labels that cutting would merge; None while no label is long enough."""
+    """All labels, if a label is so long that it must be cut; otherwise None."""
     marks: Mapping[str, int] | None = None
-    """Rows of each label that can be a mark for a missing value; None while there is none."""
+    """Number of rows of each label that may stand for a missing value; None if there is none."""
     missing: int = 0
-    """Rows whose label is a mark for a missing value; they are rejected."""
+    """Number of rows rejected because their label stands for a missing value."""
     cut: int = 0
-    """Texts with more words than models read."""
+    """Number of texts with more words than models read."""
 
 
 def scan(
@@ -94,21 +94,21 @@ def scan(
     begin: Callable[[UploadScan], object] = lambda _: None,
     check: Callable[[], None] = lambda: None,
 ) -> TextScan:
-    """Read a file and decide which rows become examples.
+    """Read a file, and decide which rows become examples.
 
     Args:
         file: seekable, read from its start.
-        rules: the dataset that the file is added to.
-        begin: Called with the counts before the first row, so that the caller knows how far a
-            failed scan came.
-        check: Called regularly; raises to stop.
+        rules: the dataset to which the file is added.
+        begin: Called with the counts before the first row, so that the caller has them if the scan
+            fails.
+        check: Called often; raises an error to stop.
 
     Returns:
         The decisions about all rows.
 
     Raises:
         InvalidUpload: the file cannot be read, has no usable row, exceeds a limit of the dataset,
-            or has warnings and `strict` is set.
+            or has warnings although `strict` is set.
     """
     result = TextScan()
     begin(result)
@@ -136,18 +136,18 @@ def scan(
 
 
 def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[TextRow]:
-    """Read a scanned file again and yield the rows that become examples, in file order."""
+    """Read a scanned file again; yield the rows that become examples, in order."""
     for outcome in _outcomes(file, rules, decision, _Texts()):
         if isinstance(outcome, TextRow):
             yield outcome
 
 
 class _NeedsAllLabels(Exception):
-    """A label whose check needs all other labels: too long, or maybe a missing value."""
+    """All labels must be known to check this label: it must be cut, or may be a missing value."""
 
 
 class _Texts:
-    """Texts of a file by digest, with their labels."""
+    """Digests of the texts in a file, each with the labels of the text."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -156,7 +156,7 @@ class _Texts:
         self.places: list[str] = []
 
     def add(self, digest: bytes, row: TextRow) -> bool:
-        """Record a text; return False if it was already there with the same label."""
+        """Record a text; return False if it occurred before with the same label."""
         label = self._numbers.setdefault(row.label, len(self._numbers))
         known = self._labels.get(digest)
         if known is None:
@@ -197,7 +197,12 @@ def _recognise(
 def _survey_labels(
     file: BinaryIO, rules: ScanRules, decision: TextScan, check: Callable[[], None]
 ) -> tuple[LabelMerges, Mapping[str, int]]:
-    """Return labels that become equal when shortened, and rows whose label may be missing."""
+    """Read all labels of a file.
+
+    Returns:
+        The labels, to find those that become equal when they are cut; and the number of rows of
+            each label that may stand for a missing value.
+    """
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
         if isinstance(row, TextRow):
@@ -255,9 +260,9 @@ def _outcomes(
 
 
 def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Preview:
-    """Return the first rows of a scanned file, its sheets and columns.
+    """Return the first rows, the sheets and the columns of a scanned file.
 
-    The scan may have failed after the format was known.
+    The scan may have failed, but only after the format was known.
     """
     reasons: dict[int, str | None] = {}
     for row in islice(_rows(file, rules, decision, lambda: None), PREVIEW_ROWS):
@@ -271,7 +276,7 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Return why a row is rejected because of labels in this or other rows; otherwise None."""
+    """Return a rejection if other labels show that a row's label is not valid; otherwise None."""
     refusal = decision.merges.find_rejection(row) if decision.merges else None
     return refusal or _find_missing(row, rules, decision)
 
@@ -341,5 +346,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the new labels that may also stand for a missing value."""
+    """Return the new labels that were accepted although they may stand for a missing value."""
     return [label for label in result.new_labels if may_be_missing(label)]

@@ -1,6 +1,6 @@
-"""How to read the rows of a text file.
+"""How the rows of a text file are read.
 
-`recognition` decides this once, and every pass over the file uses the result.
+`recognise` decides this once, and every pass over the file uses the result.
 """
 
 from __future__ import annotations
@@ -28,38 +28,37 @@ class TextLayout:
     """The settings by which the rows of a file are read."""
 
     kind: str = CSV
-    """csv, tsv, xlsx, json, jsonl or labelStudio."""
+    """`csv`, `tsv`, `xlsx`, `json`, `jsonl` or `labelStudio`."""
     tool: str = ""
-    """Format of the export that the rows were converted from; empty for other files."""
+    """Format of the tool's export from which the rows were converted; "" for other files."""
     encoding: str = "utf-8-sig"
-    """Name of the encoding, as Python knows it."""
+    """Name of the encoding in Python."""
     delimiter: str = ","
     """The character between cells."""
     skipped: frozenset[int] = frozenset()
-    """Numbers of records that are not examples: the header, and a line that declares the delimiter.
-    """
+    """Numbers of records that are not rows: headers, titles, and a line such as "sep=;"."""
     header: tuple[str, ...] = ()
     """Names of the columns; empty without a header."""
     text_at: int = 0
-    """Position of the texts, from 0."""
+    """Position of the text column, from 0."""
     texts_at: tuple[int, ...] = ()
-    """Positions of several columns whose cells are joined to a text; empty for one."""
+    """Positions of several columns whose cells are joined to one text; () for one column."""
     label_at: int = 1
-    """Position of the labels, from 0."""
+    """Position of the label column, from 0."""
     label_end: str = ""
-    """A character at the end of every label that is not part of it."""
+    """A character that the exporting tool appends to every label; "" for none."""
     width: int = 2
-    """Cells of a whole row."""
+    """Number of cells in a complete row."""
     joins_cells: bool = False
-    """Whether rows with more cells are texts with delimiters, whose parts are joined again."""
+    """Whether the cells of a wider row are joined to one text, because delimiters split it."""
     shape: ObjectShape = field(default_factory=ObjectShape)
-    """Where JSON objects contain text and label."""
+    """Which members of JSON objects have the text and the label."""
     warnings: tuple[UploadWarning, ...] = field(default=())
-    """What had to be guessed."""
+    """Warnings about what had to be guessed."""
 
     @property
     def is_json(self) -> bool:
-        """Return whether the file contains objects."""
+        """Return whether the file consists of JSON objects."""
         return self.kind in (JSON, JSONL, LABEL_STUDIO)
 
     @property
@@ -68,11 +67,11 @@ class TextLayout:
         return (self.text_at, self.label_at, *self.texts_at)
 
     def fits(self, cells: list[str]) -> bool:
-        """Return whether a row has text and label and not too many cells."""
+        """Return whether a row has at least two cells, and not more than allowed."""
         return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
 
     def pick(self, cells: list[str]) -> tuple[str, str]:
-        """Return text and label of a row; missing cells at its end count as empty."""
+        """Return the text and the label of a row. Missing cells count as empty."""
         if self.joins_cells and len(cells) > 2:
             at = 1 if self.label_at == 0 else len(cells) - 1
             parts = self.delimiter.join(cells[:at]), self.delimiter.join(cells[at:])
@@ -92,7 +91,7 @@ class TextLayout:
         return replace(self, warnings=(*self.warnings, warning))
 
     def described(self) -> FileFormat:
-        """Return the description of the format for answers."""
+        """Return the format of the file, as answers describe it."""
         encoding = {"utf-8-sig": "utf-8", MIXED: "utf-8"}.get(self.encoding, self.encoding)
         if self.tool:
             return FileFormat(self.tool)

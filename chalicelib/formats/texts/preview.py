@@ -1,4 +1,4 @@
-"""Returns the first rows and the columns of a scanned text file. beyond.md 14."""
+"""Returns the first rows and the columns of a scanned text file. beyond.md, section 14."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
     """Return the first rows and the columns of a file whose format is known.
 
     Args:
-        file: its first rows are read again.
-        layout: how they are read.
-        reasons: numbers of the first rows, each with the reason why it is rejected.
+        file: the file, whose first rows are read again.
+        layout: how the rows are read.
+        reasons: for the number of each first row, why it is rejected, or None.
     """
     if layout.is_json:
         return preview_json(file, layout, reasons)
@@ -42,8 +42,8 @@ def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
     """Return the first rows and the columns of a table.
 
     Args:
-        table: a table whose header and columns may be unknown.
-        first: the first row, if its cells are the names of the columns.
+        table: a table whose header and columns may not be known.
+        first: cells of the first row if they are column names; otherwise empty.
     """
     rows = list(islice(table.rows(), PREVIEW_ROWS))
     header = table.layout.header or tuple(first)
@@ -74,7 +74,7 @@ def _preview_rows(
 
 
 def preview_json(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str | None]) -> Preview:
-    """Return rows whose cells are the members of objects, in order of first appearance."""
+    """Return rows of JSON objects. The members become columns, in order of first appearance."""
     shown = _find_members(file, layout)
     rows = []
     for number, value in enumerate(_read_objects(file, layout, PREVIEW_ROWS), start=1):
@@ -97,7 +97,7 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
 
 
 def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
-    """Yield the first values of a file; a value that is not an object becomes an empty object."""
+    """Yield up to `most` objects of a file. Another value becomes an empty object."""
     with open_text(file, layout.encoding) as stream:
         for value in islice(read_values(stream), most):
             yield value if isinstance(value, dict) else {}

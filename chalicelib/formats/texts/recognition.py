@@ -1,7 +1,7 @@
-"""Determines once how a text file is read: kind, encoding, delimiter, header and columns.
+"""Decides how a text file is read: kind, encoding, delimiter, header and columns.
 
-Every guess is reported as a warning. An ambiguous file that earlier versions did not accept is
-refused; the error names both readings and the field that decides.
+Every guess is reported as a warning. If a file can be read in two ways, and earlier versions did
+not accept it, it is refused. The error names both ways, and the field that decides.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ _NOTHING = object()
 def recognise(
     file: BinaryIO, options: ReadingOptions, language: str = "", *, is_workbook: bool = False
 ) -> TextLayout:
-    """Determine how a file is read.
+    """Decide how a file is read.
 
     Args:
         file: seekable; read from its start.
-        options: Options of the caller.
+        options: How the caller wants the file to be read.
         language: language of the dataset, a hint for the encoding.
-        is_workbook: Whether the file is a sheet converted to comma-separated text.
+        is_workbook: Whether the file is a sheet that was converted to CSV.
 
     Raises:
-        InvalidUpload: the file cannot be read as requested, or is ambiguous.
+        InvalidUpload: the file cannot be read as requested, or in several ways.
     """
     is_asked = bool(options.encoding) and not is_workbook
     encoding = check_encoding(file, options.encoding) if is_asked else find_encoding(file, language)
@@ -104,7 +104,7 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON, by its content or as the caller declares."""
+    """Return whether the file is JSON, by its content or because the caller says so."""
     if asked and asked != LABEL_STUDIO:
         return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
@@ -120,7 +120,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Raise if lines are in fastText's format, whose commas would be read as delimiters.
+    """Raise an error if lines are in fastText's format, whose commas would split the texts.
 
     Raises:
         InvalidUpload: all of the first lines begin with a label.
@@ -136,7 +136,7 @@ def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
 
 
 def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
-    """Find the members that contain text and label."""
+    """Return the layout with the members of objects that have the text and the label."""
     with open_text(file, layout.encoding) as stream:
         kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
     with open_text(file, layout.encoding) as stream:

@@ -1,4 +1,4 @@
-"""The rows of a table of separated text, and statistics of its cells, during recognition."""
+"""The rows of a table, and statistics of its cells, while its layout is being decided."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ SAMPLE_RECORDS = 500
 
 @dataclass(frozen=True)
 class Survey:
-    """Statistics of how a delimiter splits the first records into cells."""
+    """Statistics about how one delimiter splits the first records into cells."""
 
     delimiter: str
     rows: int
     """Number of records that are not blank."""
     width: int
-    """Most frequent number of cells above one."""
+    """Most frequent number of cells in a record, among those with more than one."""
     share: float
-    """Fraction of the records that have this width."""
+    """Fraction of the records that have `width` cells."""
     labels: list[str]
     """Second cells of the rows with two cells."""
     wide: float
     """Fraction of the records that have more than two cells."""
     is_named: bool
-    """Whether the first row names text and label."""
+    """Whether the first row has names that fit texts and labels."""
     is_documented: bool
     """Whether the first row has the documented names."""
 
@@ -49,12 +49,12 @@ class Survey:
         return self.width > 1 and self.share >= 0.95
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of labels that contain another possible delimiter."""
+        """Return the fraction of `labels` that contain another delimiter."""
         return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
 
 
 class TextTable:
-    """Reads a table by its layout as known so far; each step of recognition sets a new layout."""
+    """Reads a table by what is known of its layout. Each step of the decision sets a new layout."""
 
     def __init__(self, file: BinaryIO, layout: TextLayout) -> None:
         self.file = file
@@ -64,12 +64,12 @@ class TextTable:
         self._profiled: dict[tuple[str, ...], list[ColumnProfile]] = {}
 
     def split_at(self, delimiter: str) -> None:
-        """Set the delimiter of cells."""
+        """Set the delimiter between cells in the layout."""
         kind = TSV if delimiter == "\t" else CSV
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first records from the first that is not blank; omit skipped records."""
+        """Yield the first `most` records without blank ones at the start and skipped ones."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.
@@ -79,14 +79,14 @@ class TextTable:
                     yield record
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield number and cells of each row, without blank, broken and skipped rows."""
+        """Yield the number and the cells of each row, without blank, broken and skipped rows."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
             if not record.fault and not _is_blank(record):
                 yield record.number, cells
 
     def has_rows_below(self) -> bool:
-        """Return whether the file has more records than the recognition uses."""
+        """Return whether the file has more records than are used to decide the layout."""
         with open_text(self.file, self.layout.encoding) as stream:
             records = read_records(stream, self.layout.delimiter)
             return next(islice(records, MAX_ROWS, None), None) is not None
@@ -99,7 +99,7 @@ class TextTable:
         return 0
 
     def survey(self, delimiter: str) -> Survey:
-        """Return how a delimiter splits the first records."""
+        """Return statistics about how a delimiter splits the first records."""
         if delimiter not in self._surveys:
             self._surveys[delimiter] = self._make_survey(delimiter)
         return self._surveys[delimiter]
@@ -130,7 +130,7 @@ class TextTable:
         )
 
     def facts(self, columns: Columns) -> list[ColumnFacts]:
-        """Return the facts of the text column and the label column."""
+        """Return statistics of the text column and the label column."""
         if columns not in self._counted:
             self._counted[columns] = count_columns((cells for _, cells in self.rows()), *columns)
         return self._counted[columns]

@@ -1,7 +1,7 @@
-"""Converts a sheet of an .xlsx workbook to comma-separated text, row by row.
+"""Converts a sheet of an .xlsx workbook to CSV, row by row.
 
-A workbook is a zip archive, and a small one can unpack to gigabytes or declare a cell at the far
-corner of the sheet. So its parts are unpacked with limits and checked first; the library reads an
+A workbook is a zip archive. A small one can unpack to gigabytes, or have a cell in the far corner
+of the sheet. So its parts are unpacked within limits and checked first, and the library reads an
 archive of only these parts.
 """
 
@@ -56,12 +56,12 @@ _REMEDY = "Save the sheet as csv in UTF-8, and send that."
 
 
 def may_be_workbook(head: bytes) -> bool:
-    """Return whether a file may be a workbook, by its first entry."""
+    """Return whether a file may be a workbook, judged by its first bytes."""
     return looks_like_zip(head) and head[30:].startswith(_FIRST_ENTRIES)
 
 
 def is_workbook(file: BinaryIO) -> bool:
-    """Return whether a file is a zip archive with the parts of a workbook."""
+    """Return whether a file is a zip archive that contains the parts of a workbook."""
     file.seek(0)
     if not looks_like_zip(file.read(4)):
         return False
@@ -72,18 +72,18 @@ def is_workbook(file: BinaryIO) -> bool:
 
 
 class ReadSheet(NamedTuple):
-    """A sheet of a workbook."""
+    """A sheet of a workbook, converted to CSV."""
 
     rows: BinaryIO
-    """Comma-separated UTF-8, with the row numbers of the sheet."""
+    """CSV in UTF-8. The row numbers are those of the sheet."""
     others: str
-    """Message about further sheets with cells, if the caller did not name a sheet."""
+    """Message about other sheets with cells; "" if the caller named a sheet or there are none."""
     sheets: tuple[SheetSummary, ...] = ()
-    """All sheets that are shown, if they are listed."""
+    """All visible sheets, if they were requested."""
     name: str = ""
     """Name of the sheet."""
     kinds: BinaryIO | None = None
-    """One line per row, with TEXT_KIND, NUMBER_KIND or TRUTH_KIND for each cell, if asked for."""
+    """One line per row with a character for the kind of each cell, if requested."""
 
 
 def convert_sheet(
@@ -94,17 +94,17 @@ def convert_sheet(
     lists_all: bool = False,
     keeps_kinds: bool = False,
 ) -> ReadSheet:
-    """Convert a sheet to comma-separated text.
+    """Convert a sheet of a workbook to CSV.
 
     Args:
         file: the workbook, seekable.
         wanted: name or position (from 1) of the sheet; empty for the first visible sheet.
-        check: Called regularly; raises to stop.
+        check: Called often; raises an error to stop.
         lists_all: Whether to list all visible sheets.
         keeps_kinds: Whether to return which cells are numbers or truth values.
 
     Raises:
-        InvalidUpload: the workbook is broken, too large or encrypted, or the sheet is missing or
+        InvalidUpload: the workbook is damaged, too large or encrypted, or the sheet is missing or
             empty.
     """
     import python_calamine
@@ -128,7 +128,7 @@ def convert_sheet(
 
 
 def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, str]:
-    """Return a sheet with cells, and the message about other sheets."""
+    """Return the requested sheet, and a message about other sheets."""
     name = _sheet_name(workbook, wanted)
     others = [other for other in _shown_sheets(workbook) if other != name]
     note = _note_others(name, others) if others and not wanted else ""
@@ -165,7 +165,7 @@ def _shown_sheets(workbook: Any) -> list[str]:
 
 
 def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary, ...]:
-    """Return the visible sheets, with the number of rows up to the last cell of each."""
+    """Return the visible sheets. The number of rows is that of the last row with a cell."""
     found = []
     for name in _shown_sheets(workbook)[:_MOST_SHEETS]:
         check()
@@ -186,7 +186,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the needed parts into a new archive, and check the sheets.
+    """Copy the parts that are needed into a new archive, and check the sheets.
 
     Returns:
         The number of sheets with cells.
@@ -231,7 +231,7 @@ def _read_part(archive: ZipArchive, member: Any, left: int) -> bytes:
 
 
 def _check_cells(sheet: bytes) -> bool:
-    """Raise if the last cell of a sheet is too far from the first, as an empty area takes memory.
+    """Raise an error if the last cell of a sheet is too far away, because empty cells need memory.
 
     Returns:
         Whether the sheet has a cell.
@@ -258,13 +258,13 @@ def _check_cells(sheet: bytes) -> bool:
 
 
 def _string_sizes(strings: bytes) -> list[int]:
-    """Return the lengths of the shared texts, including markup."""
+    """Return the length of each shared text in bytes, including markup."""
     starts = [found.start() for found in _ITEM.finditer(strings)]
     return [end - start for start, end in zip(starts, [*starts[1:], len(strings)], strict=True)]
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Raise if the cells of a sheet repeat long texts until they exceed the memory limit."""
+    """Raise an error if cells repeat long shared texts, so that they need too much memory."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():
@@ -316,7 +316,7 @@ def _rows(sheet: Any, kinds: BinaryIO | None) -> Iterator[list[str]]:
 
 
 class _Merged:
-    """Copies the value of vertically merged cells into the rows below."""
+    """Copies the value of a vertically merged cell into the rows below."""
 
     def __init__(self, sheet: Any) -> None:
         first_column = sheet.start[1] if sheet.start else 0
@@ -327,7 +327,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Fill empty cells that are merged with a cell above; rows must come in order."""
+        """Fill empty cells of a row that are merged with a cell above; call it for each row."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

@@ -1,8 +1,8 @@
-"""Reads signed assertions of clients: JWTs with RS256, parsed strictly. Contract section 2.
+"""Reads the signed assertions of clients: JWTs with RS256, parsed strictly. Contract section 2.
 
-Reading and verifying are two steps because the subject determines the key: the result of
-`read_assertion` is unverified until `is_signed_by` returns True. Headers that name a key or
-an address (`kid`, `jwk`, `jku`, `x5u`) are ignored.
+Parsing and verifying are two steps, because the subject decides which key is used. The result of
+`read_assertion` must not be trusted until `is_signed_by` has returned True. Headers that name a key
+or a URL (`kid`, `jwk`, `jku`, `x5u`) are ignored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """Raised if a text is not an acceptable assertion, independent of its signature."""
+    """A text is not a valid assertion, regardless of its signature."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,20 @@ class Assertion:
     text: str
     """The assertion as received."""
     subject: str
-    """E-mail address or account id."""
+    """Email address or account id."""
     audiences: tuple[str, ...]
-    """Hosts and addresses for which it was issued."""
+    """Host names and URLs for which the assertion was issued."""
     expires_at: float
-    """End of validity, in seconds since 1970."""
+    """When the assertion expires, in seconds since 1970."""
     not_before: float
-    """Start of validity, the latest of its claims, in seconds since 1970."""
+    """When the assertion becomes valid, in seconds since 1970: the latest time in its claims."""
 
     def is_current(self, now: float) -> bool:
-        """Return whether the assertion is valid at a time, in seconds since 1970."""
+        """Return whether the assertion is valid at the time `now`, in seconds since 1970."""
         return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
 
     def is_meant_for(self, hosts: Collection[str]) -> bool:
-        """Return whether the audience is a token endpoint at one of the hosts."""
+        """Return whether the assertion was issued for a token endpoint at one of the hosts."""
         return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
 
 
@@ -80,7 +80,7 @@ def read_assertion(text: str) -> Assertion:
 
 
 def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
-    """Return whether the owner of a key signed the assertion."""
+    """Return whether an assertion was signed with the private half of a public key."""
     import jwt  # Imported late: it loads cryptography, which no other request needs.
 
     try:
@@ -91,7 +91,7 @@ def is_signed_by(assertion: Assertion, public_pem: str) -> bool:
 
 
 def _object(segment: str) -> dict[str, Any]:
-    """Decode one segment as a JSON object without repeated members."""
+    """Decode one part of a JWT as a JSON object without repeated members."""
     try:
         text = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)).decode()
         if is_too_deep(text):
@@ -128,7 +128,7 @@ def _audiences(value: object) -> tuple[str, ...]:
 
 
 def _moment(value: object) -> float:
-    """Return a time in seconds since 1970; raise if it is negative, infinite or not a number."""
+    """Return a time in seconds since 1970; raise an error if it is negative or not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidAssertion
     if value < 0 or (isinstance(value, float) and not math.isfinite(value)):

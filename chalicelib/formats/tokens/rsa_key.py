@@ -1,4 +1,4 @@
-"""RSA keys of accounts in PEM form; `cryptography` is loaded on first use."""
+"""RSA keys of accounts in PEM format. `cryptography` is imported when it is first needed."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ MIN_BITS = 2048
 
 
 class InvalidKey(ValueError):
-    """Raised if a text is not an RSA key that accounts may use; the message gives the reason."""
+    """A text is not an RSA key that accounts may use. The message says why."""
 
 
 def new_private_pem() -> str:
-    """Create a private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
+    """Create an RSA private key of `MIN_BITS` bits, as unencrypted PKCS #1 PEM.
 
-    The previous service returned this form, and some clients strip its first and last line.
+    The service that Presage replaces returned this format. Some clients remove its first and last
+    line.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
@@ -46,9 +47,9 @@ def public_pem_of(private_pem: str) -> str:
 
 
 def checked_public_pem(public_pem: str) -> str:
-    """Validate a public key or certificate, and return the key in its stored form.
+    """Check a public key or certificate; return the key in its stored form.
 
-    Everything in a certificate except the key is ignored, including its expiry.
+    Only the key of a certificate is used. Its other contents, such as its expiry, are ignored.
 
     Raises:
         InvalidKey: the text is not an RSA public key of `MIN_BITS` bits or more.
@@ -74,7 +75,7 @@ def checked_public_pem(public_pem: str) -> str:
 
 
 def fingerprint(public_pem: str) -> str:
-    """Return the SHA-256 of a public key's DER form, in hexadecimal digits."""
+    """Return the SHA-256 of a public key in DER format, as hexadecimal digits."""
     body = "".join(line for line in public_pem.splitlines() if not line.startswith("-----"))
     return hashlib.sha256(base64.b64decode(body)).hexdigest()
 

@@ -1,7 +1,7 @@
-"""The service's own tokens: JWTs signed with HS256, created and verified only here.
+"""Access and refresh tokens: JWTs signed with HS256, created and verified only here.
 
-The algorithm is pinned, and the header contains the kind, so that an access token cannot pass as a
-refresh token. RFC 8725 sections 3.1, 3.11 and 3.12.
+Only HS256 is accepted. The header contains the kind, so that an access token is never accepted as a
+refresh token. RFC 8725, sections 3.1, 3.11 and 3.12.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _REMEMBERED = 512
 
 
 class NotOurToken(ValueError):
-    """Raised if a text is not a token of the expected kind that this service signed."""
+    """A text is not a token that this service signed as the expected kind."""
 
 
 def has_token_form(text: str) -> bool:
-    """Return whether a text has the length and the three parts of a token."""
+    """Return whether a text has the three parts of a token, and not too many characters."""
     return len(text) <= MAX_CHARACTERS and _COMPACT.fullmatch(text) is not None
 
 
 class TokenSigner:
-    """Signs and reads the tokens of one service."""
+    """Signs and verifies the tokens of this service."""
 
     def __init__(self, key: bytes, issuer: str) -> None:
         self._key = key
@@ -40,11 +40,11 @@ class TokenSigner:
         self._verified = lru_cache(_REMEMBERED)(self._verify)
 
     def sign(self, kind: str, claims: dict[str, Any]) -> str:
-        """Create a signed token.
+        """Return a signed token.
 
         Args:
             kind: ACCESS or REFRESH.
-            claims: Members in addition to issuer and audience.
+            claims: Claims in addition to issuer and audience.
         """
         # Imported late: it loads cryptography, which takes longer than the rest of the start.
         import jwt
@@ -53,7 +53,7 @@ class TokenSigner:
         return jwt.encode(named, self._key, _ALGORITHM, headers={"typ": kind})
 
     def read(self, kind: str, token: str) -> dict[str, Any]:
-        """Verify a token and return its claims; the caller checks the expiry.
+        """Verify a token and return its claims. The caller must check the expiry.
 
         Raises:
             NotOurToken: the token is of another kind or service, or not signed with the key.

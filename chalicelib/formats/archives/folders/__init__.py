@@ -1,1 +1,1 @@
-"""The labels of images in folders: names of folders, and label tables next to them."""
+"""The labels of images in archives of folders: folder names, and label tables next to them."""

@@ -1,4 +1,7 @@
-"""Reads label tables next to images: one-hot `_classes.csv`, `train.csv` with file and label."""
+"""Reads label tables next to images: a column per label, or a column with the label.
+
+Examples are the one-hot table `_classes.csv`, and `train.csv` with file and label.
+"""
 
 from __future__ import annotations
 
@@ -45,20 +48,26 @@ def is_label_table(member: ZipMember) -> bool:
 
 
 class _RowFault(ValueError):
-    """Raised if a row cannot be used; the text gives the reason and the remedy."""
+    """A row of a label table cannot be used. The message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels of images as label tables define them."""
+    """The labels that label tables give to images."""
 
     names: list[str] = field(default_factory=list)
-    """Labels in order of appearance."""
+    """Names of labels in order of first appearance."""
     labels: dict[int, list[int]] = field(default_factory=dict)
-    """Positions of an image's labels in `names`, by the image's index in the archive."""
+    """For each image, by its index in the archive, the positions of its labels in `names`."""
 
     def add(self, picture: int, labels: list[str], known: dict[str, int]) -> None:
-        """Add the labels of a row to its image."""
+        """Add the labels of a row to an image.
+
+        Args:
+            picture: Index of the image in the archive.
+            labels: Labels of the row.
+            known: Positions of labels in `names` by label; new labels are added.
+        """
         held = self.labels.setdefault(picture, [])
         for label in labels:
             at = known.setdefault(label, len(self.names))
@@ -78,9 +87,9 @@ def read_label_tables(
 
     Args:
         files: The files of the archive.
-        tables: Its label tables.
-        separator: Text between the labels of a cell; empty if a cell is one label.
-        can_label: Returns whether an image may take its label from a table.
+        tables: The label tables among them.
+        separator: Text between several labels in a cell; empty if each cell is one label.
+        can_label: Returns whether an image may get its label from a table.
 
     Raises:
         InvalidUpload: a table cannot be read.
@@ -99,7 +108,7 @@ def read_label_tables(
 
 
 class _Table:
-    """One label table and the images that it may name."""
+    """One label table, with the images that it may give labels to."""
 
     def __init__(self, files: BoxFiles, member: ZipMember, members: dict[int, ZipMember]) -> None:
         self._files, self._member, self._members = files, member, members
@@ -111,7 +120,7 @@ class _Table:
         self._file_at, self._label_at = 0, 1
 
     def read(self, separator: str) -> Iterator[tuple[int, int, list[str]]]:
-        """Yield row number, image and labels of each valid row, and reject the other rows."""
+        """Yield row number, index of the image and labels of each valid row; reject other rows."""
         with tempfile.SpooledTemporaryFile(max_size=_SMALL_BYTES) as spooled:
             file = cast("BinaryIO", spooled)
             try:
@@ -129,7 +138,7 @@ class _Table:
                 yield from self._read_rows(read_records(stream, delimiter), separator)
 
     def _decide(self, records: list[Record]) -> None:
-        """Find the columns from the header and the first rows."""
+        """Decide which columns have the file and the labels, by the header and the first rows."""
         rows = [list(map(str.strip, record.cells)) for record in records if any(record.cells)]
         if len(rows) < 2 or len(rows[0]) < 2:
             raise InvalidUpload(f"The label table {self._shown} has no rows. {_REMEDY}")
@@ -185,7 +194,7 @@ class _Table:
         return picture, found
 
     def _marked(self, cells: list[str]) -> list[str]:
-        """Return the labels whose cells are 1."""
+        """Return the labels whose cells are marked with 1 in a row."""
         found = []
         for at, name in enumerate(self._header):
             if at == self._file_at:
@@ -198,7 +207,7 @@ class _Table:
         return found
 
     def _find(self, cell: str) -> int | str:
-        """Return the image that a cell names, or the reason why there is none."""
+        """Return the index of the image that a cell names, or the reason why it was not found."""
         if not cell:
             return "the row names no picture; write its file name."
         path, folder = as_path(cell), self._folder

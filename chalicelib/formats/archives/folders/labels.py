@@ -1,4 +1,4 @@
-"""Decides which labels an image of an archive of folders has."""
+"""Decides which labels the images in an archive of folders have."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IMAGES = frozenset({"images", "image", "imgs", "img"})
 
 
 class FolderLabels:
-    """The labels of the images of an archive, from their folders or from label tables."""
+    """The labels of the images in an archive, from folder names or label tables."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class FolderLabels:
         reject: Callable[[RejectedItem], None],
         check: Callable[[], None],
     ) -> None:
-        """Read the folders' names and the label tables.
+        """Read the names of folders and the label tables.
 
         Args:
-            archive: The archive, without boxes.
+            archive: An archive without boxes.
             dataset_type: `image` or `image-multi-label`.
-            options: Options of the caller for reading the archive.
+            options: How the caller wants the archive to be read.
             reject: Called with each row of a table that cannot be used.
-            check: Called regularly; raises to stop.
+            check: Called often; raises an error to stop.
 
         Raises:
             InvalidUpload: a label table cannot be read.
@@ -79,18 +79,18 @@ class FolderLabels:
                 self._book.add(name)
 
     def is_table(self, member: ZipMember) -> bool:
-        """Return whether a file is a label table that was read, and thus no image."""
+        """Return whether a file is a label table that was read, so that it is not an image."""
         return member.index in self._used
 
     def shown(self, member: ZipMember) -> str:
-        """Return the labels of an image for a preview, without checks."""
+        """Return the unchecked labels of an image as one text, for a preview."""
         return ", ".join(self._names_of(member))
 
     def of(self, member: ZipMember) -> list[str]:
         """Return the labels of an image, cut to the stored length.
 
         Raises:
-            MemberProblem: the image has no label, or an unusable one.
+            MemberProblem: the image has no label, or a label cannot be used.
         """
         names = self._names_of(member)
         if not names:
@@ -107,7 +107,7 @@ class FolderLabels:
         return list(dict.fromkeys(map(cut_label, names)))
 
     def warnings(self) -> list[UploadWarning]:
-        """Return warnings of split folders, and of cells that look like several labels."""
+        """Return warnings about split folders, and about labels that look like several labels."""
         found = self._describe_splits()
         if not self._is_split_at:
             found += warn_of_several_labels(self._tables.names)
@@ -138,7 +138,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether the label may come from a table because the folder is not a label."""
+        """Return whether a table may give an image its label, because its folder does not."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)

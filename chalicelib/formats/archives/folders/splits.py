@@ -1,6 +1,6 @@
-"""Finds folders whose names are parts of a dataset, such as `train`, instead of labels.
+"""Finds folders that are splits of a dataset, such as `train`, instead of labels.
 
-Folders are labels by the contract, section 5; beyond.md, section 1 names the exceptions.
+By the contract, section 5, folders are labels. beyond.md, section 1 has the exceptions.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ _SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": 
 
 
 def split_of(folder: str) -> str:
-    """Return the split that a folder's name means, such as `train`; otherwise an empty text."""
+    """Return the split that the name of a folder means, such as `train`; "" if it means none."""
     name = folder.rpartition("/")[2].strip().casefold()
     return _SAME.get(name, name) if name in SPLITS else ""
 
 
 class SplitFolders:
-    """The split folders of an archive, above or within its class folders."""
+    """The folders of an archive that are splits, above or inside of the class folders."""
 
     def __init__(self, folders: Iterable[str]) -> None:
-        """Find the splits.
+        """Find the folders that are splits.
 
         Args:
-            folders: Paths of the folders that contain images.
+            folders: Paths of all folders that contain images.
         """
         holding = set(folders)
         self.outer = _find_outer(holding)
-        """Paths of split folders that hold the same class folders."""
+        """Paths of splits that contain the class folders, such as `train` above `train/cat`."""
         self.inner = _find_inner(holding)
-        """Paths of split folders within class folders, which hold them all."""
+        """Paths of splits inside of the class folders, such as `cat/train`."""
         self.repeating = frozenset() if self.outer or self.inner else _find_repeating(holding)
-        """Paths of several folders among which each class folder occurs more than once."""
+        """Paths of several folders, each of which contains the same class folders."""
         names = {folder.rpartition("/")[2] for folder in holding}
         self.are_labels = len(names) > 1 and all(map(split_of, names)) and not self.inner
-        """Whether split folders are read as labels, because there is nothing else to read."""
+        """Whether the folders are labels although their names mean splits: there are no others."""
 
 
 def _find_outer(folders: set[str]) -> frozenset[str]:

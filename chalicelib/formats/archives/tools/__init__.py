@@ -1,1 +1,1 @@
-"""Boxes in the formats of more tools: CreateML, LabelMe, CVAT and TensorFlow's csv."""
+"""Boxes in the formats of other tools: CreateML, LabelMe, CVAT and TensorFlow's CSV."""

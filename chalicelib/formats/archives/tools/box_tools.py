@@ -1,4 +1,4 @@
-"""Reads boxes of CreateML, LabelMe, CVAT for images and TensorFlow's csv. beyond.md, section 1."""
+"""Reads boxes of CreateML, LabelMe, CVAT for images and TensorFlow's CSV. beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _TABLE_SIGNS = tuple(name.encode() for name in _TABLE)
 
 
 class _ToolBox(NamedTuple):
-    """A box as a tool's file contains it, with texts or numbers that are not checked yet."""
+    """A box as a tool wrote it. Its values may be texts, and are not checked yet."""
 
     picture: str
     label: Any
@@ -51,28 +51,28 @@ class _ToolBox(NamedTuple):
 
 
 class _NotThis(ValueError):
-    """Raised if a file is not in the tool's format or is broken; the text gives the reason."""
+    """A file is damaged or not in the format of the tool. The message says why."""
 
 
 @dataclass(frozen=True)
 class BoxTool:
-    """A tool whose boxes are read."""
+    """A tool whose annotation files can be read."""
 
     kind: str
     words: str
     """Name of the tool in messages."""
     suffix: str
     signs: tuple[bytes, ...]
-    """Bytes that are all in a file of the tool, also in a broken one."""
+    """Bytes that each file of the tool contains, even a damaged one."""
     rows: Callable[[str], Iterator[_ToolBox]]
-    """Yields the boxes of a file's text; raises _NotThis before the first for another file."""
+    """Yields the boxes in the text of a file; raises _NotThis for a file of another kind."""
 
     def is_in(self, files: BoxFiles) -> bool:
-        """Return whether an archive has a file of the tool."""
+        """Return whether an archive contains a file of this tool."""
         return any(self._fits(files, member) for member in files.members(self.suffix))
 
     def read(self, files: BoxFiles) -> Annotations:
-        """Read all boxes; raise InvalidUpload if a file of the tool cannot be read."""
+        """Read all boxes of this tool; raise InvalidUpload if a file cannot be read."""
         result = Annotations(PLACE)
         for member in files.members(self.suffix):
             if not self._fits(files, member):

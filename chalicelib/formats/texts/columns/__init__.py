@@ -1,1 +1,1 @@
-"""Columns of tables: their names, their content, and which are text and label."""
+"""The columns of tables: their names and content, and which have the texts and the labels."""

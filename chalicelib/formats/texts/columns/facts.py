@@ -1,4 +1,4 @@
-"""Counts what the columns of separated text contain in its first rows."""
+"""Counts what the columns of a delimited text file contain in its first rows."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _LONGEST_SHARE = 2 / 3
 
 @dataclass
 class ColumnFacts:
-    """Statistics of one column below its first row."""
+    """Statistics of a column. The first row is separate, because it may be a header."""
 
     first: str = ""
-    """The cell of the first row, trimmed."""
+    """Cell of the first row, trimmed."""
     rows: int = 0
-    """Number of rows below it."""
+    """Number of rows below the first row."""
     characters: int = 0
-    """Number of characters below it."""
+    """Number of characters in all rows below the first row."""
     repeats: int = 0
-    """Number of rows that repeat the first row."""
+    """Number of rows that are equal to the first row."""
     counts: Counter[int] = field(default_factory=Counter)
-    """Frequency of each value, by its hash."""
+    """How often each value occurs, by hash of the value."""
     lists: Counter[int] = field(default_factory=Counter)
-    """Frequency of each value that may list several labels, by its hash."""
+    """How often each value occurs that looks like a list of labels, by hash of the value."""
     parts: Counter[int] = field(default_factory=Counter)
-    """Frequency of each label in these lists, by its hash."""
+    """How often each label occurs in these lists, by hash of the label."""
     not_longer: int = 0
-    """Number of rows whose cell is at most as long as the first row's."""
+    """Number of cells that are not longer than the first row's cell."""
     own_words: set[str] = field(default_factory=set)
-    """Words of the first row's cell that occur in no other."""
+    """Words of the first row's cell that occur in no other cell."""
 
     def begin(self, cell: str) -> None:
         """Store the cell of the first row."""
@@ -58,7 +58,7 @@ class ColumnFacts:
             self.own_words.difference_update(value.casefold().split())
 
     def _count(self, value: str, times: int = 1) -> None:
-        """Count a value, and its parts if it is a list."""
+        """Count a value `times` times, and its parts if it is a list of labels."""
         self.counts[hash(value)] += times
         if "|" in value or ";" in value:
             parts = split_labels(value)
@@ -67,7 +67,7 @@ class ColumnFacts:
                 self.parts.update({hash(part): times for part in parts})
 
     def with_first(self) -> ColumnFacts:
-        """Return a copy that also counts the cell of the first row."""
+        """Return a copy of the statistics that includes the first row."""
         facts = replace(
             self, counts=self.counts.copy(), lists=self.lists.copy(), parts=self.parts.copy()
         )
@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the cells are names that repeat, or lists of such names."""
+        """Return whether the cells look like names of labels, or like lists of such names."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -85,7 +85,7 @@ class ColumnFacts:
 
     @property
     def mostly_repeat(self) -> bool:
-        """Return whether there are few values, and most of them occur more than once."""
+        """Return whether most of the values occur more than once, and there are few of them."""
         once = sum(count == 1 for count in self.counts.values())
         return once * 2 < self.distinct > 1 and self.distinct * 2 <= self.rows
 
@@ -96,12 +96,12 @@ class ColumnFacts:
 
     @property
     def first_is_unlike(self) -> bool:
-        """Return whether the cell of the first row does not occur in other rows."""
+        """Return whether the first row's cell is not empty and occurs in no other row."""
         return bool(self.first) and hash(self.first) not in self.counts
 
     @property
     def first_is_short(self) -> bool:
-        """Return whether the first row's cell is shorter than nearly all others."""
+        """Return whether the first row's cell is shorter than nearly all other cells."""
         return self.not_longer * 20 <= self.rows
 
     @property
@@ -111,7 +111,7 @@ class ColumnFacts:
 
     @property
     def looks_like_a_name(self) -> bool:
-        """Return whether the first row's cell may be a column name."""
+        """Return whether the first row's cell looks like the name of a column."""
         return (
             0 < len(self.first) <= _LONGEST_NAME
             and len(self.first.split()) <= _MOST_WORDS
@@ -121,10 +121,10 @@ class ColumnFacts:
 
 
 def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) -> list[ColumnFacts]:
-    """Collect facts of two columns; the first row is separate, incomplete rows are skipped.
+    """Count the cells of two columns. Rows without one of these columns are skipped.
 
     Returns:
-        The facts of the texts and of the labels.
+        The statistics of the text column and of the label column.
     """
     facts = [ColumnFacts(), ColumnFacts()]
     first: Sequence[str] | None = None
@@ -145,11 +145,12 @@ def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) ->
 def has_unnamed_header(
     texts: ColumnFacts, labels: ColumnFacts, least_rows: int = _MIN_ROWS_WITHOUT_NAMES
 ) -> bool:
-    """Return whether the first row is a header with unknown names.
+    """Return whether the first row is a header whose names are unknown.
 
-    The cells of a header occur only once, while every other label repeats or nearly all texts are
-    longer. An example that is taken for a header would be lost. So each name must also have a word
-    that occurs nowhere below, and the name of the text column must be shorter than the texts.
+    The cells of a header occur only once, while every label repeats, or nearly all texts are
+    longer. If an example were taken for a header, it would be lost. So each name must also have a
+    word that occurs in no other row, and the name of the text column must be shorter than the
+    texts.
     """
     return (
         texts.rows >= least_rows
@@ -166,9 +167,10 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether the first row is a header: it has a known word, and no cell occurs again.
+    """Return whether the first row is a header with a known word and cells that occur once.
 
-    Forms use questions as column names, so one name may be a question if all labels repeat.
+    Forms use questions as column names. So if all labels repeat, one of the names may be a
+    question.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     return (
@@ -182,14 +184,14 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 
 
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
-    """Return whether the columns of texts and labels are certainly swapped.
+    """Return whether the text column and the label column are certainly swapped.
 
-    Then the "texts" are a few short names that repeat, and the "labels" are longer and nearly all
-    different. If the "labels" are much longer, a few names may occur only once.
+    That is so if the "texts" are a few short names that repeat, and the "labels" are longer and
+    nearly all different. If the "labels" are much longer, a few of the names may occur only once.
 
     Args:
-        texts: Facts of the assumed text column.
-        labels: Facts of the other column.
+        texts: Statistics of the column that is assumed to have the texts.
+        labels: Statistics of the other column.
         has_header: Whether the first row is a header.
     """
     names = texts if has_header else texts.with_first()

@@ -52,7 +52,7 @@ _FORMS_END = ";"
 
 
 class ColumnFinder:
-    """Determines step by step which columns of a table are text and label."""
+    """Decides step by step which columns of a table have the texts and the labels."""
 
     def __init__(self, table: TextTable, options: ReadingOptions) -> None:
         self._table = table
@@ -63,7 +63,7 @@ class ColumnFinder:
         self._is_guessed = False
         """Whether a column was chosen by its content."""
         self._texts_at: tuple[int, ...] = ()
-        """Positions of the columns that the caller joins to a text."""
+        """Positions of the columns whose cells are joined to one text, as the caller requested."""
 
     @property
     def _layout(self) -> TextLayout:
@@ -74,10 +74,10 @@ class ColumnFinder:
         self._table.layout = layout
 
     def find(self) -> TextLayout:
-        """Return the layout of the table, with header and columns.
+        """Return the layout of the table, including header and columns.
 
         Raises:
-            InvalidUpload: the columns are ambiguous.
+            InvalidUpload: it is not clear which columns to use.
         """
         if self._header_row:
             above = frozenset(range(1, self._header_row))
@@ -86,7 +86,7 @@ class ColumnFinder:
         return self._find_label_end()
 
     def _find_rows(self) -> None:
-        """Decide header and columns."""
+        """Decide which rows are titles or headers, and which columns to use."""
         first = next(self._table.rows(), None)
         if first is None:
             if self._table.has_rows_below():
@@ -107,7 +107,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Find a character that the exporting tool appends to every label."""
+        """Return the layout with the character that the exporting tool appends to every label."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         labels = [self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at]
@@ -117,7 +117,7 @@ class ColumnFinder:
         return replace(self._layout, label_end=_FORMS_END)
 
     def _find_titles(self) -> frozenset[int]:
-        """Find title rows, which have one cell and are above the column names."""
+        """Return the numbers of title rows, which have one cell, before the column names."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()
@@ -139,7 +139,13 @@ class ColumnFinder:
         return islice(self._table.rows(), _MOST_TITLES + _ROWS_BELOW)
 
     def _find_columns(self, number: int, names: list[str], *, has_titles: bool = False) -> None:
-        """Find the columns of text and label, and decide whether the first row is a header."""
+        """Decide which columns to use, and whether a row is a header.
+
+        Args:
+            number: number of the first row that is not skipped.
+            names: cells of this row.
+            has_titles: whether title rows before it are skipped.
+        """
         options, layout = self._options, self._layout
         self._is_guessed, self._texts_at = False, ()
         named = NamedColumns([], []) if options.header is False else self._find_named(names)
@@ -174,9 +180,9 @@ class ColumnFinder:
             self._find_swap(has_header=is_header)
 
     def _skip_second_header(self, names: list[str]) -> None:
-        """Leave out rows below the header that also name the columns, as survey tools write them.
+        """Skip rows below the header that name the columns again, as survey tools write them.
 
-        In such a row, columns of numbers, dates or addresses do not contain such a value.
+        Such a row has no number, date or address in columns that otherwise contain these.
         """
         # A column behind the last name has no profile.
         if not self._layout.header or len(names) == 2 or max(self._layout.positions) >= len(names):
@@ -204,7 +210,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Return the columns that fit by their names; codes and addresses are not texts."""
+        """Return the columns whose names fit texts or labels. Columns of codes are not texts."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -214,7 +220,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns by request, by name or by content; None if the table has only two."""
+        """Return the columns by request, by name or by content; None for a table of two columns."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
@@ -233,13 +239,13 @@ class ColumnFinder:
         self, names: list[str], named: NamedColumns, text_at: int | None = None,
         label_at: int | None = None,
     ) -> Columns:  # fmt: skip
-        """Choose the columns by their content; names that fit make a column more likely.
+        """Choose the columns by their content. A fitting name makes a column more likely.
 
         Args:
             names: cells of the first row.
-            named: columns that fit by their names.
-            text_at: position of the texts if the caller names it.
-            label_at: position of the labels if the caller names it.
+            named: columns whose names fit texts or labels.
+            text_at: position of the text column if the caller named it.
+            label_at: position of the label column if the caller named it.
 
         Raises:
             InvalidUpload: several columns fit equally well.
@@ -262,7 +268,13 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the column that clearly fits by content and name, else the only fitting name."""
+        """Return the only likely column; otherwise the only column whose name fits, or None.
+
+        Args:
+            named: columns whose names fit.
+            likely: columns with the best scores.
+            taken: column that is already used.
+        """
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
 
@@ -281,7 +293,7 @@ class ColumnFinder:
         )
 
     def _warn_of_longer_texts(self, names: list[str]) -> None:
-        """Warn if the text column was chosen by its name, but another column fits clearly best."""
+        """Add a warning if the text column was chosen by name, but another one has longer texts."""
         is_by_name = self._layout.header and not (self._options.text_column or self._is_guessed)
         if not is_by_name or len(names) == 2:
             return
@@ -309,7 +321,12 @@ class ColumnFinder:
         )
 
     def _width(self, names: list[str], *, is_wide: bool) -> int:
-        """Return the number of cells of a complete row."""
+        """Return how many cells a complete row has.
+
+        Args:
+            names: cells of the first row.
+            is_wide: whether the names or the caller show that rows have more than two cells.
+        """
         survey = self._table.survey(self._layout.delimiter)
         # Commas without quotes also make wide rows, but of different widths; sheets have none.
         is_even = self._layout.kind == XLSX or survey.share >= _MOST
@@ -320,7 +337,7 @@ class ColumnFinder:
         return max(survey.width, len(names), 2)
 
     def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:
-        """Find the columns that the caller names."""
+        """Return the columns that the caller named; None if no column was named."""
         text, label = self._options.text_column, self._options.label_column
         if not text and not label:
             return None
@@ -357,7 +374,13 @@ class ColumnFinder:
         return at
 
     def _is_header(self, names: list[str], columns: Columns | None, width: int) -> bool:
-        """Return whether the first row is a header."""
+        """Return whether the first row is a header.
+
+        Args:
+            names: cells of the first row.
+            columns: the chosen columns; None if they are the first two.
+            width: number of cells in a complete row.
+        """
         asked = [
             *split_columns(names, self._options.text_column),
             *split_columns(names, self._options.label_column),
@@ -383,7 +406,7 @@ class ColumnFinder:
         )
 
     def _find_swap(self, *, has_header: bool) -> None:
-        """Detect whether the columns are in reverse order."""
+        """Swap the columns, with a warning, if the texts are in the second of two columns."""
         if are_swapped(*self._table.facts(Columns(0, 1)), has_header=has_header):
             self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
                 COLUMNS_SWAPPED,
@@ -396,12 +419,12 @@ class ColumnFinder:
 def _no_columns(
     names: list[str], unknown: dict[str, list[int]], profiles: list[ColumnProfile]
 ) -> InvalidUpload:
-    """Return the error for a file whose columns cannot be determined; its detail lists them.
+    """Return the error for a table whose columns cannot be chosen. Its detail lists them.
 
     Args:
         names: cells of the first row.
         unknown: `text`, `label` or both, with the positions of the likely columns.
-        profiles: what the columns contain.
+        profiles: statistics of the columns.
     """
     what = " and ".join(f"the {role}s" for role in unknown)
     fields = " and ".join(f"'{role}Column'" for role in unknown)
@@ -425,7 +448,7 @@ def _no_columns(
 
 
 def _has_codes(cells: list[str], coded: list[int]) -> bool:
-    """Return whether a row has a code in one of the columns that hold codes."""
+    """Return whether a row has a code in one of the columns `coded`, which contain codes."""
     return any(is_code(cells[at].strip()) for at in coded if at < len(cells))
 
 
@@ -434,6 +457,6 @@ def _only(found: list[int]) -> int | None:
 
 
 def _shown(names: list[str]) -> str:
-    """Return the cells of a row as a shortened list."""
+    """Return the cells of a row as a text for messages, shortened."""
     shown = ", ".join(f"'{name.strip()[:40]}'" for name in names[:10])
     return shown + (", …" if len(names) > 10 else "")

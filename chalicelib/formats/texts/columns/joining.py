@@ -1,8 +1,8 @@
-"""Decides how to read rows with more cells than a header of two names.
+"""Decides how to read rows that have more cells than a header of two names.
 
-Texts with commas and without quotes fall into several cells. If the cells show where the label is,
-the text is joined again. Cells after a column of labels are left out with a warning. Otherwise such
-rows are rejected, since parts of texts would become labels.
+Texts with commas and without quotes are split into several cells. If the cells show where the label
+is, the text is joined again. If more columns follow a column of labels, they are ignored with a
+warning. Otherwise, such rows are rejected, because parts of texts would become labels.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout of a table with two column names, including how to read wide rows.
+    """Return the layout of a table with two column names, and how to read its wider rows.
 
-    A table with empty column names is left unchanged, because spreadsheets write columns without a
-    name in this way. If most rows have two cells, wide rows are rejected.
+    If the header has further cells without a name, the layout does not change, because spreadsheets
+    write columns without a name in this way. If most rows have two cells, wider rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -55,7 +55,7 @@ def join_cells(table: TextTable) -> TextLayout:
 
 
 def _warn(layout: TextLayout, code: str, message: str, numbers: list[int]) -> TextLayout:
-    """Return the layout with a warning about rows that have more cells than names."""
+    """Return the layout with a warning about rows that have more cells than the header."""
     warning = UploadWarning(
         code,
         f"{len(numbers):,} of the first rows have more cells than the header has names; {message}. "
@@ -68,13 +68,13 @@ def _warn(layout: TextLayout, code: str, message: str, numbers: list[int]) -> Te
 
 
 def _has_empty_names(table: TextTable) -> bool:
-    """Return whether the header has more cells than names."""
+    """Return whether the header has cells without a name after its names."""
     number = max(table.layout.skipped)
     return table.count_cells(number) > 2
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether the last cells repeat like labels, while the second cells do not."""
+    """Return whether the last cells of rows look like labels, and the second cells do not."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
@@ -87,7 +87,7 @@ def _has_labels_last(rows: list[list[str]]) -> bool:
 
 
 def _labels_move(rows: list[list[str]]) -> bool:
-    """Return whether labels are always the last cell, at different positions in different rows."""
+    """Return whether the label is the last cell in rows of different widths."""
     counts = Counter(map(len, rows))
     del counts[max(counts)]
     if not counts:
@@ -101,13 +101,13 @@ def _labels_move(rows: list[list[str]]) -> bool:
 
 
 def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
-    """Return whether the first comma belongs to numbers such as 4,50 and labels have no digits."""
+    """Return whether the first comma is a decimal comma as in 4,50, and no label has a digit."""
     cut = sum(cells[0][-1:].isdigit() and cells[1][:1].isdigit() for cells in wide)
     return cut >= len(wide) * _MOST and not any(map(str.isdigit, "".join(labels)))
 
 
 def _end_sentences(wide: list[list[str]]) -> bool:
-    """Return whether the second cells end like sentences, and the first cells do not."""
+    """Return whether the second cells end like sentences and the first cells do not."""
     ends = [[cells[at].strip()[-1:] in _SENTENCE_ENDS for cells in wide] for at in (0, 1)]
     return sum(ends[1]) >= len(wide) * _MOST and sum(ends[0]) <= len(wide) * _FEW
 
@@ -117,17 +117,20 @@ def _seconds(rows: list[list[str]]) -> set[str]:
 
 
 def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
-    """Return whether values can be labels: several, each for at least two rows on average."""
+    """Return whether values can be labels: at least two, each in two rows on average."""
     return 2 <= len(values) <= len(rows) / 2
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:
-    """Return whether a text was split at its commas: cells begin with a space or vary in number."""
+    """Return whether the cells after a label are parts of a text that was split at commas.
+
+    Then cells begin with a space, or rows have different widths.
+    """
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]
     return _count_spaced(wide, 2) >= _MOST or equal < len(wide) * _MOST
 
 
 def _count_spaced(rows: list[list[str]], at: int) -> float:
-    """Return the fraction of rows whose cell begins with a space."""
+    """Return the fraction of rows whose cell at an index begins with a space."""
     return sum(cells[at].startswith(" ") for cells in rows) / len(rows)

@@ -1,4 +1,4 @@
-"""Finds the columns of text and label by their names in a header."""
+"""Finds the columns with texts and labels by their names in a header."""
 
 from __future__ import annotations
 
@@ -79,32 +79,32 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 
 class Columns(NamedTuple):
-    """Positions of the columns of text and label, from 0."""
+    """Positions of the text column and the label column, from 0."""
 
     text: int
     label: int
 
 
 class NamedColumns(NamedTuple):
-    """The columns that can be text or label, by their names."""
+    """The columns whose names fit texts or labels."""
 
     texts: list[int]
-    """Positions of possible text columns, only those with the most certain kind of name."""
+    """Positions of columns that may have the texts. All have the most reliable kind of name."""
     labels: list[int]
-    """The same for labels."""
+    """Positions of columns that may have the labels. All have the most reliable kind of name."""
     is_sure: bool = False
-    """Whether both names are known as a whole, not only a word in them."""
+    """Whether both names are known, and not only contain a known word."""
 
     @property
     def columns(self) -> Columns | None:
-        """Return the two columns if the names are unambiguous."""
+        """Return the two columns if each name fits only one; otherwise None."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
 
 
 def find_documented_columns(cells: Sequence[str]) -> Columns | None:
-    """Find the documented names `text` and `label` in a header, in either order.
+    """Find the documented column names, such as `text` and `label`, in either order.
 
     Returns:
         The positions of the names; None if the row is not such a header.
@@ -119,7 +119,7 @@ def find_documented_columns(cells: Sequence[str]) -> Columns | None:
 
 
 def find_named_columns(names: Sequence[str]) -> NamedColumns:
-    """Return which names of a header can be those of texts, and which of labels."""
+    """Return the columns of a header whose names fit texts, and those that fit labels."""
     folded = [fold_name(name) for name in names]
     texts = _surest(folded, _OLD_TEXT, TEXT_NAMES, LABEL_NAMES)
     labels = _surest(folded, _OLD_LABEL, LABEL_NAMES, TEXT_NAMES)
@@ -131,7 +131,11 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Return text and label column of a header of two names, one of which is known; else None."""
+    """Return the columns of a header with two names, exactly one of which is known.
+
+    Returns:
+        The columns; None for any other header.
+    """
     is_text, is_label = (
         [fold_name(name) in known for name in names] for known in (TEXT_NAMES, LABEL_NAMES)
     )
@@ -142,7 +146,7 @@ def find_other_column(names: Sequence[str]) -> Columns | None:
 
 
 def has_known_word(names: Sequence[str]) -> bool:
-    """Return whether a name has a word that tables use for texts or labels, in any language."""
+    """Return whether a name has a word, in any language, that tables use for texts or labels."""
     words = {word for name in names for word in fold_name(name).split()}
     return not words.isdisjoint(TEXT_NAMES | LABEL_NAMES)
 
@@ -153,7 +157,7 @@ def fold_name(name: str) -> str:
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Find the column that a caller selects by name or position; None if there is none."""
+    """Return the position of the column with a name, or at a position from 1; None if missing."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]
@@ -163,9 +167,9 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:
-    """Split the columns that a caller names: one name, a JSON array, or names between commas.
+    """Split the columns that a caller names: one name, a JSON array, or names with commas.
 
-    The name of one existing column may contain commas.
+    A name with commas that belongs to a column is not split.
     """
     if find_column(names, wanted) is not None:
         return [wanted]
@@ -180,7 +184,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, else of known names, else of similar names."""
+    """Return the positions of documented names, otherwise of known names or of similar ones."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -189,7 +193,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Accepts "customer message" but not "message id", because the last word counts most."""
+    """Tests whether the last word of a name fits: "customer message" does, "message id" not."""
 
     known: frozenset[str]
     other: frozenset[str]

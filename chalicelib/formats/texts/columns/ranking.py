@@ -1,7 +1,8 @@
-"""Ranks the columns of a table as text and as label, by content and by name.
+"""Ranks the columns of a table by how well they fit texts and labels, by content and name.
 
-Texts are long, differ from row to row and consist of words. Labels are short and few, and each
-repeats. Names decide between columns of equal content: a status or an agent is a category too.
+Texts are long, consist of words, and differ from row to row. Labels are short and few, and each
+repeats. If the contents fit equally well, the name decides, because a status or an agent is also a
+category.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 
 @dataclass
 class ColumnProfile:
-    """Statistics of the rows of one column."""
+    """Statistics of the cells of one column below the first row."""
 
     name: str
     """Cell of the first row, trimmed."""
@@ -49,11 +50,11 @@ class ColumnProfile:
     """Number of cells that are not empty."""
     characters: int = 0
     words: int = 0
-    """Words in these cells; two characters of Chinese, Japanese or Korean count as one."""
+    """Number of words. Two characters of Chinese, Japanese or Korean count as one word."""
     codes: int = 0
-    """Cells that are numbers, dates, identifiers or addresses."""
+    """Number of cells that are numbers, dates, identifiers or addresses."""
     values: Counter[str] = field(default_factory=Counter)
-    """Frequency of each value."""
+    """How often each value occurs."""
 
     def add(self, cell: str) -> None:
         """Count one cell."""
@@ -72,10 +73,10 @@ class ColumnProfile:
         return [value for value, _ in self.values.most_common(SAMPLES)]
 
     def score_text(self, rows: int) -> float:
-        """Return how much the column looks like texts; 0 or more.
+        """Return how much the column looks like a text column, at least 0.
 
         Args:
-            rows: number of rows of the table.
+            rows: number of rows in the table.
         """
         if not self.rows:
             return 0.0
@@ -89,7 +90,11 @@ class ColumnProfile:
         )
 
     def score_label(self, rows: int) -> float:
-        """Return how much the column looks like labels; 0 or more."""
+        """Return how much the column looks like a label column, at least 0.
+
+        Args:
+            rows: number of rows in the table.
+        """
         distinct = len(self.values)
         if not 2 <= distinct <= min(_MOST_LABELS, self.rows / 2):
             return 0.0
@@ -106,7 +111,13 @@ class ColumnProfile:
     def _factor(
         self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
     ) -> float:
-        """Return the weight of the column's name."""
+        """Return the factor by which the column's name changes its score.
+
+        Args:
+            known: names that fit.
+            opposite: names of the other role.
+            hints: words that make a name fit.
+        """
         name = fold_name(self.name)
         words = name.split()
         if name in known:
@@ -123,24 +134,24 @@ class ColumnProfile:
         return 2 * self.codes > self.rows
 
     def are_codes(self, rows: int) -> bool:
-        """Return whether nearly all cells of a table's rows are codes in this column."""
+        """Return whether nearly all cells of the column are codes, in a table with `rows` rows."""
         return self.codes >= _NEARLY_ALL * rows
 
     @property
     def is_named_by_code(self) -> bool:
-        """Return whether the first cell is a code like those below it.
+        """Return whether the first row's cell is a code like the cells below it.
 
-        A name with letters, such as `Q1`, is not a code like the numbers below it.
+        A name with letters, such as `Q1`, is not a code like numbers below it.
         """
         has_letters = any(map(str.isalpha, self.samples[0])) if self.rows else False
         return is_code(self.name) and (has_letters or not any(map(str.isalpha, self.name)))
 
 
 def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list[ColumnProfile]:
-    """Compute statistics of all columns from the rows below the first row.
+    """Return the statistics of all columns, from the rows below the first row.
 
     Args:
-        rows: rows of the table, including the first row.
+        rows: rows of the table, beginning with the first row.
         names: cells of the first row.
     """
     profiles = [ColumnProfile(name.strip()) for name in names]
@@ -154,17 +165,18 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of those near it, except for a taken column."""
+    """Return the positions of the highest score and of scores near it, without `taken`."""
     others = [at for at, score in enumerate(scores) if at != taken and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]
 
 
 def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at: int) -> bool:
-    """Return whether the first row names the columns; the text column and some others decide.
+    """Return whether the first row has the column names, judged by all columns.
 
-    The cells of such a row are short names that do not occur below. Exports of issue trackers
-    repeat column names, and surveys number their columns.
+    Column names are short and do not occur in the rows below. A few exceptions are allowed, because
+    issue trackers repeat column names, and surveys number their columns. None is allowed in the
+    columns `text_at` and `others_at`.
     """
     named = [profile for profile in profiles if profile.name]
     coded = [profile for profile in named if profile.has_codes]
@@ -182,9 +194,9 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row names groups of columns, and the row below it the columns.
+    """Return whether a row names groups of columns, and the next row names the columns.
 
-    Cells of such a row are merged, so that some are empty or repeat. The cells of the next row are
+    The cells of such a row are merged, so some are empty or repeat. The cells of the next row are
     different short names that do not occur in later rows.
     """
     if len(below) < 2 or len(below[0]) < 3:
@@ -205,7 +217,7 @@ def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
-    """Return one line per column: position, name, distinct values, samples and ranks."""
+    """Return one line per column: position, name, number of values, samples and ranks."""
     lines = []
     for column in summarize_columns(profiles):
         samples = ", ".join(repr(value[:_SAMPLE_CHARACTERS]) for value in column.samples)
@@ -234,7 +246,7 @@ def summarize_columns(profiles: Sequence[ColumnProfile]) -> tuple[ColumnSummary,
 
 
 def _ranks(scores: Sequence[float]) -> list[int]:
-    """Return the rank of each score, from 1."""
+    """Return the rank of each score. The highest score has rank 1."""
     ranked = sorted(scores, reverse=True)
     # The index of the first equal score, so that thousands of columns take no squared time.
     first = {score: at for at, score in reversed(list(enumerate(ranked, start=1)))}

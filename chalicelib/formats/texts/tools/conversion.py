@@ -1,4 +1,4 @@
-"""Converts exports of known tools to comma-separated text for the common row reader."""
+"""Converts exports of known tools to CSV, so that one reader handles all rows."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ FAMILIES: tuple[Callable[[ExportFile], ToolExport | None], ...] = (
 
 
 class ConvertedExport(NamedTuple):
-    """An export as rows of text and label."""
+    """A tool's export, converted to rows of text and label."""
 
     rows: BinaryIO
-    """Comma-separated UTF-8; row n is utterance n."""
+    """CSV in UTF-8. Row n has example text n of the export."""
     layout: TextLayout
 
 
 def convert_export(
     file: BinaryIO, options: ReadingOptions, check: Callable[[], None]
 ) -> ConvertedExport | None:
-    """Convert a file if it is an export of a known tool.
+    """Convert a file to CSV if it is an export of a known tool.
 
     Args:
         file: Seekable; read from its start.
-        options: Options of the caller for reading the file.
-        check: Called regularly; raises to stop.
+        options: How the caller wants the file to be read.
+        check: Called often; raises an error to stop.
 
     Returns:
-        The rows; None if the file is of no known tool, or is to be read in another way.
+        The rows; None if the file is not a known export, or the caller wants it read otherwise.
 
     Raises:
-        InvalidUpload: the export cannot be read, or is not of the tool that the caller names.
+        InvalidUpload: the export cannot be read, or is not one of the tool that the caller named.
     """
     asked = options.format
     columns = options.text_column, options.label_column, options.delimiter, options.sheet

@@ -1,4 +1,4 @@
-"""Shared by readers of exports: the file, its examples, and errors that name the tool."""
+"""What all readers of exports use: the file, its examples, and errors that name the tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Pair = tuple[str, str]
 
 
 class ExportFault(ValueError):
-    """Raised if an export cannot be read; the text gives the reason."""
+    """An export cannot be read. The message says why."""
 
 
 @dataclass
@@ -24,27 +24,27 @@ class ExportFile:
 
     file: BinaryIO
     check: Callable[[], None]
-    """Called regularly; raises to stop."""
+    """Called often; raises an error to stop."""
 
     @cached_property
     def text(self) -> str:
-        """Return the whole text; an upload of texts has at most 25 MB."""
+        """Return the whole text of the file. An upload of texts has at most 25 MB."""
         with open_text(self.file, find_encoding(self.file)) as stream:
             return stream.read()
 
 
 @dataclass
 class EntityCount:
-    """Counts the entities that were left out."""
+    """Counts the entities in example texts, which are not imported."""
 
     count: int = 0
 
     def add(self, found: object) -> None:
-        """Count the entities of an utterance, a list."""
+        """Count the entities in a list."""
         self.count += len(found) if isinstance(found, list) else 0
 
     def join(self, spans: object) -> str:
-        """Join parts of a text, some of which are entities, into the whole text."""
+        """Return a text that is given in parts, and count the parts that are entities."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))
@@ -58,20 +58,20 @@ Reader = Callable[[Any, EntityCount], Iterator[Pair]]
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool whose exports are read."""
+    """A tool whose exports can be read."""
 
     kind: str
-    """Format of the file in the API."""
+    """Name of the format in the API."""
     name: str
-    """For messages."""
+    """Name of the tool in messages."""
     signs: tuple[str, ...]
-    """Strings that every export of the tool contains, even a broken one."""
+    """Strings that every export of the tool contains, even a damaged one."""
     recognise: Callable[[Any], bool]
-    """Returns whether a parsed document is an export."""
+    """Returns whether a parsed document is an export of the tool."""
     read: Reader
 
     def refuse(self, fault: object) -> InvalidUpload:
-        """Return a refusal that names the tool."""
+        """Return the error for an export that cannot be read; its text names the tool."""
         return InvalidUpload(
             f"The file is an export of {self.name} that cannot be read: {fault}. Export it again, "
             "or send csv with the columns text and label."
@@ -80,7 +80,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolExport:
-    """A recognised export."""
+    """An export that was recognised, with the tool that wrote it."""
 
     tool: Tool
     document: Any
@@ -101,7 +101,7 @@ def items_of(value: object) -> Iterator[Mapping[str, Any]]:
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str:
-    """Return a member that is a text; empty if it is missing or null.
+    """Return a member that must be a text; "" if it is missing or null.
 
     Raises:
         ExportFault: the member is not a text.
@@ -115,7 +115,7 @@ def text_of(item: Mapping[str, Any], key: str) -> str:
 
 
 def member(value: object, *keys: str) -> Any:
-    """Return the member at a path of keys; None if a key is missing."""
+    """Return the member at a path of keys in nested objects; None if a key is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -33,7 +33,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 
 def find_json_export(source: ExportFile) -> ToolExport | None:
-    """Return the export of a file of one JSON object; None if it is of no known tool."""
+    """Return the export in a file of one JSON object; None if no known tool wrote it."""
     source.file.seek(0)
     if source.file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
         return None
@@ -51,7 +51,7 @@ def find_json_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_json(text: str) -> Any:
-    """Return the first JSON value of a text; None if more follows, as in JSON lines.
+    """Return the JSON value of a text; None if more values follow, as in JSON lines.
 
     Raises:
         ExportFault: the text is not JSON, or exceeds a limit.

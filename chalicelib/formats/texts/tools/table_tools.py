@@ -26,7 +26,7 @@ _ADDED = _SIGNS | {"id", "annotator", "annotators", "created_at", "updated_at", 
 
 
 def find_table_export(source: ExportFile) -> ToolExport | None:
-    """Return Label Studio's CSV; None for another file, or if its columns are not clear."""
+    """Return the export in Label Studio's CSV; None for another file or unclear columns."""
     source.file.seek(0)
     head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
     first = next(iter(head.splitlines()), "")
@@ -59,7 +59,7 @@ def _read_tasks(document: Any, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _label_of(cell: str) -> str:
-    """Return the label of a cell; a list of choices becomes one label, with a warning."""
+    """Return the label in a cell. A list of choices becomes one label, with a warning."""
     if not cell.startswith(("{", "[")):
         return cell
     try:

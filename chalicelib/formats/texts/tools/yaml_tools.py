@@ -1,7 +1,7 @@
 """Exports in YAML: Rasa and Snips.
 
-The document is built from the parser's events, so that aliases, which can multiply a small file
-to gigabytes, are refused before anything is expanded.
+Documents are built from the events of the parser. So aliases, which can multiply a small file to
+gigabytes, are refused before they are expanded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SNIPS_ENTITY = re.compile(r"\[[\w:.@/ -]+\](?:\(([^()\n]*)\))?")
 
 
 def find_yaml_export(source: ExportFile) -> ToolExport | None:
-    """Return the export of a YAML file; None if it is of no known tool."""
+    """Return the export in a YAML file; None if no known tool wrote it."""
     source.file.seek(0)
     head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
     lines = (line for line in head.splitlines() if line.strip() and not line.startswith("#"))
@@ -56,7 +56,7 @@ def find_yaml_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
-    """Return the documents of a YAML text, of lists, dicts and texts only.
+    """Return the documents in a YAML text. They consist only of lists, dicts and texts.
 
     Raises:
         ExportFault: the text is not YAML, has aliases, or exceeds a limit.
@@ -78,7 +78,7 @@ def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
 
 
 class _Builder:
-    """Builds documents from events."""
+    """Builds documents from the events of a YAML parser."""
 
     def __init__(self) -> None:
         self.documents: list[Any] = []
@@ -86,7 +86,12 @@ class _Builder:
         self._keys: list[Any] = []
 
     def take(self, event: Any, count: int) -> None:
-        """Process a parser's event, by the name of the event's class."""
+        """Handle one event of the parser.
+
+        Args:
+            event: the event.
+            count: number of events so far.
+        """
         name = type(event).__name__
         if count > MAX_EVENTS:
             raise ExportFault(f"it has more than {MAX_EVENTS:,} nodes; export a part of it")

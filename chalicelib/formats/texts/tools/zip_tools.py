@@ -1,4 +1,4 @@
-"""Exports that are zip archives: agents of Dialogflow, Azure's custom text classification."""
+"""Exports that are zip archives: Dialogflow agents, Azure's custom text classification."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
 
 
 def may_be_zip_export(head: bytes) -> bool:
-    """Return whether a zip archive may be an export, by the name of its first entry."""
+    """Return whether a zip archive may be an export, judged by the name of its first file."""
     if not looks_like_zip(head) or len(head) < _NAME_AT:
         return False
     [length] = struct.unpack_from("<H", head, _NAME_AT - 4)
@@ -46,7 +46,7 @@ def may_be_zip_export(head: bytes) -> bool:
 
 
 def is_zip_export(file: BinaryIO) -> bool:
-    """Return whether a file is a zip archive with the files of a known export."""
+    """Return whether a file is a zip archive that contains the files of a known export."""
     file.seek(0)
     if not looks_like_zip(file.read(4)):
         return False
@@ -57,7 +57,7 @@ def is_zip_export(file: BinaryIO) -> bool:
 
 
 def find_zip_export(source: ExportFile) -> ToolExport | None:
-    """Return the export of a zip archive; None if it is of no known tool."""
+    """Return the export in a zip archive; None if no known tool wrote it."""
     source.file.seek(0)
     if not looks_like_zip(source.file.read(4)):
         return None
@@ -79,7 +79,7 @@ def _kind_of(archive: ZipArchive) -> str:
 
 
 class _Files:
-    """The files of an archive, read within one limit."""
+    """The files of an archive, whose total unpacked size is limited."""
 
     def __init__(self, archive: ZipArchive, source: ExportFile) -> None:
         self._archive, self._check = archive, source.check
