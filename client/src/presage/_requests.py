@@ -23,7 +23,7 @@ T = TypeVar("T", bound=Record)
 ATTEMPTS = 6
 # Seconds: a longer `Retry-After` raises the error instead of blocking the caller.
 LONGEST_PAUSE = 30.0
-# Code of a 409 while the first attempt is still running; a retry gets its response.
+# Code of a 409 while the first attempt is running; a retry gets the response of that attempt.
 UNDER_WAY = "idempotency_key_under_way"
 # Codes of a 503 that guarantee that nothing was done.
 REFUSED_CODES = frozenset({"machine_busy", "nothing_is_saved"})
@@ -81,7 +81,7 @@ class Request:
         return arguments
 
     def pause(self, error: Exception) -> bool | float:
-        """Return whether to retry after an error: no, yes, or after some seconds."""
+        """Return False not to retry, True to retry, or the seconds to wait before a retry."""
         is_harmless = self.method in ("GET", "DELETE") or self.is_keyed or self.is_read
         if isinstance(error, UnreachableError):
             cause = error.__cause__

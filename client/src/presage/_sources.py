@@ -54,7 +54,7 @@ def is_address(file: File) -> bool:
 
 
 class ReadingOptions(TypedDict, total=False):
-    """Options for reading an uploaded file; what is not given is detected."""
+    """Options for reading an uploaded file; the service detects what is not set."""
 
     format: str | None
     delimiter: str | None

@@ -92,7 +92,7 @@ class Table(records.FormTableItem):
             for cell in self.attributes.cells
             if cell.cell_location.row_index == 1 and cell.cell_type == "columnHeader"
         }
-        # A few headers are not a header row: naming columns by the others would lose data.
+        # If only a few cells are headers, there is no header row: taking one would lose data.
         if rows and len(heads) == len(rows[0]):
             return pandas.DataFrame(rows[1:], columns=rows[0])
         return pandas.DataFrame(rows)
@@ -194,5 +194,5 @@ class FormResult(records.FormResult):
         return [item for item in self.probabilities if item["label"] == label]
 
 
-# One for each task.
+# One class of results for each task.
 OcrResult = records.TextResult | records.ContactResult | TableResult | FormResult

@@ -200,7 +200,7 @@ class AsyncDatasets(Generic[ResultT_co]):
             try:
                 await dataset.delete()
             except PresageError as error:
-                # The caller needs to know both: why the upload failed, and what remains.
+                # The caller must learn both why the upload failed and what remains.
                 remains = f"The dataset {dataset.id} could not be deleted: {error}"
                 failed.args = (f"{failed} {remains}",)
             raise
@@ -261,7 +261,7 @@ class AsyncDatasets(Generic[ResultT_co]):
         language: str | None = None,
         label_descriptions: Mapping[str, str] | None = None,
     ) -> AsyncDataset[ResultT_co]:
-        """Create a dataset without examples, with the given labels and what they mean."""
+        """Create a dataset without examples, with the given labels and their descriptions."""
         fields = {"name": name, "type": type, "language": language}
         fields["labelDescriptions"] = _described(label_descriptions)
         fields["labels"] = ",".join(labels) if labels else None

@@ -126,7 +126,7 @@ class AsyncLanguage(AsyncFamily[Prediction]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction:
-        """Predict a sample with the call for the model's type."""
+        """Predict a sample with the API call that fits the model's type."""
         # The service refuses a model of another type than its call expects.
         call = "sentiment" if model_type == "text-sentiment" else "intent"
         fields = {"numResults": num_results, "explain": explain}
@@ -301,7 +301,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> Prediction | Detection:
-        """Predict a sample with the call for the model's type."""
+        """Predict a sample with the API call that fits the model's type."""
         if model_type == "image-detection":
             return await self.detect(model_id, sample)
         return await self.predict(model_id, sample, num_results=num_results, explain=explain)
@@ -335,7 +335,7 @@ class AsyncVision(AsyncFamily[Prediction | Detection]):
 
     async def _post_image(self, call: str, file: File, fields: dict[str, Any], kind: type[T]) -> T:
         path = f"{self.path}/{call}"
-        # Reading a document is not counted, so that repeating the call is harmless.
+        # Documents do not count as predictions, so repeating the call is harmless.
         is_read = call == "ocr"
         if is_address(file):
             # The service fetches a URL itself, so the file does not pass through this machine.

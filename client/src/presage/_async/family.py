@@ -17,13 +17,13 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
 
     path = ""
     model_types = ""
-    """How the types of its models begin."""
+    """Beginning of the types of the family's models."""
 
     def __init__(self, transport: AsyncTransport, uploads: AsyncUploads) -> None:
         self.transport = transport
         self.uploads = uploads
         self.sibling: AsyncFamilyBase = self
-        """The other family: lists of models have those of both."""
+        """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> AsyncFamilyBase:
         """Return the family of a model type."""
@@ -38,7 +38,7 @@ class AsyncFamilyBase(ABC, Generic[ResultT_co]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> ResultT_co:
-        """Predict a sample with the call for the model's type."""
+        """Predict a sample with the API call that fits the model's type."""
 
     @abstractmethod
     async def add_sample(

@@ -99,7 +99,7 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await family.predict_sample(*own, sample, num_results, explain)
 
     async def retrain(self, **options: Unpack[TrainOptions]) -> AsyncModel[ResultT_co]:
-        """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
+        """Train the model again on its dataset; it keeps its id, and still predicts meanwhile."""
         return await AsyncModels(self.family).retrain(self.model_id, **options)
 
     async def adjust(
@@ -130,11 +130,11 @@ class AsyncModel(records.Model, Generic[ResultT_co], kw_only=True):
         return await AsyncModels(self.family).card(self.model_id, version)
 
     def versions(self) -> AsyncPages[records.ModelVersion]:
-        """List the kept versions, newest first; each training makes one."""
+        """List the stored versions, newest first; each training makes one."""
         return AsyncModels(self.family).versions(self.model_id)
 
     async def serve_version(self, version: int) -> records.ModelVersion:
-        """Serve a kept version from the next call on."""
+        """Serve a stored version from the next call on."""
         return await AsyncModels(self.family).serve_version(self.model_id, version)
 
     async def delete_version(self, version: int) -> records.ModelVersion:
@@ -326,7 +326,7 @@ class AsyncModels(Generic[ResultT_co]):
         return await self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> AsyncPages[records.ModelVersion]:
-        """List the kept versions of a model, newest first; each training makes one.
+        """List the stored versions of a model, newest first; each training makes one.
 
         Example:
             async for one in model.versions():
@@ -336,7 +336,7 @@ class AsyncModels(Generic[ResultT_co]):
         return pages_of(self._transport, request, records.ModelVersion)
 
     async def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
-        """Serve a kept version from the next call on."""
+        """Serve a stored version from the next call on."""
         path = f"{self._base}/models/{model_id}/versions/{version}/serve"
         return await self._transport.record(Request("PUT", path), records.ModelVersion)
 

@@ -81,7 +81,7 @@ class AsyncTemplates:
             return self._bound(await self._transport.record(request, AsyncLearnedTemplate))
 
     async def get(self, template_id: str) -> AsyncLearnedTemplate:
-        """Fetch the state of a template that is learned."""
+        """Fetch the state of a template that is being learned."""
         request = Request("GET", f"{self._base}/{template_id}")
         return self._bound(await self._transport.record(request, AsyncLearnedTemplate))
 

@@ -133,7 +133,7 @@ class ModelExports:
 
         Args:
             model_id: id of the model.
-            version: number of a kept version; the served one if absent.
+            version: number of a stored version; the served one if absent.
             format: `bundle`, an archive for `presage-runtime`, or `onnx`, one graph.
         """
         fields = {"modelVersion": version, "format": format}

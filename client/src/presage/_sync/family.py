@@ -18,13 +18,13 @@ class FamilyBase(ABC, Generic[ResultT_co]):
 
     path = ""
     model_types = ""
-    """How the types of its models begin."""
+    """Beginning of the types of the family's models."""
 
     def __init__(self, transport: Transport, uploads: Uploads) -> None:
         self.transport = transport
         self.uploads = uploads
         self.sibling: FamilyBase = self
-        """The other family: lists of models have those of both."""
+        """The other family, because lists of models contain those of both families."""
 
     def of_type(self, model_type: str) -> FamilyBase:
         """Return the family of a model type."""
@@ -39,7 +39,7 @@ class FamilyBase(ABC, Generic[ResultT_co]):
         num_results: int | None,
         explain: bool | None = None,
     ) -> ResultT_co:
-        """Predict a sample with the call for the model's type."""
+        """Predict a sample with the API call that fits the model's type."""
 
     @abstractmethod
     def add_sample(

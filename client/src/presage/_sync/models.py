@@ -100,7 +100,7 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return family.predict_sample(*own, sample, num_results, explain)
 
     def retrain(self, **options: Unpack[TrainOptions]) -> Model[ResultT_co]:
-        """Train the model again on its current dataset. It keeps its id and predicts meanwhile."""
+        """Train the model again on its dataset; it keeps its id, and still predicts meanwhile."""
         return Models(self.family).retrain(self.model_id, **options)
 
     def adjust(
@@ -131,11 +131,11 @@ class Model(records.Model, Generic[ResultT_co], kw_only=True):
         return Models(self.family).card(self.model_id, version)
 
     def versions(self) -> Pages[records.ModelVersion]:
-        """List the kept versions, newest first; each training makes one."""
+        """List the stored versions, newest first; each training makes one."""
         return Models(self.family).versions(self.model_id)
 
     def serve_version(self, version: int) -> records.ModelVersion:
-        """Serve a kept version from the next call on."""
+        """Serve a stored version from the next call on."""
         return Models(self.family).serve_version(self.model_id, version)
 
     def delete_version(self, version: int) -> records.ModelVersion:
@@ -327,7 +327,7 @@ class Models(Generic[ResultT_co]):
         return self._transport.record(request, records.Card)
 
     def versions(self, model_id: str) -> Pages[records.ModelVersion]:
-        """List the kept versions of a model, newest first; each training makes one.
+        """List the stored versions of a model, newest first; each training makes one.
 
         Example:
             for one in model.versions():
@@ -337,7 +337,7 @@ class Models(Generic[ResultT_co]):
         return pages_of(self._transport, request, records.ModelVersion)
 
     def serve_version(self, model_id: str, version: int) -> records.ModelVersion:
-        """Serve a kept version from the next call on."""
+        """Serve a stored version from the next call on."""
         path = f"{self._base}/models/{model_id}/versions/{version}/serve"
         return self._transport.record(Request("PUT", path), records.ModelVersion)
 

@@ -82,7 +82,7 @@ class Templates:
             return self._bound(self._transport.record(request, LearnedTemplate))
 
     def get(self, template_id: str) -> LearnedTemplate:
-        """Fetch the state of a template that is learned."""
+        """Fetch the state of a template that is being learned."""
         request = Request("GET", f"{self._base}/{template_id}")
         return self._bound(self._transport.record(request, LearnedTemplate))
 

@@ -15,7 +15,7 @@ import typer.main
 from presage._sources import BatchOcrOptions, ReadingOptions, TrainParams
 from presage.cli.context import pairs, value
 
-# Options that are set by their name alone.
+# Options without a value.
 _FLAGS = frozenset({"strict", "shrink"})
 _HELP = {
     "format": "Format of the file, if it is not recognised, such as csv or coco.",
@@ -54,7 +54,8 @@ _WORD = re.compile(
     r"(?:(?P<mark>['`])(?:trainParams\.)?(?P<quoted>[A-Za-z]+)(?P=mark)"
     r"(?P<after> (?:field|parameter)s?\b)?|\b(?P<bare>[a-z]+[A-Z][A-Za-z]*)\b)"
 )
-# What precedes a field that is an ordinary word; elsewhere such a word may be a column or label.
+# Words before a field whose name is an ordinary word. Elsewhere, such a word may be the name of a
+# column or label.
 _LEAD = re.compile(r"(?:^|\. |\b(?:[Ww]ith|[Ss]end|[Ee]ither|[Ll]eave|or the) )$")
 _PLAIN_FIELDS = frozenset({"delimiter", "strict"})
 

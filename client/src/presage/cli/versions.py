@@ -17,7 +17,7 @@ Version = Annotated[int, typer.Argument(help="Number of a version.", show_defaul
 
 @app.command()
 def versions(model_id: ModelId, as_json: Json = False) -> None:
-    """List the kept versions of a model, newest first."""
+    """List the stored versions of a model, newest first."""
     with client() as service:
         found = find_model(service, model_id).versions().list()
     rows = [
@@ -98,7 +98,7 @@ def export(
     model_id: ModelId,
     file: Annotated[Path, typer.Argument(help="File to write.", show_default=False)],
     version: Annotated[
-        int | None, typer.Option(help="Number of a kept version.", show_default="the served one")
+        int | None, typer.Option(help="Number of a stored version.", show_default="the served one")
     ] = None,
     format_: Annotated[
         str | None,
