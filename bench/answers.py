@@ -42,13 +42,13 @@ _VOLATILE = {
     "trainingTime", "seconds", "expires_in", "policy", "unsaved", "version", "x-amz-date",
     "x-amz-signature",
 }  # fmt: skip
-"""Members that differ from run to run, and the version."""
+"""Members that differ from run to run, and the version; they are not compared."""
 
 Answers = dict[str, dict[str, Any]]
 
 
 class Recorder:
-    """Calls the service and stores each answer under a name, without what changes by chance."""
+    """Calls the service, and stores each answer by name, without random values."""
 
     def __init__(self, url: str, key_file: Path) -> None:
         """Sign in with the demo account's private key."""
@@ -73,7 +73,8 @@ class Recorder:
             answer = self._client.request(method, path, headers=headers, **options)
             if answer.status_code not in (429, 503) or "rate" not in answer.text:
                 break
-            time.sleep(1)  # a rate of calls per second is not what is compared
+            # A refusal because of the rate of calls is repeated, because rates are not compared.
+            time.sleep(1)
         kind = answer.headers.get("content-type", "")
         body = answer.json() if "json" in kind and answer.content else answer.text
         if name:
@@ -88,7 +89,7 @@ class Recorder:
         return body
 
     def wait(self, path: str, member: str = "status") -> Any:
-        """Ask until a job has ended; nothing is stored."""
+        """Poll until a job has ended; the answers are not stored."""
         deadline = time.monotonic() + JOB_SECONDS
         while time.monotonic() < deadline:
             body = self.call("", "GET", path)
@@ -98,7 +99,7 @@ class Recorder:
         raise TimeoutError(path)
 
     def _stable(self, value: Any, member: str = "") -> Any:
-        """Replace what two runs of one version do not share."""
+        """Replace values that differ between two runs of the same version."""
         if member in _VOLATILE:
             return type(value).__name__
         if isinstance(value, dict):
@@ -121,7 +122,7 @@ class Recorder:
 
 
 def shape(kind: str, color: str, number: int) -> Image.Image:
-    """Draw a 96 x 96 image of one shape whose place follows from the number."""
+    """Draw an image of 96 x 96 pixels with one shape; the number decides its place."""
     image = Image.new("RGB", (96, 96), (200 - number % 7 * 9, 210, 190 + number % 5 * 8))
     left, top, side = 4 + number * 7 % 40, 5 + number * 11 % 38, 30 + number % 6 * 3
     draw = ImageDraw.Draw(image)
@@ -334,7 +335,7 @@ def record_images(recorder: Recorder) -> None:
 
 
 def read_model(recorder: Recorder, name: str, family: str, model: str) -> None:
-    """Read everything that the service says of a model."""
+    """Read every record that belongs to a model."""
     for what in ("train/{}", "models/{}", "models/{}/lc", "models/{}/card", "models/{}/evaluation"):
         recorder.call(f"{name}: {what}", "GET", f"/v2/{family}/{what.format(model)}")
 

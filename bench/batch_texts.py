@@ -1,4 +1,4 @@
-"""Batches of texts: what they cost compared with the encoder, memory, and single calls meanwhile.
+"""Measures batches of texts: their cost compared with the encoder's, memory, and single calls.
 
 Sections of bench/bench_batches.py.
 """
@@ -50,7 +50,7 @@ print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
 
 @contextmanager
 def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack, Client, World]]:
-    """Start a stack with an account that asks twice a second."""
+    """Start a stack, and yield it with the client of an account that polls twice a second."""
     environment = {"PRESAGE_RATE_FACTOR": "1000"}
     with LocalStack(app, environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
@@ -61,7 +61,7 @@ def served(app: str = "app:app", **fields: object) -> Iterator[tuple[LocalStack,
 
 
 def model_of(client: Client, asked: argparse.Namespace) -> str:
-    """Train a model of the fast profile on queries of 150 labels."""
+    """Train a model with the fast profile on queries with 150 labels; return its id."""
     rows = short_texts(asked.data, 10**9)[:: max(1, 150_000 // TRAINED_ON)]
     fields = {"trainParams": json.dumps({"profile": "fast"})}
     dataset_id = int(client.upload(csv_file(rows))["id"])
@@ -77,7 +77,7 @@ def lines_of(texts: Iterable[str]) -> bytes:
 
 
 def begin(client: Client, model: str, content: bytes, call: str = "batches", **more: Any) -> str:
-    """Ask for a batch or ranking; return the path of its record."""
+    """Start a batch or ranking; return the path of its record."""
     name = "lines.csv" if content.startswith(b"text") else "lines.jsonl"
     sent = {"modelId": model, **more}
     files = {"data": (name, content)}
@@ -88,7 +88,7 @@ def begin(client: Client, model: str, content: bytes, call: str = "batches", **m
 
 
 def _sent_before(client: Client, name: str, content: bytes) -> str:
-    """Send a file by a separate form, as files too large for a call need; return its path."""
+    """Upload a file by a separate form, as large files need; return its path."""
     issued = client.json("POST", "/v2/uploads", {"name": name}).ok
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / name
@@ -106,7 +106,7 @@ def end(client: Client, path: str) -> dict[str, Any]:
 
 
 def bench_speed(report: Report, asked: argparse.Namespace) -> None:
-    """Compare seconds and rate of a batch with `encode` alone and with callers of single texts."""
+    """Compare time and rate of a batch with those of `encode` alone and of single calls."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (stack, client, _):
         model = model_of(client, asked)
@@ -131,7 +131,7 @@ def bench_speed(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_memory(report: Report, asked: argparse.Namespace) -> None:
-    """Largest process of a batch for real and of one ten times as long, and the lines' results."""
+    """Compare the memory of two batches, one of them ten times as long, and check their results."""
     peaks = []
     for app, count in (("app:app", asked.lines // 10), (CONSTANT, asked.lines)):
         with served(app) as (stack, client, world):
@@ -155,7 +155,7 @@ def bench_memory(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_latency(report: Report, asked: argparse.Namespace) -> None:
-    """Single calls while nothing else runs, and while a batch does."""
+    """Measure the time of single calls, alone and while a batch runs."""
     texts = [text for text, _ in short_texts(asked.data, asked.texts)]
     with served() as (_, client, _):
         model = model_of(client, asked)
@@ -178,7 +178,7 @@ def bench_latency(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_quota(report: Report, asked: argparse.Namespace) -> None:
-    """Run a batch on fewer predictions than it has lines, with `partial` and without."""
+    """Run a batch with more lines than predictions are left, with and without `partial`."""
     texts = [f"text {n}" for n in range(asked.texts)]
     left = len(texts) // 2
     with served(CONSTANT) as (_, client, world):
@@ -200,17 +200,17 @@ def _left(client: Client) -> int:
 
 
 def _own(stack: LocalStack) -> list[tuple[str, int]]:
-    """List the processes of a stack, without its emulator."""
+    """Return the processes of a stack, except its emulator, with their names."""
     return [(name, pid) for name, pid in stack.processes.items() if name != "aws"]
 
 
 def _largest(stack: LocalStack) -> float:
-    """Return the most memory that any of them ever had, in MB."""
+    """Return the largest peak memory of these processes, in MB."""
     return max(peak_bytes(pid) for _, pid in _own(stack)) / 1e6
 
 
 def _processor(stack: LocalStack) -> float:
-    """Processor seconds of a stack's processes but the emulator, those of their children too."""
+    """Return the processor seconds of these processes and their children."""
     total = 0
     for _, pid in _own(stack):
         fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
@@ -219,7 +219,7 @@ def _processor(stack: LocalStack) -> float:
 
 
 def _encode(texts: Sequence[str]) -> tuple[float, float]:
-    """Encode texts in a process of their own; wall clock and processor seconds."""
+    """Encode texts in a separate process; return its wall time and processor time in seconds."""
     done = subprocess.run(
         [sys.executable, "-c", _ENCODE, str(default_directory())],
         input=json.dumps(list(texts)),
@@ -234,7 +234,7 @@ def _encode(texts: Sequence[str]) -> tuple[float, float]:
 
 
 def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
-    """Ask texts one by one from several callers; how many are answered a second."""
+    """Predict single texts from several callers at once; return the answers per second."""
 
     def ask(share: Sequence[str]) -> None:
         with client.clone() as mine:
@@ -248,7 +248,7 @@ def _calling(client: Client, model: str, texts: Sequence[str]) -> float:
 
 
 def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any, calls: int = 400) -> float:
-    """Ask at least a hundred single texts, one after the other; the 99th of a hundred times."""
+    """Predict at least a hundred texts one by one; return the 99th percentile of their times."""
     taken: list[float] = []
     for text in texts[:calls]:
         begun = time.perf_counter()
@@ -261,12 +261,12 @@ def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any, calls: 
 
 
 def _text(number: int) -> str:
-    """Describe the content of a line."""
+    """Return the text of a line of the file."""
     return f"{'abcdefgh'[number % 8] * 40} {number}"
 
 
 def _wrong(client: Client, model: str, record: dict[str, Any], count: int) -> int:
-    """Count lines that are out of place or without a label, or differ from the single call."""
+    """Count lines of the result that are misplaced, unlabelled, or unlike a single call."""
     wrong, seen, step = 0, 0, max(1, count // COMPARED)
     with opened(record["resultUrl"]) as answer:
         for line in answer:

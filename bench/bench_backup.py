@@ -36,17 +36,17 @@ MODELS = 50
 MODEL_ROWS = 24
 MODEL_SECONDS = 600.0
 PICTURES = 100
-"""Pictures of each of two labels."""
+"""Images of each of two labels."""
 MOVING_SECONDS = 3.0
-"""How long callers write before the dump of a stack that moves begins, in seconds."""
+"""Seconds for which callers write before the dump of a busy stack begins."""
 DUMP_SECONDS = 60.0
 AGAIN_SECONDS = 15.0
 RESTORE_SECONDS = 120.0
 MEMORY_GB = 0.5
 SETS = ("SS", "NS", "BS")
-"""Types of DynamoDB's sets, whose members come in any order."""
+"""DynamoDB's set types, whose members have no order."""
 NAMED = 5
-"""Things that differ which are shown by name."""
+"""Number of differences that are printed by name."""
 CHANGED_SHARE = 0.05
 """Most bytes that a dump after one small change may write, as a share of a whole of 10 MB or more.
 
@@ -60,9 +60,9 @@ class Run:
     """One finished command."""
 
     seconds: float
-    """How long it took."""
+    """Duration in seconds."""
     memory: float
-    """The most memory that it had in use, in GB."""
+    """Peak memory in GB."""
 
 
 def run(stack: LocalStack, *arguments: str) -> Run:
@@ -86,19 +86,19 @@ def run(stack: LocalStack, *arguments: str) -> Run:
 
 
 def files(folder: Path) -> dict[Path, int]:
-    """Size of each file of a backup in bytes, by path."""
+    """Return the size in bytes of each file of a backup, by path."""
     found = [*(folder / PIECES).glob("*/*"), folder / MANIFEST]
     return {path: path.stat().st_size for path in found}
 
 
 def written(folder: Path, before: Mapping[Path, int]) -> int:
-    """Bytes of the files that a dump has added or replaced."""
+    """Return the bytes of the files that a dump has added or replaced."""
     new = {path: size for path, size in files(folder).items() if path not in before}
     return sum(new.values()) + (folder / MANIFEST).stat().st_size
 
 
 class Contents:
-    """Everything that a stack holds, read without the code under test but for the table list."""
+    """All rows and objects of a stack, read without the code under test."""
 
     def __init__(self, stack: LocalStack) -> None:
         settings = stack.settings
@@ -116,7 +116,7 @@ class Contents:
             self.objects[key] = (answer["Body"].read(), answer["ContentType"])
 
     def differences(self, other: Contents) -> int:
-        """Count rows and objects that are missing on one side or differ; name the first."""
+        """Count rows and objects that are missing on one side or differ; print the first."""
         pairs = ((self.rows, other.rows), (self.objects, other.objects))
         differing = [
             key
@@ -130,7 +130,7 @@ class Contents:
 
 
 def _plain(value: Any) -> Any:
-    """Put members and sets in an order."""
+    """Sort members and sets, so that equal values compare as equal."""
     if isinstance(value, dict):
         return sorted(
             (name, sorted(inner) if name in SETS else _plain(inner))
@@ -141,22 +141,22 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Bench:
-    """What every part needs."""
+    """The stacks, caller and report that every section uses."""
 
     report: Report
-    """Where rows go."""
+    """Receives the rows."""
     first: LocalStack
     """The stack with the data."""
     second: LocalStack
-    """The empty one."""
+    """The empty stack."""
     caller: Client
-    """Whose data it is."""
+    """The client of the account with the data."""
     folder: Path
-    """The backup."""
+    """The folder of the backup."""
 
 
 def fill(caller: Client, texts: int, models: int) -> int:
-    """Upload texts and pictures and train models; returns the data set of the models."""
+    """Upload texts and images and train models; return the id of the models' dataset."""
     started = time.perf_counter()
     small = int(caller.dataset(csv_file(made_rows(MODEL_ROWS)))["id"])
     for number in range(models):
@@ -164,7 +164,7 @@ def fill(caller: Client, texts: int, models: int) -> int:
         ended = caller.wait_model(model_id, MODEL_SECONDS)
         assert ended["status"] == "SUCCEEDED", ended
     caller.vision().dataset(folders_zip(count=PICTURES), file_name="pictures.zip")
-    # Last, so that nothing waits for the embedding of these texts.
+    # Uploaded last, so that nothing else waits for the embedding of these texts.
     big = caller.wait_dataset(int(caller.upload(big_file(texts), name="big")["id"]), 300)
     assert big["totalExamples"] == texts, big
     say(f"filled in {time.perf_counter() - started:.0f} s")
@@ -172,7 +172,7 @@ def fill(caller: Client, texts: int, models: int) -> int:
 
 
 def bench_move(bench: Bench) -> None:
-    """Dump one stack, restore the other, and compare all of it."""
+    """Dump one stack, restore the dump into the other, and compare their data."""
     dumped = run(bench.first, "dump", str(bench.folder))
     size = sum(files(bench.folder).values())
     verified = run(bench.first, "verify", str(bench.folder))
@@ -190,7 +190,7 @@ def bench_move(bench: Bench) -> None:
 
 
 def bench_again(bench: Bench) -> int:
-    """Dump again after two more examples; returns their data set."""
+    """Add two examples and dump again; return the id of their dataset."""
     path, caller = f"{LANGUAGE}/datasets", bench.caller
     home = int(caller.json("POST", path, {"name": "home", "type": "text-intent"}).ok["id"])
     for label in ("left", "right"):
@@ -209,7 +209,7 @@ def bench_again(bench: Bench) -> int:
 
 
 def bench_moving(bench: Bench, home: int, trained: int) -> None:
-    """Dump while callers upload, train, add and delete; what is restored contradicts nothing."""
+    """Dump while callers upload, train, add and delete; check the restored data."""
     bench.first.resume_workers()
     load = Load(bench.caller, home, trained, Journal())
     time.sleep(MOVING_SECONDS)
@@ -231,7 +231,7 @@ def bench_moving(bench: Bench, home: int, trained: int) -> None:
 
 
 def main() -> int:
-    """Run all of it; the exit status is 0 when all bars hold."""
+    """Run all sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_backup")
     parser.add_argument(
         "--texts", type=int, default=BIG_TEXTS, help="examples of the large dataset"
@@ -239,7 +239,7 @@ def main() -> int:
     parser.add_argument("--models", type=int, default=MODELS, help="models that are trained")
     options = parser.parse_args()
     report = Report(f"Backup of {options.texts:,} texts and {options.models} models")
-    # Tokens of the first stack are good in the second.
+    # The stacks share a signing key, so tokens of the first one are valid in the second.
     secret = {"PRESAGE_TOKEN_SECRET": "one key for both stacks, longer than 32 bytes"}
     with (
         LocalStack(environment=secret) as first,

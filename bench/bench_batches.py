@@ -1,8 +1,8 @@
-"""Batches compared with single calls: equal answers, cost, memory, and waits of single calls.
+"""Compares batches with single calls: equal answers, cost, memory, and times of single calls.
 
-Run: python -m bench.bench_batches [--only SECTION …] [--pictures 1000] [--documents 100]
-[--texts 20000] [--lines 1000000] [--data FOLDER]; the smallest run is --only files --pictures 2
---documents 1.
+Run: python -m bench.bench_batches [--only SECTION …] [--pictures 1000] [--documents 100] [--texts
+20000] [--lines 1000000] [--data FOLDER]; the smallest run is --only files --pictures 2 --documents
+1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 def compare(
     report: Report, client: Client, call: str, files: Mapping[str, bytes], **fields: str
 ) -> None:
-    """Predict files as a batch and one by one; report how many lines are equal."""
+    """Predict files as a batch and by single calls; report how many lines are equal."""
     begun = time.perf_counter()
     _, lines = answered(client, VISION, "files.zip", make_zip(files), seconds=3600, **fields)
     batch_seconds = time.perf_counter() - begun
@@ -46,7 +46,7 @@ def compare(
 
 
 def bench_files(report: Report, asked: argparse.Namespace) -> None:
-    """Pictures and documents as batches and one by one."""
+    """Compare images and documents in batches with single calls."""
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         client = world.photographer()

@@ -1,7 +1,7 @@
-"""What the client costs: its import, its size, a call, and a file of 500 MB.
+"""Measures the client: its import, its size, a call, and the upload of a file of 500 MB.
 
-Run: python -m bench.bench_client [--only import|size|call|upload]. Each figure is measured
-next to its peer in the same run: httpx's import, a bare call of httpx.
+Run: python -m bench.bench_client [--only import|size|call|upload]. Each time is compared with a
+peer in the same run: the import of httpx, or a call with httpx alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ with Presage.from_env() as client:
 
 
 def import_ratio(repeats: int = IMPORTS) -> float:
-    """Return the median seconds of `import presage` by those of `import httpx`, in turn."""
+    """Return the median time of `import presage`, divided by that of `import httpx`."""
     seconds: dict[str, list[float]] = {"httpx": [], "presage": []}
     for _ in range(repeats + 1):
         for name, found in seconds.items():
@@ -48,8 +48,9 @@ def import_ratio(repeats: int = IMPORTS) -> float:
 
 
 def python(code: str, *arguments: str, **variables: str) -> str:
-    """Run a program with the client on its path and return what it printed."""
-    # Installed packages have bytecode: without it, imports would also be timed compiling.
+    """Run a Python program that can import the client, and return its output."""
+    # Installed packages have byte code. Without it, the time of an import would include
+    # compilation.
     cached = {"PYTHONDONTWRITEBYTECODE": ""}
     environment = {**os.environ, **cached, "PYTHONPATH": str(SOURCE), **variables}
     command = [sys.executable, "-c", code, *arguments]
@@ -68,7 +69,7 @@ def packed_size() -> int:
 
 
 def call_ratio(url: str, email: str, key: str) -> float:
-    """Return the median seconds of a call by the client by those of httpx alone, in turn."""
+    """Return the median time of a call by the client, divided by that of a call by httpx alone."""
     import httpx
 
     sys.path.insert(0, str(SOURCE))
@@ -97,7 +98,7 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def upload_memory(world: World, email: str) -> float:
-    """Send a file of 500 MB and return the most memory of the process, in MB."""
+    """Upload a file of 500 MB and return the peak memory of the process, in MB."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "large.zip"
         with file.open("wb") as stream:

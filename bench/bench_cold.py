@@ -37,22 +37,22 @@ from tests.pictures import draw
 ROOT = Path(__file__).parents[1]
 _BY_NAME = {function.name: function for function in FUNCTIONS}
 IMPORT_SECONDS = 0.3
-"""Longest `import app`."""
+"""Longest time of `import app`, in seconds."""
 FIRST_SECONDS = 1.5
-"""Longest way from the start of `import app` to the first prediction's answer."""
+"""Longest time, in seconds, from the start of `import app` to the first prediction."""
 RATE = 100e6
-"""Bytes a second that the bucket brings."""
+"""Rate at which the bucket sends model files, in bytes a second."""
 EMPTY_SECONDS = {"bge": 2.0, "bge,mpnet": 2.8}
-"""Longest way from the start of the entry to the first answer on an empty disk, by what is loaded.
+"""Longest time from the start to the first answer on an empty disk, by the parts that are loaded.
 
-A model of the fast profile needs the first, one of the accurate profile both.
+A model of the fast profile needs the first entry, one of the accurate profile both parts.
 """
 AFTER_SECONDS = 0.4
-"""Longest first answer after everything is loaded."""
+"""Longest time of the first answer after everything is loaded, in seconds."""
 PRICE_SHARE = 0.4
-"""Most of the former price of the function's seconds that a call for a record may cost."""
+"""Largest cost of a call for a record, as a fraction of its former cost."""
 CALLS = 100
-"""Of each kind of process, for a price."""
+"""Calls of each kind of process for a price."""
 RUNS = 5
 QUESTION = "will it rain in the next hours"
 MODULES = (
@@ -116,7 +116,7 @@ print(json.dumps((time.perf_counter() - began) / asked["calls"]))
 
 
 class Package:
-    """The zip, unpacked, and this Python, which sees nothing else.
+    """The unpacked zip, run with this Python and nothing else installed.
 
     Args:
         zip_file: what is deployed.
@@ -131,7 +131,7 @@ class Package:
                 path.chmod(entry.external_attr >> 16 & 0o777 or 0o644)
 
     def run(self, code: str, given: Mapping[str, str], sent: str = "") -> Any:
-        """Run code in a fresh process, isolated from this machine's packages; return its JSON."""
+        """Run code in a new process, without this machine's packages; return its JSON output."""
         done = subprocess.run(
             self._command(code),
             input=sent,
@@ -144,7 +144,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean time of a warm call, on the share of a processor of some memory."""
+        """Return the mean time of a warm call, with the processor time that some memory brings."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),
@@ -168,17 +168,17 @@ class Package:
         return [sys.executable, "-I", "-S", "-B", "-c", program]
 
     def modules(self) -> dict[str, str]:
-        """Import everything; return the files that were imported."""
+        """Import all modules that functions use; return the imported files by module."""
         return dict(self.run(_IMPORT_ALL, {}))
 
 
 def measure_import(package: Package, runs: int = RUNS) -> list[list[float]]:
-    """Import the application in fresh processes; wall clock and processor seconds of each."""
+    """Import the application in new processes; return wall time and processor time of each."""
     return [package.run(_IMPORT, {}) for _ in range(runs)]
 
 
 class Stack:
-    """A local stack with models of both profiles, and what a caller sends to ask them.
+    """A local stack with models of both profiles, and the requests that ask them.
 
     Args:
         stack: runs.
@@ -204,23 +204,23 @@ class Stack:
         self._world.close()
 
     def expected(self, profile: str) -> str:
-        """Return the label that the stack itself answers."""
+        """Return the label that the running stack answers."""
         return str(self._caller.best(self._models[profile], QUESTION))
 
     def question(self, profile: str) -> dict[str, Any]:
-        """Ask a model for the label of the question."""
+        """Return the request for a prediction of a text."""
         body = json.dumps({"modelId": self._models[profile], "document": QUESTION}).encode()
         return self._signed(make_event("POST", f"{LANGUAGE}/intent", body, "application/json"))
 
     def picture(self) -> dict[str, Any]:
-        """Ask a prebuilt model what a picture shows."""
+        """Return the request for a prediction of an image with a prebuilt model."""
         fields = [("modelId", b"GeneralImageClassifier", None)]
         body = multipart(*fields, ("sampleContent", draw(size=(224, 224)), "a.png"))
         kind = 'multipart/form-data; boundary="B"'
         return self._signed(make_event("POST", "/v2/vision/predict", body, kind))
 
     def record(self) -> dict[str, Any]:
-        """Ask for the record of a dataset."""
+        """Return the request for the record of a dataset."""
         return self._signed(make_event("GET", f"{LANGUAGE}/datasets/{self.dataset_id}"))
 
     def _train(self, profile: str) -> str:
@@ -233,7 +233,7 @@ class Stack:
 
 
 def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list[float]]:
-    """Ask a trained model of a local stack from fresh processes, model files on their disk.
+    """Measure first predictions of new processes that have the model files on their disk.
 
     Returns:
         Seconds of wall clock and processor of each, `import app` included.
@@ -248,7 +248,7 @@ def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list
 def measure_empty(
     package: Package, stack: Stack, bucket: SlowBucket, loads: str, event: Any, runs: int = RUNS
 ) -> tuple[list[list[float]], set[str]]:
-    """Ask a model from fresh processes that have nothing on their disk.
+    """Measure first predictions of new processes that have nothing on their disk.
 
     Returns:
         Seconds from the start to the first answer, and of that answer alone, of each process; and
@@ -270,7 +270,7 @@ def measure_empty(
 
 
 def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None:
-    """Report the starts with an empty disk: texts of both profiles, and pictures."""
+    """Report starts with an empty disk, for texts of both profiles and for images."""
     endpoint = stack.given["AWS_ENDPOINT_URL"]
     with SlowBucket(endpoint, default_directory(), RATE) as bucket:
         for profile, loads in zip(("fast", "accurate"), EMPTY_SECONDS, strict=True):
@@ -286,7 +286,7 @@ def add_empty(report: Report, package: Package, stack: Stack, runs: int) -> None
 def _add_starts(
     report: Report, name: str, found: Sequence[Sequence[float]], limit: float | None
 ) -> None:
-    """Report the medians of some starts with an empty disk."""
+    """Report the medians of starts with an empty disk."""
     firsts, afters = zip(*found, strict=True)
     bar = None if limit is None else Bar(limit, is_ceiling=True)
     report.add(f"{name}, empty disk: median", statistics.median(firsts), "s", bar)
@@ -297,10 +297,10 @@ def _add_starts(
 def add_prices(
     report: Report, package: Package, stack: Stack, runs: int, former: Package | None = None
 ) -> None:
-    """Report what the function costs of a call for a record, as it was and as it is.
+    """Report the function's cost of a call for a record, formerly and now.
 
-    The bar is about the function's share, its seconds of memory: a request has its price whatever
-    answers it.
+    The bar is on the function's part of the cost, seconds times memory, because the gateway charges
+    the same for every request.
 
     Args:
         report: takes the rows.
@@ -332,7 +332,7 @@ def add_prices(
 
 
 def add_rows(report: Report, name: str, found: Sequence[Sequence[float]], limit: float) -> None:
-    """Report the best and the median of some runs."""
+    """Report the best and the median of several runs."""
     walls, cpus = zip(*found, strict=True)
     report.add(f"{name}: best", min(walls), "s")
     bar = Bar(limit, is_ceiling=True)

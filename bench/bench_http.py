@@ -1,7 +1,7 @@
-"""The whole service over HTTP: latency, throughput, exact counting, trainings and big files.
+"""Measures the service over HTTP: latency, throughput, counting, trainings and large files.
 
-Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a local stack of
-its own. `GET /v2/health`, a route that does nothing, is measured with every latency as peer.
+Run: python -m bench.bench_http [--data FOLDER] [--only SECTION]. It starts a separate local stack.
+Each latency is compared with that of `GET /v2/health`, a route that does almost nothing.
 """
 
 from __future__ import annotations
@@ -53,54 +53,54 @@ BIG_BYTES = 25 * 1024 * 1024
 FLOOD_PAIRS = 5
 FLOOD_CALLS = 2_000
 HEALTH_PAUSE = 0.05
-"""Time between two looks at the service while it works, in seconds."""
+"""Seconds between two samples of the service while it works."""
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value that a share of all values does not exceed."""
+    """Return the value that a given fraction of all values does not exceed."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, int(share * len(ranked)))]
 
 
 def milliseconds(call: Callable[[], object]) -> float:
-    """How long one call takes."""
+    """Return how long one call takes, in milliseconds."""
     start = time.perf_counter()
     call()
     return 1_000 * (time.perf_counter() - start)
 
 
 def profile(name: str) -> dict[str, str]:
-    """Return the field of a training that forces a profile; the bars are those of the fast one."""
+    """Return the field of a training that sets a profile; the bars are for the fast one."""
     return {"trainParams": json.dumps({"profile": name})}
 
 
 @dataclass
 class Bench:
-    """What every section needs."""
+    """The stack, accounts and report that every section uses."""
 
     stack: LocalStack
     """The running service."""
     world: World
-    """Its accounts."""
+    """The accounts of the stack."""
     report: Report
-    """Where rows go."""
+    """Receives the rows."""
     data: Path
     """Folder of the evaluation data."""
 
     def __post_init__(self) -> None:
-        """Sign a caller in and train the model that the sections ask."""
+        """Sign in an account, and train the model that the sections use."""
         self.caller = self.world.caller("GOLD", example_calls=1_000_000)
         self.dataset_id = int(self.caller.dataset(weather())["id"])
         self.model_id = self.caller.model(self.dataset_id, **profile("fast"))
 
     def health(self) -> float:
-        """Median of the route that does nothing, in milliseconds."""
+        """Return the median latency of the health route, in milliseconds."""
         durations = [milliseconds(lambda: self.caller.get("/v2/health")) for _ in range(200)]
         return quantile(durations, 0.5)
 
 
 def bench_latency(bench: Bench) -> None:
-    """One client, one warm model."""
+    """Measure the latency of one client with one warm model."""
     durations = answer_times(bench, bench.model_id)
     health = bench.health()
     peer = ("GET /v2/health", health)
@@ -115,7 +115,7 @@ def bench_latency(bench: Bench) -> None:
 
 
 def answer_times(bench: Bench, model_id: str) -> list[float]:
-    """Milliseconds of each prediction, after some to warm up."""
+    """Return the time of each prediction in milliseconds, after some to warm up."""
 
     def ask(number: int) -> None:
         """Make one prediction."""
@@ -127,7 +127,7 @@ def answer_times(bench: Bench, model_id: str) -> list[float]:
 
 
 def engine_share(bench: Bench) -> float:
-    """Median of the same prediction made in this process, without HTTP and storage."""
+    """Return the median time of the same prediction in this process, without HTTP and storage."""
     container = Container(bench.stack.settings)
     service = PredictionService(container.served_models, UNCOUNTED, container.encoders)
     model = container.served_models.find(bench.world.account_id(bench.caller), bench.model_id)
@@ -142,14 +142,14 @@ def engine_share(bench: Bench) -> float:
 
 
 def bench_client(bench: Bench) -> None:
-    """Trips of a prediction to AWS, and the processor time of what makes them."""
+    """Measure the calls to AWS of one prediction, and the processor time of making them."""
     container, trips = Container(bench.stack.settings), Counter[str]()
     clients = container.stores.clients
     for client in (clients.dynamodb, clients.dynamodb_once):
         client.meta.events.register("before-call", lambda model, **_: trips.update([model.name]))
 
     def ask() -> None:
-        """Make the trips of a prediction whose engine takes no time."""
+        """Make the AWS calls of a prediction, without its engine."""
         caller = container.tokens.find_caller(bench.caller.token, lambda: bench.model_id)
         assert caller.model is not None
         container.allowances.predict(caller.account, caller.model, lambda: None)
@@ -166,7 +166,7 @@ def bench_client(bench: Bench) -> None:
 
 
 def bench_throughput(bench: Bench) -> None:
-    """Eight clients at once; every answer a 200 and every one counted."""
+    """Send predictions from eight clients at once; check that each succeeds and is counted."""
     caller = bench.world.caller("GOLD")
     dataset_id = int(caller.dataset(weather())["id"])
     model_id = caller.model(dataset_id, **profile("fast"))
@@ -179,7 +179,7 @@ def bench_throughput(bench: Bench) -> None:
         return None if status == 200 else str(status)
 
     def look(clients: dict[int, Client], _: int) -> None:
-        """Call the route that does nothing."""
+        """Call the health route."""
         clients.setdefault(0, caller.clone()).get("/v2/health")
 
     run_crowd(CLIENTS, CLIENTS, predict)
@@ -199,7 +199,7 @@ def bench_throughput(bench: Bench) -> None:
 
 
 def bench_start(bench: Bench) -> None:
-    """From POST train to the start of its handler on an idle stack."""
+    """Measure the time from the call for a training to its start, on an idle stack."""
     dataset_id = int(bench.caller.dataset(weather())["id"])
     durations = []
     for number in range(STARTS):
@@ -216,7 +216,7 @@ def bench_start(bench: Bench) -> None:
 
 
 def bench_case(bench: Bench) -> None:
-    """Check the oracle of 150 texts: its counts, and the time of its training."""
+    """Train on 150 texts with known results; check their counts and the time."""
     content = (bench.data / "text" / "case_routing_intent.csv").read_bytes()
     dataset = bench.caller.dataset(content, name="case")
     sizes = sorted(item["numExamples"] for item in dataset["labelSummary"]["labels"])
@@ -229,7 +229,7 @@ def bench_case(bench: Bench) -> None:
 
 
 def bench_mixed(bench: Bench) -> None:
-    """32 threads, four accounts: no answer holds anything of another request."""
+    """Send mixed requests of four accounts from 32 threads; check that no data is mixed up."""
     crowd = []
     for number in range(4):
         caller = bench.world.caller("GOLD")
@@ -248,7 +248,7 @@ def bench_mixed(bench: Bench) -> None:
 
 
 def bench_quota(bench: Bench) -> None:
-    """64 callers and 1,000 predictions left: exactly 1,000 are answered, round after round."""
+    """Let 64 callers use up 1,000 predictions, repeatedly; check that exactly 1,000 succeed."""
     exact = 0
     for number in range(QUOTA_ROUNDS):
         caller = bench.world.caller()
@@ -261,7 +261,7 @@ def bench_quota(bench: Bench) -> None:
 
 
 def bench_banking(bench: Bench) -> None:
-    """BANKING77 over HTTP."""
+    """Train and predict BANKING77 over HTTP; report accuracy and times."""
     content = (bench.data / "text" / "banking77_train.csv").read_bytes()
     started = time.perf_counter()
     dataset_id = int(bench.caller.dataset(content, name="banking")["id"])
@@ -279,7 +279,7 @@ def bench_banking(bench: Bench) -> None:
 
 
 def bench_big(bench: Bench) -> None:
-    """Upload 25 MB: read in time, in memory, without slowing others; then read its last page."""
+    """Upload 25 MB; measure time, memory and the latency of others; then read the last page."""
     content = big_file()
     say(f"a file of {len(content) / 1e6:.1f} MB, {len(content.split()):,} words")
     caller, add = bench.caller, bench.report.add
@@ -304,7 +304,7 @@ def bench_big(bench: Bench) -> None:
 
 
 def big_file(texts: int = BIG_TEXTS) -> bytes:
-    """Make texts of about 250 characters and 29 words; 100,000 are just below 25 MB in all."""
+    """Make texts of about 250 characters and 29 words; 100,000 of them are just below 25 MB."""
     chosen = random.Random(7)
     letters = "abcdefghijklmnoprstuvw"
     words = ["".join(chosen.choices(letters, k=chosen.randint(5, 10))) for _ in range(5_000)]
@@ -320,17 +320,17 @@ def big_file(texts: int = BIG_TEXTS) -> bytes:
 
 @dataclass
 class Watch:
-    """What was seen while the service worked."""
+    """Samples that were taken while the service worked."""
 
     durations: list[float]
-    """Answers of the route that does nothing, in milliseconds."""
+    """Latencies of the health route, in milliseconds."""
     memory: list[int]
     """Resident memory of the worker, in bytes."""
 
 
 @contextmanager
 def watched(bench: Bench) -> Iterator[Watch]:
-    """Sample health and memory while something runs."""
+    """Sample latency and memory while the block runs."""
     watch, is_over = Watch([], []), threading.Event()
     worker = bench.stack.processes["ingest"]
 
@@ -351,31 +351,32 @@ def watched(bench: Bench) -> Iterator[Watch]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory that a process has in use."""
+    """Return the resident memory of a process, in bytes."""
     return _status(pid, "VmRSS:")
 
 
 def peak_bytes(pid: int) -> int:
-    """Return the most memory that a process ever had in use."""
+    """Return the peak memory of a process, in bytes."""
     return _status(pid, "VmHWM:")
 
 
 def _status(pid: int, name: str) -> int:
-    """Read one line of what the system reports of a process, in bytes."""
+    """Read one line of /proc/PID/status, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def delete(caller: Client, dataset_id: int) -> None:
-    """Delete a dataset, so that its embedding does not disturb the next section."""
+    """Delete a dataset, so that its embedding does not slow the next section."""
     record = caller.delete(f"{LANGUAGE}/datasets/{dataset_id}").ok
     caller.wait_deletion(record["id"], 120)
 
 
 def bench_flood(bench: Bench) -> None:
-    """One account at ten times its rate, its bucket empty: others' predictions with and without.
+    """Measure predictions of others while one account calls at ten times its rate.
 
-    What it may do costs others time, too: so it is also compared with the same account at its rate.
+    Even its allowed calls take time from others. So the latency is also compared with that next to
+    the same account at its normal rate.
     """
     rate = RATES["STARTER"][RECORDS]
     flooder, seen = bench.world.caller("STARTER"), Counter[str]()
@@ -401,7 +402,7 @@ def bench_flood(bench: Bench) -> None:
 
 
 def flood_leg(bench: Bench) -> float:
-    """Return the p99 of many predictions, one after the other."""
+    """Return the 99th percentile of many predictions, one after the other."""
     ask = bench.caller.predict
     return quantile(
         [
@@ -413,7 +414,7 @@ def flood_leg(bench: Bench) -> float:
 
 
 def empty_bucket(bench: Bench, flooder: Client) -> None:
-    """Use up what an account may call at once, so that only its rate counts."""
+    """Use up the calls that an account may make at once, so that from then on its rate counts."""
     settings, now = bench.stack.settings, datetime.now(UTC)
     rate = Rate(RATES["STARTER"][RECORDS])
     store = RateStore(Clients(settings))
@@ -437,7 +438,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 when all bars hold."""
+    """Run the sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="SECTION")

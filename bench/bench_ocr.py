@@ -1,10 +1,10 @@
-"""Accuracy and cost of OCR on public data, with Tesseract in the same run as the peer.
+"""Measures accuracy and cost of OCR on public data, with Tesseract as the peer in the same run.
 
-Run with `make bench-ocr` or `python -m bench.bench_ocr [--data FOLDER] [--only NAME]
-[--engine NAME] [--no-peer] [--plot] [--picture FILE]`. Files are read by the functions that the
-service calls; one section asks the whole service over HTTP. Prints a table, writes
-build/bench/ocr.json, and fails when a bar is missed. `--plot` draws the pages with the boxes found
-into build/bench/plots; `--picture` only draws the sample page with everything found in it.
+Run with `make bench-ocr` or `python -m bench.bench_ocr [--data FOLDER] [--only NAME] [--engine
+NAME] [--no-peer] [--plot] [--picture FILE]`. Files are read by the functions that the service
+calls; one section calls the whole service over HTTP. Prints a table, writes build/bench/ocr.json,
+and fails if a bar is missed. `--plot` draws the pages with the boxes found into build/bench/plots;
+`--picture` only draws the sample page with everything found in it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from infra.models import default_directory
 
 @dataclass
 class Bench:
-    """What every section needs."""
+    """The engines, data and report that every section uses."""
 
     report: Report
     data: Path
     reader: Reader
     """The engine that is measured."""
     peer: Reader | None
-    """The engine to compare with; None when it was left out."""
+    """The engine to compare with; None if it is left out."""
     plots: ocr_plots.Plots | None
 
     def add(
@@ -59,12 +59,12 @@ class Bench:
         peer: float | None = None,
         interval: tuple[float, float] | None = None,
     ) -> None:
-        """Report a value, with its peer's when there is one."""
+        """Report a value, with the peer's value if there is one."""
         other = None if peer is None or self.peer is None else (self.peer.name, round(peer, 4))
         self.report.add(name, value, "", bar, other, interval)
 
     def add_cpu(self, name: str, cost: Cost, limit: float | None, peer: Cost | None) -> None:
-        """Report the mean CPU seconds of a document."""
+        """Report the mean processor time of a document, in seconds."""
         bar = None if limit is None else Bar(limit, is_ceiling=True)
         other = None
         if peer is not None and self.peer is not None:
@@ -89,7 +89,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 when all bars hold."""
+    """Run the sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="NAME")
@@ -118,10 +118,11 @@ def main() -> int:
 
 
 def open_reader(name: str) -> Reader | None:
-    """Load an engine, or tell how to install it."""
+    """Load an engine; if it is not installed, print how to install it and return None."""
     pool = OcrPool(default_directory(), name)
     if not pool.is_installed(name):
-        # The service would take the other engine; a benchmark measures the engine that is named.
+        # The service would use the other engine instead, but a benchmark must measure the one it
+        # names.
         print(OcrNotInstalled(name))
         return None
     try:

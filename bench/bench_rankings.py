@@ -1,10 +1,10 @@
-"""Whether it helps to label what a ranking names: accuracy against as many labels at random.
+"""Compares the accuracy after labelling ranked examples with that after labelling random ones.
 
-Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER]
-[--only NAME] [--draws 5] [--examples N]`. Start with 5 examples a label at random; add 100 from the
-rest of the training part, chosen by the ranking or at random; train again; ask the public test
-part. Vectors are kept in build/bench, so a second run only trains. Prints a table, writes
-build/bench/rankings.json, and fails when a bar is missed.
+Run with `make bench-rankings` or `python -m bench.bench_rankings [--data FOLDER] [--only NAME]
+[--draws 5] [--examples N]`. Start with 5 random examples a label; add 100 from the rest of the
+training part, chosen by the ranking or at random; train again; measure on the public test part.
+Vectors are cached in build/bench, so a second run only trains. Prints a table, writes
+build/bench/rankings.json, and fails if a bar is missed.
 """
 
 from __future__ import annotations
@@ -34,30 +34,31 @@ from chalicelib.engines.vision.backbone.pool import BackbonePool
 from infra.models import default_directory
 
 START, ADDED, DRAWS = 5, 100, 5
-"""Examples a label at the start, labels that are added, paired draws."""
+"""Examples of each label at the start, labels that are added, and paired draws."""
 OUTSIDE = "oos"
-"""Label of texts that belong to none, which no training takes."""
+"""Label of out-of-scope texts, which are not trained on."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A public set, with what learns from some of it."""
+    """A public dataset, and a function that trains on some of its examples."""
 
     labels: Sequence[str]
-    """Of the training part."""
+    """Labels of the examples of the training part."""
     learn: Callable[[Sequence[int]], tuple[float, Callable[[Sequence[int]], Iterable[Judgement]]]]
-    """Trains on examples at some places; returns accuracy on the test part, and a judge."""
+    """Trains on the given examples; returns the test accuracy, and a function that judges examples.
+    """
 
 
 @dataclass
 class Gains:
-    """What rankings gained over chance."""
+    """Gains of ranked examples over random ones."""
 
     report: Report
     all: list[float] = field(default_factory=list)
 
     def measure(self, name: str, task: Task, draws: int) -> None:
-        """Run the draws of a set and report them."""
+        """Run the draws of a dataset and report them."""
         starts, chances, chosens = [], [], []
         for seed in range(draws):
             dice = np.random.default_rng(seed)
@@ -81,7 +82,7 @@ class Gains:
         self.report.add(f"{name}: gain", float(np.mean(gains)), "", Bar(1e-9), None, spread(gains))
 
     def finish(self) -> None:
-        """Report all draws together."""
+        """Report the mean gain of all draws."""
         low, high = spread(self.all)
         self.report.add("all: gain", float(np.mean(self.all)), "", None, None, (low, high))
         self.report.add("all: lower end of its 95 % interval", low, "", Bar(1e-9))
@@ -97,7 +98,7 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _start(labels: Sequence[str], dice: np.random.Generator) -> list[int]:
-    """Draw a few examples of each label."""
+    """Draw a few examples of each label at random."""
     names = np.array(labels)
     drawn = [
         dice.permutation(np.flatnonzero(names == label))[:START] for label in sorted({*labels})
@@ -106,7 +107,7 @@ def _start(labels: Sequence[str], dice: np.random.Generator) -> list[int]:
 
 
 def _ranked(judgements: Iterable[Judgement]) -> list[int]:
-    """Choose as the service does, parts and pool and all."""
+    """Choose examples exactly as the service does, in parts and with its sample."""
     pool, found, size = SamplePool(), list(judgements), 1_000
     for number, first in enumerate(range(0, len(found), size)):
         part = dump_part(list(enumerate(found[first : first + size])))
@@ -120,7 +121,7 @@ def _ranked(judgements: Iterable[Judgement]) -> list[int]:
 
 
 def first_of_each(labels: Sequence[str], most: int) -> list[int]:
-    """Places of the first examples of each label; those of OUTSIDE are left out."""
+    """Return the indexes of the first examples of each label, without those of OUTSIDE."""
     seen: Counter[str] = Counter()
     kept = []
     for place, label in enumerate(labels):
@@ -131,7 +132,7 @@ def first_of_each(labels: Sequence[str], most: int) -> list[int]:
 
 
 def text_task(data: Path, name: str, most: int) -> Task:
-    """Read a set of texts; the fast profile learns."""
+    """Read a dataset of texts, on which the fast profile trains."""
     embedder = Embedder(data, default_directory())
 
     def part(end: str, size: int) -> Embedded:
@@ -156,7 +157,7 @@ def text_task(data: Path, name: str, most: int) -> Task:
 
 
 def picture_task(data: Path, name: str, most: int) -> Task:
-    """Read a set of pictures of type image."""
+    """Read a dataset of images of type image."""
     backbones = BackbonePool(default_directory())
     train, test = (read_set(data, f"{name}_{part}", "image") for part in ("train", "test"))
     names = train.labels

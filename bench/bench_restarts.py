@@ -1,7 +1,7 @@
-"""Starts and stops of a local stack with 400,000 examples and nothing to save.
+"""Measures start and stop of a local stack with 400,000 examples and nothing to save.
 
-Run: python -m bench.bench_restarts [--texts N --rounds N]. An empty installation and a filled one
-take turns, and their medians are compared. Each runs idle for two sweeps between start and stop.
+Run: python -m bench.bench_restarts [--texts N --rounds N]. An empty and a filled installation start
+in turn, and their medians are compared. Each stack is idle for two sweeps between start and stop.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tests.local_stack import LocalStack
 BUILD = Path(__file__).parents[1] / "build" / "bench"
 TEXTS = 400_000
 ROUNDS = 3
-# Most seconds that a start or a stop takes longer than that of an empty installation.
+# Most seconds by which a start or a stop may be slower than that of an empty installation.
 MOST_SECONDS = 3.0
-# Seconds until a file of texts is read.
+# Longest time until a file of texts is read, in seconds.
 FILL_SECONDS = 900.0
 # Seconds between start and stop, in which sweeps run.
 IDLE_SECONDS = 10.0
-# Time until changes are saved; short, so that all of them are saved before a stop is measured.
+# Seconds until changes are saved; short, so that all are saved before a stop is measured.
 SAVE_SECONDS = "4"
 
 
@@ -61,7 +61,7 @@ def size(stack: LocalStack) -> int:
 
 
 def files(stack: LocalStack) -> dict[Path, int]:
-    """Return the time of writing of each saved file."""
+    """Return the modification time of each saved file."""
     return {p: p.stat().st_mtime_ns for p in stack.state.data.rglob("*") if p.is_file()}
 
 
@@ -72,7 +72,7 @@ def memory(stack: LocalStack) -> float:
 
 
 def settle(stack: LocalStack) -> None:
-    """Wait until everything is saved, and what was deleted has left the folder."""
+    """Wait until everything is saved and deleted data has left the folder."""
     folder, before = BackupFolder(stack.state.data), ""
     while True:
         last, previous, seal = folder.manifest(), folder.previous(), folder.seal()
@@ -84,7 +84,7 @@ def settle(stack: LocalStack) -> None:
 
 
 def main() -> int:
-    """Run all of it; the exit status is 0 when all bars hold."""
+    """Run all sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_restarts")
     parser.add_argument("--texts", type=int, default=TEXTS, help="examples of the filled stack")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="starts and stops of each stack")

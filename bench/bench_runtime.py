@@ -1,4 +1,4 @@
-"""Measure the cold start of the runtime of exported models, relative to its encoder's own load.
+"""Measures the cold start of the runtime of exported models, relative to loading its encoder.
 
 Run with `make bench-runtime` or `python -m bench.bench_runtime [--runs N]`. It exports a text model
 over HTTP and starts new processes in turn: some predict a first text with presage-runtime, others
@@ -92,7 +92,8 @@ def main() -> int:
         firsts, loads = [], []
         for run in range(options.runs + 1):
             first, load = (seconds(package, one, model) for one in (PREDICT, LOAD))
-            # The first pair reads the files from the disk and compiles the package.
+            # The first pair is not measured, because it reads files from the disk and compiles the
+            # package.
             if run:
                 firsts.append(first)
                 loads.append(load)

@@ -1,8 +1,8 @@
-"""Measure what metrics and traces cost when they are off: processor time of the HTTP front.
+"""Measures what disabled metrics and traces cost: processor time of the HTTP front.
 
 Run with `make bench-telemetry` or `python -m bench.bench_telemetry [--calls N] [--runs N]`. Two
 local stacks answer the same predictions in turn, one of them without the hooks
-(bench/hookless_app.py). The encoder computes nothing, so the service's own work is left.
+(bench/hookless_app.py). The encoder computes nothing, so only the service's own work is measured.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.local_stack import LocalStack
 
 CALLS, RUNS = 1_000, 5
 BLOCK = 50
-"""Calls of one stack before those of the other, because the load of the machine changes."""
+"""Calls in a block. Blocks of the two stacks alternate, because the load of the machine changes."""
 BAR = 1.03
 PACKAGES = ("opentelemetry", "prometheus_client")
 LOADED = f"""
@@ -34,7 +34,7 @@ print(sum(name.startswith({PACKAGES}) for name in sys.modules))
 
 
 def processor_seconds(stack: LocalStack) -> float:
-    """Return the processor time that the front has used, in seconds."""
+    """Return the processor time that the front has used so far, in seconds."""
     fields = Path(f"/proc/{stack.processes['front']}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -54,7 +54,7 @@ def measure(report: Report, sides: list[tuple[LocalStack, Client]], runs: int, c
     for run in range(runs):
         before = [processor_seconds(stack) for stack, _ in sides]
         for block in range(calls // BLOCK):
-            # Each side is first equally often.
+            # Each stack is first equally often, because the order may matter.
             for _, client in sides if (run + block) % 2 else reversed(sides):
                 predict(client, BLOCK)
         used = [

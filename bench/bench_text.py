@@ -1,9 +1,9 @@
-"""Accuracy, calibration, rejection, languages and speed of the text engine on public data.
+"""Measures accuracy, calibration, rejection, languages and speed of the text engine.
 
-Run with `make bench-text` or `python -m bench.bench_text [--data FOLDER] [--only PART ...]`.
-Vectors are kept in build/bench, so a second run only trains. Prints a table, writes
-build/bench/text.json, and fails when a bar is missed. Intervals are 95 % bootstrap intervals over
-the test texts; the peers of bench/peers.py get the same files in the same run.
+Run with `make bench-text` or `python -m bench.bench_text [--data FOLDER] [--only PART ...]`. The
+data is public. Vectors are cached in build/bench, so a second run only trains. Prints a table,
+writes build/bench/text.json, and fails if a bar is missed. Intervals are 95 % bootstrap intervals
+over the test texts; the peers of bench/peers.py get the same files in the same run.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the parts that were asked for; the exit status is 0 when all bars hold."""
+    """Run the selected parts; the exit status is 0 if all bars hold."""
     asked = arguments()
     if not (asked.data / "text").is_dir():
         print(f"The evaluation data is absent: {asked.data} has no folder text. Use --data.")

@@ -1,8 +1,8 @@
-"""Whether accounts with much work delay others: slow webhooks and a large batch, by order.
+"""Measures whether accounts with much work delay others: slow webhooks and a large batch.
 
-Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack, and counts
-what other accounts' jobs have ended before a job of a third account, not seconds. The section of
-neighbours times predictions next to a flood of another account.
+Run: python -m bench.bench_turns [--lines N --only SECTION]. It starts a local stack. It counts how
+many jobs of other accounts end before a job of a third account, so the result does not depend on
+the machine's speed. The section of neighbours times predictions next to a flood of another account.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ACCOUNTS, TESTS = 5, 10
 # Seconds after which the receiver answers.
 SLOW_SECONDS = 9.0
 LINES = 100_000
-# Seconds until a job must have begun or ended.
+# Longest time until a job begins or ends, in seconds.
 PATIENCE = 600.0
 PAUSE = 0.02
 SECTIONS = ["deletion", "batch", "neighbours"]
@@ -44,7 +44,7 @@ def delivered(callers: list[tuple[Client, str]]) -> int:
 
 
 def measure_deletion(world: World, report: Report) -> None:
-    """Delete a dataset while a slow receiver has 50 deliveries of five accounts."""
+    """Delete a dataset while 50 deliveries of five accounts wait for a slow receiver."""
     receiver = Receiver(seconds=SLOW_SECONDS)
     other = world.caller()
     dataset = other.dataset(csv_file(made_rows(60)))
@@ -75,7 +75,7 @@ def done(caller: Client, batch: str) -> int:
 
 
 def measure_batch(world: World, report: Report, lines: int) -> None:
-    """Send a batch of one line while a large one of another account runs."""
+    """Start a batch of one line while a large batch of another account runs."""
     many, one = world.caller("GOLD"), world.caller()
     texts = csv_file(made_rows(24))
     models = [caller.model(int(caller.dataset(texts)["id"])) for caller in (many, one)]
@@ -96,7 +96,7 @@ def measure_batch(world: World, report: Report, lines: int) -> None:
 
 
 def main() -> int:
-    """Run all of it; the exit status is 0 when all bars hold."""
+    """Run all sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(prog="python -m bench.bench_turns")
     parser.add_argument("--lines", type=int, default=LINES, help="lines of the large batch")
     parser.add_argument("--only", choices=SECTIONS, help="one section")

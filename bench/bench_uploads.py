@@ -1,9 +1,9 @@
-"""A picture archive of 2 GB in the documented way: form, bucket, dataset; time and memory.
+"""Uploads an image archive of 2 GB in the documented way, and measures time and memory.
 
-Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive
-itself, starts a separate local stack, and measures the most memory that each process took on top
-of what it had before, and on top of the pictures that moto keeps. One byte above the limit must be
-refused. Section `validate` looks through the largest files that a call takes.
+Run: python -m bench.bench_uploads [--megabytes N] [--only SECTION]. It draws the archive and starts
+a separate local stack. Memory is the peak of each process above its memory before, and without the
+images that moto stores. One byte above the limit must be refused. The section `validate` validates
+the largest files that a call accepts.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tests.local_stack import LocalStack
 
 BUILD = Path(__file__).parents[1] / "build" / "bench"
 MEMORY_BARS = {"aws": 200, "front": 200, "ingest": 400, "train": 400}
-"""The most that a process may take on top, in megabytes."""
+"""Largest additional memory of each process, in megabytes."""
 READ_SECONDS = 900
-"""What a deployed function has to read an upload, in seconds."""
+"""Seconds in which a deployed function must have read an upload."""
 
 
 def issue(client: Client) -> dict[str, Any]:
-    """Ask for a form."""
+    """Request an upload form."""
     return dict(client.json("POST", "/v2/uploads", {"name": "large.zip"}).ok)
 
 
 def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Path) -> None:
-    """Send an archive and have it read."""
+    """Send an archive, and wait until it is read."""
     issued, size = issue(client), archive.stat().st_size
     kind = f"{size / MEGABYTE:.0f} MB"
     with watched(stack) as memory:
@@ -60,14 +60,14 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
     lost = size // IMAGE_BYTES - over["totalExamples"]
     report.add(f"{kind}: pictures that are missing", max(0, lost), "", ceiling(0))
     report.add(f"{kind}: read into the dataset", seconds, "s", ceiling(READ_SECONDS))
-    # Moto keeps every object below 16 MB in memory, and so the pictures themselves.
+    # Moto stores objects below 16 MB in memory, and so the images themselves.
     memory.before["aws"] += size
     add_memory(report, f"{kind}, reading", memory)
     bench_export(report, stack, client, path)
 
 
 def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str) -> None:
-    """Write the images as an archive again."""
+    """Export the images to an archive."""
     with watched(stack) as memory:
         started = time.perf_counter()
         made = client.json("POST", f"{dataset}/exports", {"format": "zip"}).ok
@@ -77,20 +77,20 @@ def bench_export(report: Report, stack: LocalStack, client: Client, dataset: str
     assert over["status"] == "SUCCEEDED", over
     kind = f"{over['bytes'] / MEGABYTE:.0f} MB"
     report.add(f"{kind}: written as an export", seconds, "s", ceiling(READ_SECONDS))
-    # Moto puts the parts of the file together in memory.
+    # Moto joins the parts of the file in memory.
     grown, bar = memory.grown("ingest"), ceiling(MEMORY_BARS["ingest"])
     report.add(f"{kind}, exporting: memory of ingest on top", grown, "MB", bar)
 
 
 def add_memory(report: Report, what: str, memory: Memory) -> None:
-    """Report what each process took on top."""
+    """Report the additional memory of each process."""
     for name in PROCESSES:
         bar = ceiling(MEMORY_BARS[name])
         report.add(f"{what}: memory of {name} on top", memory.grown(name), "MB", bar)
 
 
 def bench_too_large(report: Report, stack: LocalStack, client: Client, archive: Path) -> None:
-    """Send one byte more than the form takes."""
+    """Send one byte more than the form allows."""
     with archive.open("r+b") as file:
         file.truncate(MAX_ARCHIVE_BYTES_BY_PATH + 1)
     with watched(stack) as memory:

@@ -1,4 +1,4 @@
-"""Measure whether `serve: "if-better"` keeps a version from wrong labels and takes a good one.
+"""Measures whether `serve: "if-better"` refuses versions with wrong labels and serves good ones.
 
 Run with `make bench-versions` or `python -m bench.bench_versions [--trials N]`. Each trial trains a
 model over HTTP, adds correctly labelled texts and retrains: the new version must be served. Then it
@@ -25,22 +25,22 @@ from tests.local_stack import LocalStack
 
 TRIALS = 10
 CORRUPTED = 0.3
-"""Fraction of the labels that a trial changes."""
+"""Fraction of the labels that a trial makes wrong."""
 ADDED = 0.2
-"""Fraction of the texts that arrive after the first training."""
+"""Fraction of the texts that are added after the first training."""
 BAR = 0.9
 OUTSIDE = "oos"
-"""Label of texts that belong to no label."""
+"""Label of out-of-scope texts."""
 ASKED = 600
-"""Test texts that show what a version of corrupted labels loses if it is served."""
-# Seconds until a training must have ended.
+"""Number of test texts that measure the loss if a version with wrong labels is served."""
+# Longest time of a training, in seconds.
 PATIENCE = 600.0
 Rows = list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Draw:
-    """What a trial takes from a public set at random."""
+    """What a trial draws at random from a public dataset."""
 
     name: str
     labels: int
@@ -69,11 +69,11 @@ class Draw:
 
 
 DRAWS = (Draw("banking77", 20, 60), Draw("clinc150_full", 25, 50), Draw("sst3", 3, 500))
-"""Sets that the trials take in turn: easy, easier, and difficult ones."""
+"""Datasets of the trials, in turn: an easy one, an easier one, and a difficult one."""
 
 
 def retrain(client: Client, model: str) -> dict[str, Any]:
-    """Retrain with `if-better` and return the record of the new version."""
+    """Retrain with `if-better`, and return the record of the new version."""
     sent = {"modelId": model, "trainParams": {"serve": "if-better"}}
     assert client.json("POST", f"{LANGUAGE}/retrain", sent).status == 200
     ended = client.wait_model(model, PATIENCE)
@@ -84,7 +84,7 @@ def retrain(client: Client, model: str) -> dict[str, Any]:
 
 
 def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
-    """Give a fraction of the examples another label of the dataset; return how many."""
+    """Give a fraction of the examples another label of the dataset; return their number."""
     examples = client.items(f"{LANGUAGE}/datasets/{dataset}/examples", source="all")
     names = sorted({one["label"]["name"] for one in examples})
     chosen = chance.sample(examples, round(CORRUPTED * len(examples)))
@@ -101,7 +101,7 @@ def corrupt(client: Client, dataset: int, chance: random.Random) -> int:
 
 
 def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
-    """Return how much less of some texts version 3 answers correctly than version 2."""
+    """Return by how much version 3 is less accurate than version 2 on some texts."""
     right = [
         sum(
             answer["probabilities"][0]["label"] == label
@@ -114,7 +114,7 @@ def lost_accuracy(client: Client, model: str, rows: Rows) -> float:
 
 
 def run_trial(client: Client, draw: Draw, data: Path, seed: int) -> tuple[bool, bool, float]:
-    """Return whether the versions of clean and corrupted labels are served, and the loss."""
+    """Return whether the versions with correct and with wrong labels are served, and the loss."""
     chance = random.Random(seed)
     rows = draw.rows(data, chance)
     later = round(ADDED * len(rows))

@@ -1,9 +1,9 @@
-"""Accuracy, calibration and speed of the vision engines on public data, each with a peer.
+"""Measures accuracy, calibration and speed of the vision engines, each next to a peer.
 
 Run with `make bench-vision` or `python -m bench.bench_vision [--data FOLDER] [--only NAME]
-[--plot]`. Features are kept in build/bench, so a second run only trains. Prints a table, writes
-build/bench/vision.json, and fails when a bar is missed. `--plot` draws learning curves, a
-confusion matrix and pictures with their boxes into build/bench/plots.
+[--plot]`. The data is public. Features are cached in build/bench, so a second run only trains.
+Prints a table, writes build/bench/vision.json, and fails if a bar is missed. `--plot` draws
+learning curves, a confusion matrix and images with their boxes into build/bench/plots.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WARM_UP, CALLS = 3, 20
 
 @dataclass
 class Bench:
-    """What every section needs."""
+    """The data, networks and report that every section uses."""
 
     report: Report
     data: Path
@@ -41,24 +41,24 @@ class Bench:
 
 
 def bench_dogcat(bench: Bench) -> None:
-    """Dogs and cats."""
+    """Measure the classification of dogs and cats."""
     sizes = {5: None, 10: Bar(0.97), 0: None}
     vision_engine.bench_image(bench.report, bench.data, bench.backbones, "dogcat", sizes)
 
 
 def bench_grocery(bench: Bench) -> None:
-    """81 kinds of groceries."""
+    """Measure the classification of 81 kinds of groceries."""
     sizes = {5: None, 20: Bar(0.8)}
     vision_engine.bench_image(bench.report, bench.data, bench.backbones, "grocery81", sizes)
 
 
 def bench_multi_label(bench: Bench) -> None:
-    """COCO's super-categories."""
+    """Measure multi-label models of COCO's super-categories."""
     vision_engine.bench_multi_label(bench.report, bench.data, bench.backbones)
 
 
 def bench_raccoon(bench: Bench) -> None:
-    """Raccoons, all of them and twenty, and the time that an answer takes on one core."""
+    """Measure raccoon detectors, trained on all images and on twenty, and the time of an answer."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "raccoon", "object-detection")
     model = vision_boxes.bench_detection(bench.report, boxes, Bar(0.80))
     files = list(boxes.test.files.values())
@@ -70,7 +70,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_coco(bench: Bench) -> None:
-    """Few photographs with many labels, which NanoDet saw in its own training."""
+    """Measure detectors with many labels and few images, which NanoDet was trained on."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "coco256", "object-detection")
     peer = "NanoDet as shipped, which saw such photographs"
     for count, bar in ((30, Bar(0.20)), (100, Bar(0.30))):
@@ -78,7 +78,7 @@ def bench_coco(bench: Bench) -> None:
 
 
 def bench_bccd(bench: Bench) -> None:
-    """Blood cells, by the number of pictures."""
+    """Measure detectors of blood cells, by the number of images."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "bccd", "object-detection")
     vision_boxes.bench_draws(bench.report, boxes, 20, Bar(0.72))
     vision_boxes.bench_draws(bench.report, boxes, 60, Bar(0.80))
@@ -86,7 +86,7 @@ def bench_bccd(bench: Bench) -> None:
 
 
 def bench_shelf(bench: Bench) -> None:
-    """Shelves full of packages."""
+    """Measure detectors of packages on shelves."""
     boxes = vision_boxes.read_boxes(bench.data, bench.backbones, "shelf", "retail-execution")
     model = vision_boxes.bench_detection(bench.report, boxes, Bar(0.95))
     files = list(boxes.test.files.values())
@@ -97,12 +97,12 @@ def bench_shelf(bench: Bench) -> None:
 
 
 def bench_shipped(bench: Bench) -> None:
-    """NanoDet's own labels."""
+    """Measure NanoDet with its own labels."""
     vision_boxes.bench_shipped(bench.report, bench.data, bench.backbones)
 
 
 def bench_prebuilt(bench: Bench) -> None:
-    """Measure the prebuilt models on sets whose labels they know, and their speed."""
+    """Measure prebuilt models on datasets whose labels they have, and their speed."""
     folder = default_directory() / "prebuilt"
 
     def model(name: str) -> TrainedVision:
@@ -126,7 +126,7 @@ def bench_prebuilt(bench: Bench) -> None:
 
 
 def engine_times(model: TrainedVision, files: Sequence[bytes]) -> list[float]:
-    """Time decoding and answer in this process, one core, in milliseconds."""
+    """Return the times of decoding and predicting in this process on one core, in milliseconds."""
 
     def answer(content: bytes) -> None:
         model.predict(read_picture(content, MAX_PREDICTED_IMAGE_BYTES, model.least_side))
@@ -137,13 +137,13 @@ def engine_times(model: TrainedVision, files: Sequence[bytes]) -> list[float]:
 
 
 def bench_plots(bench: Bench) -> None:
-    """Learning curve and confusion matrix of a training with a held-out part."""
+    """Draw learning curve and confusion matrix of a training with a held-out part."""
     if bench.plots is not None:
         bench.plots.training(bench.data, bench.backbones)
 
 
 def bench_service(bench: Bench) -> None:
-    """Everything over HTTP."""
+    """Measure the service over HTTP."""
     with vision_service.running(bench.report, bench.data) as service:
         for name, section in vision_service.SECTIONS.items():
             say(f"over HTTP: {name}")
@@ -166,7 +166,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 
 def main() -> int:
-    """Run the sections; the exit status is 0 when all bars hold."""
+    """Run the sections; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", choices=SECTIONS, action="append", metavar="NAME")

@@ -1,4 +1,4 @@
-"""The application with an encoder that computes nothing: what is left is the service's own work."""
+"""The application with an encoder that computes nothing, so only the service's own work remains."""
 
 from __future__ import annotations
 

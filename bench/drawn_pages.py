@@ -1,7 +1,7 @@
-"""Pages that benchmarks draw, with the text that stands on them, from a seed.
+"""Draws pages with known text from a seed, for benchmarks.
 
-Sentences of nine languages are the project's own (latin_sentences.json); the text of columns is
-made of their English words.
+Sentences of nine languages are the project's own (latin_sentences.json); the text of columns
+consists of their English words.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 SENTENCES: dict[str, list[str]] = json.loads(
     (Path(__file__).parent / "latin_sentences.json").read_text(encoding="utf-8")
 )
-"""Sentences by language, with accents but for English."""
+"""Sentences by language; all languages except English have accents."""
 FONTS = ("DejaVuSans.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf")
 _WORDS = [word.strip(",;.").lower() for each in SENTENCES["en"] for word in each.split()]
 
 
 @dataclass
 class DrawnPage:
-    """A page and what stands on it."""
+    """A page and its true text."""
 
     content: bytes
-    """PNG."""
+    """A PNG file."""
     texts: list[str] = field(default_factory=list)
-    """Its paragraphs in reading order."""
+    """The paragraphs in reading order."""
 
 
 @cache
@@ -72,7 +72,7 @@ def wrapped(text: str, face: FreeTypeFont, width: float) -> list[str]:
 
 
 def columns_page(columns: int, number: int) -> DrawnPage:
-    """Draw an A4 page at 150 dpi with a title, sections in columns and pictures between."""
+    """Draw an A4 page at 150 dpi: a title, and sections in columns with images between the text."""
     return _Sheet(columns, Random(f"{columns} columns {number}")).page()
 
 
@@ -95,7 +95,7 @@ class _Sheet:
         self._indents = random.random() < 0.5
 
     def page(self) -> DrawnPage:
-        """Draw everything from the top."""
+        """Draw the whole page from top to bottom."""
         y = float(self.MARGIN)
         if self._random.random() < 0.5:
             y = self._running_head(y)
@@ -112,7 +112,7 @@ class _Sheet:
         return DrawnPage(_png(self._image), self._texts)
 
     def _running_head(self, y: float) -> float:
-        """Write two short texts into the corners above the text."""
+        """Write two short texts into the corners above the text; return where the text begins."""
         face = font(self._name, round(0.8 * self._size))
         left, right = "The Hollow Mill Gazette", f"Autumn {self._random.randint(1900, 1999)}"
         self._pen.text((self.MARGIN, y), left, "black", face)
@@ -164,7 +164,7 @@ class _Sheet:
             self._texts.append(text)
 
     def _line(self, line: str, x: float, y: float, width: float | None) -> None:
-        """Write a line, as wide as the column where it is justified."""
+        """Write a line; if a width is given, stretch it to the width of the column."""
         face, words = font(self._name, self._size), line.split()
         if width is None or not self._is_justified or len(words) < 2:
             self._pen.text((x, y), line, "black", face)
@@ -175,7 +175,7 @@ class _Sheet:
             x += face.getlength(word) + space
 
     def _picture(self, x: float, y: float, width: float) -> float:
-        """Draw shapes in a frame; returns where they end."""
+        """Draw shapes in a frame; return where they end."""
         height = self._random.uniform(100, 180)
         self._pen.rectangle((x, y, x + width, y + height), "#d8d8d8", "#707070")
         for _ in range(7):
@@ -185,7 +185,7 @@ class _Sheet:
         return y + height
 
     def _page_number(self) -> None:
-        """Write a number at the foot."""
+        """Write a page number at the bottom."""
         text, x = str(self._random.randint(2, 98)), self._random.choice((0.5, 0.9))
         face = font(self._name, self._size)
         self._pen.text((x * self.WIDTH, self.HEIGHT - self.MARGIN), text, "black", face)
@@ -198,7 +198,7 @@ class _Sheet:
 
 
 def _png(image: Image.Image) -> bytes:
-    """Pack a picture."""
+    """Encode an image as PNG."""
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()

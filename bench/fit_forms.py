@@ -1,12 +1,12 @@
-"""Fits how likely a value of a form is right, and writes the weights with their card.
+"""Fits the probability that a form value is correct, and writes the weights with their card.
 
 Run with `python -m bench.fit_forms [--data FOLDER] [--write]`, about ten minutes. The weights are
-fitted on generated forms alone (bench/form_pages): text layers, and images as drawn, small,
-photographed, faxed and copied, which the engine reads. Prints how well each kind is calibrated when
-the layout family is left out of the fit, then what the probabilities are worth on evaluation data,
-which nothing is fitted on: scanned forms (FUNSD) and worn copies of issuers' documents, where that
-data is present. `--write` replaces chalicelib/assets/ocr/form_values.json. The same sources give
-the same weights.
+fitted only on generated forms (bench/form_pages): text layers, and images as drawn, small,
+photographed, faxed and copied, which the engine reads. The command prints how well each kind is
+calibrated if its layout family is left out of the fit. Then it prints the same for evaluation data,
+on which nothing is fitted, where it is present: scanned forms (FUNSD), and worn copies of issuers'
+documents. `--write` replaces chalicelib/assets/ocr/form_values.json. The same sources give the same
+weights.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.formats.documents import open_document
 
 PENALTY, ROUNDS = 10.0, 30
-"""Weight of the squared weights of standardised measures, and steps of Newton's method."""
+"""Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
 SIGNS = {
     "isClosed": 1, "preparation": 1, "rivalry": -1, "misread": -1, "blur": -1,
     "hasTextBelow": -1, "hasTextBehind": -1, "consensus": 1, "isJoined": -1, "isBeforeNumber": -1,
@@ -78,19 +78,19 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Case:
-    """A value that was found, and whether it is right."""
+    """A value that was found, and whether it is correct."""
 
     source: str
     """Kind of page; cases of one kind are reported together."""
     family: str
-    """Layout family, which is left out as a whole."""
+    """Layout family, which is left out of a fit as a whole."""
     evidence: Evidence
     is_right: bool
 
 
 @dataclass(frozen=True)
 class EmptyCase:
-    """A key for which no value was found, and whether there is none."""
+    """A key for which no value was found, and whether it really has none."""
 
     emptiness: Emptiness
     is_right: bool
@@ -113,11 +113,11 @@ HARD: Mapping[str, Wear] = {
     "blurred at 75": _blurred,
     "noisy at 90": lambda image, chance: noisy(scaled(image, 760), chance, 45),
 }
-"""Wear of issuers' documents, by how many dots an inch are left."""
+"""Kinds of wear for issuers' documents, by the remaining resolution."""
 
 
 def worn_documents(reader: Reader, data: Path) -> Iterator[tuple[str, ScoredField]]:
-    """Yield what the service answers to worn documents of issuers, with the wear's name."""
+    """Yield the answers for worn documents of issuers, each with the name of the wear."""
     for way, (name, wear) in enumerate(HARD.items()):
         for place, sample in enumerate((*read_specimens(data), *read_returns(data, "200 dpi"))):
             pages = []
@@ -137,11 +137,11 @@ def _pictures(content: bytes) -> list[Image.Image]:
 
 
 def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
-    """Yield what is found on generated forms of all families, each as some kinds of page."""
+    """Yield the values found on generated forms; each form becomes some kinds of page."""
     for number, family in enumerate(FAMILIES):
         say(f"{number + 1} of {len(FAMILIES)}: {family}")
         for seed in range(FORMS):
-            # Neighbouring families differ in their kinds, so no kind stands for one layout.
+            # Neighbouring families get different kinds, so that no kind is tied to one layout.
             kind = KINDS[(number + 2 * seed) % len(KINDS)]
             sheet = draw_form(family, seed)
             template = sheet.template()
@@ -151,14 +151,14 @@ def generated_cases(reader: Reader) -> Iterator[Case | EmptyCase]:
 
 
 def _generated_page(reader: Reader, sheet: Sheet, kind: str, seed: tuple[int, ...]) -> ReadPage:
-    """Read a generated form as a kind of page."""
+    """Read a generated form that was turned into a kind of page."""
     if kind == LAYER:
         return sheet.layer()
     return _read(reader, WEARS[kind](sheet.image, np.random.default_rng(seed)))
 
 
 def scanned_fields(reader: Reader, data: Path) -> Iterator[ScoredField]:
-    """Yield the values of scanned forms with their probabilities: evaluation only."""
+    """Yield the values of scanned forms with their probabilities; they are for evaluation only."""
     for sample in read_scanned_forms(data):
         (page,) = reader.pages(sample.content)
         fields = score_fields(sample, find_fields(page, sample.template))
@@ -166,12 +166,12 @@ def scanned_fields(reader: Reader, data: Path) -> Iterator[ScoredField]:
 
 
 def _chance(place: int, way: int) -> np.random.Generator:
-    """Return the chance of one page."""
+    """Return the random generator of one page."""
     return np.random.default_rng((SEED, place, way))
 
 
 def _read(reader: Reader, image: Image.Image) -> ReadPage:
-    """Read an image as a file."""
+    """Read an image as the service reads a file."""
     stream = io.BytesIO()
     image.save(stream, "PNG")
     (page,) = reader.pages(stream.getvalue())
@@ -181,7 +181,7 @@ def _read(reader: Reader, image: Image.Image) -> ReadPage:
 def _cases(
     source: str, family: str, page: ReadPage, template: FormTemplate, values: Mapping[str, str]
 ) -> Iterator[Case | EmptyCase]:
-    """Yield what is known of the values of a page."""
+    """Yield a case for each value of a page whose correctness is known."""
     known: list[Evidence | EmptyEvidence] = []
 
     def remember(evidence: Evidence | EmptyEvidence) -> float:
@@ -206,14 +206,14 @@ def _bare(text: str) -> str:
 
 
 def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
-    """Return bias and weights of a logistic regression with ridge, by Newton's method.
+    """Return bias and weights of a logistic regression with ridge penalty, by Newton's method.
 
-    A sign of an error that would raise the probability is left out: such a weight comes from the
-    choice of layouts, and a worse page would seem surer.
-    Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1.
+    Inputs whose weight has the wrong sign are left out: such a weight results from the choice of
+    layouts, and would make a worse page seem more certain. Source: Hastie, Tibshirani, Friedman
+    2009, section 4.4.1.
     """
     rows = np.array([case.evidence.inputs for case in cases])
-    # Families count the same, however many fields their forms have.
+    # Each family has the same total weight, however many fields its forms have.
     sizes = Counter(case.family for case in cases)
     mean_size = len(cases) / len(sizes)
     counts = np.array([mean_size / sizes[case.family] for case in cases])
@@ -224,7 +224,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
 def _fit_inputs(
     rows: np.ndarray, right: np.ndarray, counts: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return bias and weights of some inputs."""
+    """Return bias and weights for some of the inputs."""
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = np.hstack((np.ones((len(rows), 1)), (rows - mean) / scale))
     penalty = PENALTY * np.eye(inputs.shape[1])
@@ -240,14 +240,14 @@ def _fit_inputs(
 
 
 def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
-    """Return by kind of page the cases with probabilities of fits that never saw their family."""
+    """Return, by kind of page, the cases with probabilities of fits without their family."""
     scored: dict[str, list[ScoredField]] = {}
     for family in sorted({case.family for case in cases}):
         bias, weights = fit([case for case in cases if case.family != family])
         for case in cases:
             if case.family == family:
                 score = bias + np.dot(weights, case.evidence.inputs)
-                # The service limits probabilities in the same way.
+                # Limited as the service limits probabilities.
                 read = math.exp(-case.evidence.misread)
                 probability = min(read, float(1 / (1 + np.exp(-score))))
                 field = ScoredField(family, "", "value", probability, case.is_right)
@@ -256,9 +256,10 @@ def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
 
 
 def empty_shares(cases: Iterable[EmptyCase]) -> dict[Emptiness, float]:
-    """Return the share of each kind of empty answer that is right, one more of each counted.
+    """Return the fraction of correct answers for each kind of empty value.
 
-    Source: the rule of succession, Laplace 1814.
+    One correct and one wrong case are added to each kind. Source: the rule of succession, Laplace
+    1814.
     """
     counts = {emptiness: [1, 2] for emptiness in Emptiness}
     for case in cases:
@@ -309,7 +310,7 @@ def weights_file(cases: Sequence[Case], empty: Sequence[EmptyCase]) -> dict[str,
 
 
 def generator_digest() -> str:
-    """Return the sha256 of the texts of the generated forms and of their entries."""
+    """Return the sha256 of the texts and entries of generated forms."""
     digest = hashlib.sha256()
     for family in FAMILIES:
         for seed in range(FORMS):
@@ -321,7 +322,7 @@ def generator_digest() -> str:
 
 
 def evaluate(reader: Reader, data: Path) -> None:
-    """Print what the shipped probabilities are worth on data that nothing is fitted on."""
+    """Print how good the shipped probabilities are on data on which nothing is fitted."""
     fields: dict[str, list[ScoredField]] = {"scanned forms": [*scanned_fields(reader, data)]}
     for way, field in worn_documents(reader, data):
         for source in (f"documents {way}", "documents, all worn"):
@@ -331,7 +332,7 @@ def evaluate(reader: Reader, data: Path) -> None:
 
 
 def main() -> int:
-    """Read, fit, print, and write if asked to."""
+    """Read the forms, fit, print the figures, and with `--write` write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--write", action="store_true", help="replace the weights that ship")

@@ -1,9 +1,9 @@
-"""Fits how likely a proposed structure of a table is right, and writes the weights with their card.
+"""Fits the probability that a table structure is correct, and writes the weights with their card.
 
-Run with `python -m bench.fit_tables [--write]`, about ten minutes. The weights are fitted on
-generated tables alone (bench/table_pages.py): text layers, and images that the engine reads. Prints
-how often the likeliest structure is right when the family is left out of the fit. `--write`
-replaces chalicelib/assets/ocr/tables.json. The same sources give the same weights.
+Run with `python -m bench.fit_tables [--write]`, about ten minutes. The weights are fitted only on
+generated tables (bench/table_pages.py): text layers, and images that the engine reads. The command
+prints how often the most probable structure is correct if its family is left out of the fit.
+`--write` replaces chalicelib/assets/ocr/tables.json. The same sources give the same weights.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from chalicelib.engines.ocr.tables.scoring import (
 )
 
 IMAGES = 6
-"""One page in this number of pages is read from its image."""
+"""One page in this many is read from its image."""
 RIGHT, RIGHT_CELLS = 0.95, 0.9
-"""Adjacency F1, and F1 of cells, from which a structure is right."""
+"""Adjacency F1, and F1 of cells, from which a structure counts as correct."""
 PENALTY, ROUNDS = 3.0, 40
-"""Weight of the squared weights of standardised inputs, and steps of Newton's method."""
+"""Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
 SIGNS = {
     "joinedColumns": -1, "joinedRows": -1, "strayed": -1, "rhythm": -1, "cutByRules": -1,
     "crowded": -1, "longest": -1, "leftOut": -1, "agreement": 1, "mixed": -1,
@@ -51,7 +51,7 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class Case:
-    """A proposed structure, and how many of its neighbours are right."""
+    """A proposed structure, and how correct it is."""
 
     family: str
     page: str
@@ -64,7 +64,7 @@ class Case:
 
     @property
     def is_right(self) -> bool:
-        """Return whether the structure is as it was drawn."""
+        """Return whether the structure is that of the drawn table."""
         return self.f1 >= RIGHT and self.cells >= RIGHT_CELLS
 
 
@@ -83,12 +83,12 @@ def read_cases(reader: Reader) -> Iterator[Case]:
 def page_cases(
     reader: Reader, page: ReadPage, drawn: TablePage, names: tuple[str, str]
 ) -> Iterator[Case]:
-    """Yield what is proposed on one page."""
+    """Yield the structures that are proposed on one page."""
     seen: list[Structure] = []
 
     def remember(structure: Structure) -> float:
         seen.append(structure)
-        # No structure is sure, so the network proposes, too.
+        # No structure is certain here, so the network proposes one too.
         return 0.5
 
     find_tables(page, reader.engine, reader.structure, go_on, remember)
@@ -117,7 +117,7 @@ def page_cases(
 
 
 def drawn_places(page: ReadPage, drawn: TablePage) -> list[Point]:
-    """Return the middles of all drawn lines on a page as read."""
+    """Return the centres of all drawn lines, in the coordinates of the page as read."""
     scale = page.width / drawn.cut.width
     return [
         (scale * (x - drawn.cut.min_x), scale * (y - drawn.cut.min_y))
@@ -131,7 +131,7 @@ def drawn_text(
     places: Sequence[Point],
     lines: Iterable[TextLine],
 ) -> str:
-    """Return what was drawn where lines were read, so that misread letters do not count."""
+    """Return the drawn text at the place of read lines, so that misread letters do not count."""
     boxes = [line.box for line in lines]
     return " ".join(
         drawn.sheet.lines[number].text
@@ -142,12 +142,12 @@ def drawn_text(
 
 
 def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
-    """Return bias and weights of a logistic regression with ridge, by Newton's method.
+    """Return bias and weights of a logistic regression with ridge penalty, by Newton's method.
 
     Source: Hastie, Tibshirani, Friedman 2009, section 4.4.1.
     """
     rows = np.array([case.inputs for case in cases])
-    # Pages count the same, however many structures are proposed for them.
+    # Each page has the same total weight, however many structures are proposed on it.
     sizes = Counter(case.page for case in cases)
     counts = np.array([len(cases) / len(sizes) / sizes[case.page] for case in cases])
     right = np.array([case.is_right for case in cases], dtype=np.float64)
@@ -157,7 +157,7 @@ def fit(cases: Sequence[Case]) -> tuple[float, tuple[float, ...]]:
 def _fit_inputs(
     rows: np.ndarray, right: np.ndarray, counts: np.ndarray
 ) -> tuple[float, np.ndarray]:
-    """Return bias and weights of some inputs."""
+    """Return bias and weights for some of the inputs."""
     scale = rows.std(axis=0) + 1e-9
     inputs = np.hstack((np.ones((len(rows), 1)), rows / scale))
     penalty = PENALTY * np.eye(inputs.shape[1])
@@ -172,7 +172,7 @@ def _fit_inputs(
 
 
 def left_out(cases: Sequence[Case]) -> list[tuple[Case, float]]:
-    """Return cases with probabilities of fits that never saw their family."""
+    """Return the cases with probabilities of fits without their family."""
     scored = []
     for family in sorted({case.family for case in cases}):
         bias, weights = fit([case for case in cases if case.family != family])
@@ -184,7 +184,7 @@ def left_out(cases: Sequence[Case]) -> list[tuple[Case, float]]:
 
 
 def chosen(scored: Sequence[tuple[Case, float]]) -> list[tuple[Case, float, float]]:
-    """Return for each page the likeliest case, its probability, and the best F1 of all."""
+    """Return the most probable case of each page, its probability, and the best F1 of the page."""
     pages: dict[str, list[tuple[Case, float]]] = {}
     for case, probability in scored:
         pages.setdefault(case.page, []).append((case, probability))
@@ -225,7 +225,7 @@ def weights_file(cases: Sequence[Case]) -> dict[str, object]:
 
 
 def main() -> int:
-    """Read, fit, print, and write if asked to."""
+    """Read the tables, fit, print the figures, and with `--write` write the weights."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="replace the weights that ship")
     arguments = parser.parse_args()

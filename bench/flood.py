@@ -1,7 +1,7 @@
-"""One account that calls far too fast, in a separate process: `python -m bench.flood`.
+"""Simulates one account that calls far too fast, in a separate process: `python -m bench.flood`.
 
 It reads `HOST:PORT TOKEN CALLS_A_SECOND` from its arguments and a `Request` as JSON from its
-standard input, calls until it is ended, and counts the answers by status on its standard output.
+standard input. It calls until it is stopped, and prints the number of answers by status.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ NICENESS = 19
 
 @dataclass(frozen=True)
 class Request:
-    """The call that is repeated."""
+    """The call to repeat."""
 
     method: str = "GET"
     path: str = "/v2/language/datasets?count=1"
     kind: str = ""
     """Content type of the body."""
     body: str = ""
-    """Bytes as Latin-1."""
+    """The body, whose bytes are encoded as Latin-1."""
 
 
 LISTING = Request()
@@ -45,7 +45,7 @@ LISTING = Request()
 def flooding(
     url: str, token: str, per_second: float, seen: Counter[str], request: Request = LISTING
 ) -> Iterator[None]:
-    """Let another process call meanwhile; count its answers by status."""
+    """Call from another process while the block runs, and count its answers by status."""
     host = url.removeprefix("http://")
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.flood", host, token, str(per_second)],
@@ -74,7 +74,7 @@ def call(
     seen: Counter[int],
     is_over: threading.Event,
 ) -> None:
-    """Call at a steady pace over one connection; what is late is sent at once."""
+    """Call at a steady rate over one connection; late calls are sent at once."""
     connection, due = http.client.HTTPConnection(host, timeout=60), time.monotonic()
     headers = {"Authorization": f"Bearer {token}"}
     headers |= {"Content-Type": request.kind} if request.kind else {}
@@ -89,7 +89,7 @@ def call(
 
 
 def main() -> int:
-    """Call until stopped."""
+    """Call until the process is stopped."""
     os.nice(NICENESS)
     host, token, per_second = sys.argv[1:]
     request = Request(**json.load(sys.stdin))

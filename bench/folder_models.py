@@ -1,4 +1,4 @@
-"""Stands for tables and buckets of predictions where only the engine's time is measured."""
+"""Replaces the stores of predictions in benchmarks that measure only the engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.services.predictions.texts import PredictionService
 
 
 class FolderModels:
-    """Models in a folder, under their ids."""
+    """Reads models from a folder, by their ids."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,14 +26,14 @@ class FolderModels:
 
 
 class NoCounters:
-    """Counts nothing, so that a prediction costs no call of a table."""
+    """A quota that counts nothing, so that a prediction makes no call to a table."""
 
     def reserve(self, *_: object) -> int:
-        """Admit a call."""
+        """Allow the call."""
         return 1
 
     def keep(self, *_: object) -> None:
-        """Remove it."""
+        """Store nothing."""
 
 
 ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "L", datetime.now(UTC))
@@ -41,16 +41,16 @@ UNCOUNTED = Allowances(NoCounters(), system_clock, 0)
 
 
 def ask(service: PredictionService, model: ServedModel, text: str) -> Ranked:
-    """Ask a model of intents."""
+    """Predict the intent of a text with a model."""
     [found] = service.predict(model, [text], dataset_type="text-intent", account=ACCOUNT)
     return tuple(found.items)
 
 
 def prediction_service(folder: Path, encoders: EncoderPool) -> PredictionService:
-    """Build the service as it is, on models of a folder."""
+    """Return the service's prediction code with models from a folder."""
     return PredictionService(FolderModels(folder), UNCOUNTED, encoders)
 
 
 def served(model_id: str) -> ServedModel:
-    """Describe a model that has succeeded."""
+    """Return a description of a model whose training succeeded."""
     return ServedModel(model_id, "text-intent", "SUCCEEDED", "1")

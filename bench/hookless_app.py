@@ -25,7 +25,7 @@ def _embed_nothing(*_: object, **__: object) -> Mapping[str, object]:
     return {}
 
 
-# Replaced where they are called; no other module calls them in a request.
+# The hooks are replaced where they are called; no other module calls them in a request.
 for module, name, replacement in (
     (tracing, "span", _without_span),
     (web_app, "_traced", _without_span),

@@ -1,4 +1,4 @@
-"""Section `browse` of bench_http: pages of 100,000 examples, one client."""
+"""Section `browse` of bench_http: one client pages through 100,000 examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = "where is my parcel please tell me what became of the order that I paid 
 
 
 def bench_browse(bench: Bench) -> None:
-    """Ask for pages anywhere, and for a text that nothing contains."""
+    """Measure pages at several offsets, and a search for a text that no example contains."""
     owner = bench.world.account_id(bench.caller)
     dataset_id = _shelf(Container(bench.stack.settings).stores, owner)
     path = f"/v2/language/datasets/{dataset_id}"
@@ -48,7 +48,7 @@ def bench_browse(bench: Bench) -> None:
 
 
 def _shelf(stores: Stores, account_id: str) -> int:
-    """Write a dataset whose texts are not embedded meanwhile."""
+    """Write a dataset directly, so that its texts are not embedded during the measurement."""
     now = datetime.now(UTC)
     dataset_id = stores.ids.reserve("datasets")
     first_label = stores.ids.reserve("labels", LABELS)

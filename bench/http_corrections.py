@@ -1,4 +1,4 @@
-"""Section `mending` of bench_http: three calls correct the wrong labels that a report finds."""
+"""Section `mending` of bench_http: three calls correct the wrong labels that a report lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Rows = list[tuple[str, str]]
 
 
 def bench_corrections(bench: Bench) -> None:
-    """Labels of BANKING77 are flipped; train, correct with the report, train again."""
+    """Give texts of BANKING77 wrong labels, train, correct with the report, and train again."""
     few, test = _rows(bench, FEW), _rows(bench, "banking77_test")
     clean = _accuracy(bench, _trained(bench, few)[1], test)
     corrected = [_corrected_accuracy(bench, few, test, seed) for seed in range(DRAWS)]
@@ -36,7 +36,7 @@ def bench_corrections(bench: Bench) -> None:
 
 
 def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> float:
-    """Accuracy of a model that was trained again after its report was followed."""
+    """Return the accuracy of a model that was retrained after corrections by its report."""
     flipped = _flipped(rows, round(SHARE * len(rows)), seed)
     dataset_id, model_id = _trained(bench, flipped)
     _correct(bench, dataset_id, {"fromReportOf": model_id})
@@ -47,7 +47,7 @@ def _corrected_accuracy(bench: Bench, rows: Rows, test: Rows, seed: int) -> floa
 
 
 def _bench_many(bench: Bench) -> None:
-    """Count the 500 wrong labels of 10,000 that a report finds; send 10,000 corrections at once."""
+    """Count which of 500 wrong labels a report lists, and send 10,000 corrections at once."""
     rows = random.Random(1).sample(_rows(bench, "banking77_train"), MANY)
     truth = dict(rows)
     dataset_id, model_id = _trained(bench, _flipped(rows, FLIPPED, 1))
@@ -64,13 +64,13 @@ def _bench_many(bench: Bench) -> None:
 
 
 def _rows(bench: Bench, name: str) -> Rows:
-    """Texts with their labels."""
+    """Return the texts of a file with their labels."""
     with (bench.data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
         return [(row["text"], row["label"]) for row in csv.DictReader(stream)]
 
 
 def _flipped(rows: Rows, count: int, seed: int) -> Rows:
-    """Give some rows another label by chance."""
+    """Give some random rows another label."""
     chosen, labels = random.Random(seed), sorted({label for _, label in rows})
     flipped = list(rows)
     for place in chosen.sample(range(len(rows)), count):
@@ -80,7 +80,7 @@ def _flipped(rows: Rows, count: int, seed: int) -> Rows:
 
 
 def _trained(bench: Bench, rows: Sequence[tuple[str, str]]) -> tuple[int, str]:
-    """Upload and train with what the service chooses; ids of dataset and model."""
+    """Upload texts and train with default options; return the ids of dataset and model."""
     caller = bench.caller
     uploaded = caller.upload(csv_file(rows), "rows.csv")
     dataset_id = int(caller.wait_dataset(uploaded["id"], WAIT_SECONDS)["id"])
@@ -90,7 +90,7 @@ def _trained(bench: Bench, rows: Sequence[tuple[str, str]]) -> tuple[int, str]:
 
 
 def _correct(bench: Bench, dataset_id: int, corrections: dict[str, Any]) -> float:
-    """Send corrections; the seconds they took."""
+    """Send corrections, and return how many seconds they took."""
     path = f"{bench.caller.base}/datasets/{dataset_id}/corrections"
     began = time.perf_counter()
     answer = bench.caller.json("POST", path, corrections)
@@ -108,5 +108,5 @@ def _examples(bench: Bench, dataset_id: int) -> list[dict[str, Any]]:
 
 
 def _accuracy(bench: Bench, model_id: str, test: Rows) -> float:
-    """Share of texts whose best label is right."""
+    """Return the fraction of texts whose most probable label is correct."""
     return statistics.fmean(bench.caller.best(model_id, text) == label for text, label in test)

@@ -1,8 +1,8 @@
-"""Draws invoices of invented issuers, each with an own layout, to learn templates from.
+"""Draws invoices of invented issuers, each with its own layout, to learn templates from.
 
-Invoices of one issuer have the same captions at the same relation to their values, other values,
-and tables of other lengths. Values are given as a person writes them down: dates as 2024-03-05,
-amounts without marks between thousands, addresses on one line.
+All invoices of an issuer have the same captions in the same places relative to their values. Values
+and lengths of tables differ. True values are given as a person writes them down: dates as
+2024-03-05, amounts without thousands separators, addresses on one line.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class IssuedInvoice:
 
 @dataclass
 class _Facts:
-    """What one invoice says."""
+    """The data on one invoice."""
 
     rng: Random
     day: date = field(init=False)
@@ -82,15 +82,15 @@ class _Facts:
 
 @dataclass(frozen=True)
 class Issuer:
-    """An issuer and how its invoices look."""
+    """An issuer and the layout of its invoices."""
 
     name: str
     head: str
-    """How the invoice's data is laid out: one of _HEADS."""
+    """Layout of the invoice's data: one of _HEADS."""
     totals: str
-    """How the sums are laid out: one of _TOTALS."""
+    """Layout of the sums: one of _TOTALS."""
     captions: Mapping[str, str]
-    """Caption of each entity; an entity without one is not on the invoices."""
+    """Caption of each entity; entities without a caption are not on the invoices."""
     date_format: Callable[[date], str] = lambda day: f"{day:%m/%d/%Y}"
     amount: Callable[[float], str] = lambda value: f"${value:,.2f}"
     number: str = "INV-{}"
@@ -157,11 +157,11 @@ class _Drawing:
         self.pitch = 1.5 * issuer.size
 
     def text(self, x: float, y: float, text: str, size: float | None = None) -> None:
-        """Write a text from a place to the right."""
+        """Write a text to the right of a point."""
         self.content += words(text, round(x, 2), round(HEIGHT - y, 2), size or self.size)
 
     def right(self, x: float, y: float, text: str, size: float | None = None) -> None:
-        """Write a text that ends at a place."""
+        """Write a text that ends at a point."""
         self.text(x - length(text, size or self.size), y, text, size)
 
     def rule(self, x: float, y: float, end_x: float, end_y: float) -> None:
@@ -198,7 +198,7 @@ class _Drawing:
 
 
 def length(text: str, size: float) -> float:
-    """Return about how wide a text in Helvetica is, in points."""
+    """Return the approximate width of a text in Helvetica, in points."""
     shares = (
         0.28 if c in _NARROW else 0.84 if c in _WIDE else 0.64 if c.isupper() else 0.55
         for c in text
@@ -225,7 +225,7 @@ def _lines(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float
 
 
 def _columns(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write captions in one column and values in another one."""
+    """Write captions in one column and values in another."""
     y = 120.0
     wide = max(length(issuer.captions[name], sheet.size) for name in printed)
     for name, text in _others(printed):
@@ -256,7 +256,7 @@ def _right_block(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) ->
 
 
 def _boxes(sheet: _Drawing, issuer: Issuer, printed: Mapping[str, str]) -> float:
-    """Write each caption small at the top of a ruled box, and the value below."""
+    """Draw a ruled box for each field, with a small caption at its top and the value below."""
     x, y, wide, high = issuer.left, 100.0, (WIDTH - 2 * issuer.left) / 3, 46.0
     for number, (name, text) in enumerate(_others(printed)):
         left, top = x + number % 3 * wide, y + number // 3 * high
@@ -382,7 +382,7 @@ DEVELOPED: tuple[Issuer, ...] = (
         _long, lambda value: f"GBP {value:,.2f}", "H-{}-X",
     ),
 )  # fmt: skip
-"""Issuers whose layouts were looked at while the learning was written."""
+"""Issuers whose layouts were known while template learning was developed."""
 OTHERS: tuple[Issuer, ...] = (
     Issuer(
         "Saltmarsh", "header rows", "ruled",
@@ -427,4 +427,4 @@ OTHERS: tuple[Issuer, ...] = (
         lambda day: f"{day:%d.%m.%y}", lambda value: f"{value:,.2f}", "RC-{}", size=9.5,
     ),
 )  # fmt: skip
-"""Issuers with other layouts, which are only measured."""
+"""Issuers with other layouts, on which template learning is only measured."""

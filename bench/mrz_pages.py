@@ -1,7 +1,7 @@
 """Draws data pages and cards with a machine-readable zone: ICAO Doc 9303, TD1, TD2 and TD3.
 
-Everything is made from a seed: persons, documents, the picture. Zones are composed field by field
-as an issuer's program does it; nothing here is shared with the code that reads them.
+A seed decides everything: persons, documents, the photograph. Zones are composed field by field, as
+an issuer's program does, with no code of the reader.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 MILLIMETRES = {"TD1": (85.6, 112.0), "TD2": (105.0, 74.0), "TD3": (125.0, 88.0)}
-"""Width and height; of a TD1 card front and back, one below the other."""
+"""Width and height; for a TD1 card, front and back one below the other."""
 INCH = 25.4
 NUMERALS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SURNAMES = (
@@ -34,7 +34,7 @@ MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", 
 
 @dataclass(frozen=True)
 class Person:
-    """Whom a document is made out to, and the document."""
+    """A person and the data of the person's document."""
 
     number: str
     surname: str
@@ -47,7 +47,7 @@ class Person:
 
 @dataclass(frozen=True)
 class DrawnDocument:
-    """One image and its text."""
+    """An image of a document, and its true values."""
 
     name: str
     form: str
@@ -55,14 +55,14 @@ class DrawnDocument:
     content: bytes
     """A PNG file."""
     truth: Mapping[str, str]
-    """Values by entity of the form's template."""
+    """True values by entity of the form's template."""
     zone: tuple[str, ...]
 
 
 def draw_documents(
     form: str, count: int, font: Path, *, is_bare: bool = False, is_damaged: bool = False
 ) -> list[DrawnDocument]:
-    """Draw documents of a form, every second one photographed badly.
+    """Draw documents of a format; every second one looks badly photographed.
 
     Args:
         form: TD1, TD2 or TD3.
@@ -109,13 +109,13 @@ def make_person(rng: Random) -> Person:
 
 
 def digit(text: str) -> str:
-    """Doc 9303, part 3, 4.9: values times 7, 3, 1, modulo 10."""
+    """Return the check digit of a text. Doc 9303, part 3, 4.9: values times 7, 3, 1, modulo 10."""
     total = sum((7, 3, 1)[at % 3] * max(0, NUMERALS.find(letter)) for at, letter in enumerate(text))
     return str(total % 10)
 
 
 def compose(form: str, person: Person) -> tuple[str, ...]:
-    """Write the lines of a zone."""
+    """Return the lines of a zone."""
     number = person.number.ljust(9, "<") + digit(person.number.ljust(9, "<"))
     born, expires = f"{person.born:%y%m%d}", f"{person.expires:%y%m%d}"
     born, expires = born + digit(born), expires + digit(expires)
@@ -134,7 +134,7 @@ def compose(form: str, person: Person) -> tuple[str, ...]:
 
 
 def transliterated(name: str) -> str:
-    """Write a name as zones have it."""
+    """Write a name in the letters that zones allow."""
     return name.replace("'", "").replace("-", "<").replace(" ", "<")
 
 
@@ -144,7 +144,7 @@ def plain(name: str) -> str:
 
 
 def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
-    """Make one check digit wrong: of the number, of a date, or of all."""
+    """Make one check digit wrong: that of the number, of a date, or of the whole zone."""
     row, places = {
         "TD1": (1, (6, 14, 29)),
         "TD2": (1, (9, 19, 27, 35)),
@@ -158,7 +158,7 @@ def spoil(form: str, zone: Sequence[str], rng: Random) -> tuple[str, ...]:
 
 
 def truth(form: str, person: Person) -> dict[str, str]:
-    """Return what the fields of the template hold."""
+    """Return the true values of the template's fields."""
     if form == "TD1":
         return {
             "uscis_number": person.number,
@@ -180,7 +180,7 @@ def truth(form: str, person: Person) -> dict[str, str]:
 
 
 def worded(day: date) -> str:
-    """Write a date as passports do."""
+    """Write a date in the form of passports."""
     return f"{day.day:02d} {MONTHS[day.month - 1]} {day.year}"
 
 
@@ -201,7 +201,7 @@ LABELS = {
 def draw(
     form: str, person: Person | None, zone: Sequence[str], font: Path, rng: Random
 ) -> Image.Image:
-    """Draw a document without a camera's faults; without a person, its zone alone."""
+    """Draw a document without photographic faults; without a person, only its zone."""
     dots = rng.uniform(170, 300) / INCH
     width, height = (round(side * dots) for side in MILLIMETRES[form])
     image = guilloche(width, height, rng)
@@ -224,7 +224,7 @@ def draw(
 def write_zone(
     pen: ImageDraw.ImageDraw, zone: Sequence[str], font: Path, dots: float, size: tuple[int, int]
 ) -> None:
-    """Write the lines of a zone at ten letters an inch, at the lower edge."""
+    """Write the lines of a zone at the lower edge, with ten letters an inch."""
     trial = ImageFont.truetype(str(font), 1000)
     face = ImageFont.truetype(str(font), round(1000 * INCH / 10 * dots / trial.getlength("M")))
     pitch = INCH / 10 * dots
@@ -238,7 +238,7 @@ def write_zone(
 
 
 def guilloche(width: int, height: int, rng: Random) -> Image.Image:
-    """Draw paper with pale waves."""
+    """Draw the pale waves of security paper."""
     image = Image.new("RGB", (width, height), tuple(rng.randrange(228, 250) for _ in range(3)))
     pen = ImageDraw.Draw(image)
     for wave in range(0, height, max(6, height // 60)):
@@ -250,12 +250,12 @@ def guilloche(width: int, height: int, rng: Random) -> Image.Image:
 
 
 def photograph(image: Image.Image, rng: Random) -> Image.Image:
-    """Lay the document on a table and take a picture: perspective, shadow, blur, noise."""
+    """Make a document look photographed on a table: perspective, shadow, blur, noise."""
     width, height = image.size
     margin = round(0.08 * width)
     table = (rng.randrange(90, 150), rng.randrange(80, 130), rng.randrange(70, 120))
     size = (width + 2 * margin, height + 2 * margin)
-    # Corners of the picture as they lie on the document: what lies outside is table.
+    # Corners of the photograph, in coordinates of the document; what is outside of it is table.
     corners = [
         (-margin, -margin),
         (-margin, size[1] - margin),
@@ -288,7 +288,7 @@ def photograph(image: Image.Image, rng: Random) -> Image.Image:
 
 
 def perspective(source: Sequence[tuple[float, float]], size: tuple[int, int]) -> tuple[float, ...]:
-    """Solve for the eight numbers that map the corners of a picture to places of its source."""
+    """Compute the eight numbers of the perspective transformation for four pairs of points."""
     width, height = size
     target = ((0, 0), (0, height), (width, height), (width, 0))
     rows, values = [], []

@@ -1,6 +1,6 @@
-"""How long others wait next to one account that predicts as fast as its rate allows.
+"""Measures how long other accounts wait next to one that predicts as fast as its rate allows.
 
-Legs with and without the flood take turns in one run, so that other load counts in both.
+Measurements with and without the flood alternate in one run, so that other load affects both.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from tests.formats.drawn import encoded
 from tests.papers import paper
 
 PLAN = "GOLD"
-# Fraction of its rate at which the account calls, so that no call is refused.
+# Fraction of its rate at which the flooding account calls, so that no call is refused.
 SHARE = 0.9
 PAIRS = 5
-# Calls of a leg next to each flood; those of images and documents fill the processors.
+# Calls per measurement next to each flood; floods of images and documents keep the processors busy.
 CALLS = {TEXTS: 200, PICTURES: 60, DOCUMENTS: 60}
 FLOODS = (TEXTS, PICTURES, DOCUMENTS)
 BARS = {0.5: ceiling(2.0), 0.99: ceiling(3.0)}
-# Middle of the texts of an office document.
+# Texts from the middle of an office document.
 LINES = ["Dana Reyes", "Orchid Labs Inc.", "dana@orchid.test", "Phone: 602 555 0100"]
 
 
 @dataclass
 class Neighbour:
-    """Calls of an account that has to wait for the flood."""
+    """The calls of an account that waits because of the flood."""
 
     name: str
     ask: Callable[[int], object]
@@ -58,7 +58,7 @@ def measure_neighbours(world: World, report: Report, floods: tuple[str, ...] = F
 
 @dataclass
 class Flood:
-    """Calls of one account at nearly its rate."""
+    """The calls of one account at nearly its rate."""
 
     caller: Client
     kind: str
@@ -66,18 +66,18 @@ class Flood:
 
     @property
     def per_second(self) -> float:
-        """Return the calls a second."""
+        """Return the number of calls a second."""
         return SHARE * float(RATES[PLAN][self.kind])
 
 
 def text_request(model: str) -> Request:
-    """Return the prediction of a text."""
+    """Return the request for a prediction of a text."""
     body = json.dumps({"modelId": model, "document": "will there be snow tomorrow"})
     return Request("POST", f"{LANGUAGE}/intent", "application/json", body)
 
 
 def file_request(path: str, model: str, content: bytes) -> Request:
-    """Return a prediction of an image or document."""
+    """Return the request for a prediction of an image or document."""
     kind, body = encode_multipart([("modelId", model)], {"sampleContent": ("page", content)})
     return Request("POST", path, kind, body.decode("latin-1"))
 
@@ -92,14 +92,14 @@ def warm(caller: Client, requests: dict[str, Request], neighbour: Neighbour) -> 
 
 
 def leg(neighbour: Neighbour, calls: int) -> list[float]:
-    """Return the milliseconds of calls, one after the other."""
+    """Return the times of several calls in turn, in milliseconds."""
     return [milliseconds(lambda n=n: neighbour.ask(n)) for n in range(calls)]
 
 
 def compare(
     world: World, report: Report, flood: Flood, neighbour: Neighbour, bars: dict[float, Bar]
 ) -> None:
-    """Report the quantiles next to the flood as multiples of those without it."""
+    """Report each quantile next to the flood, divided by that without the flood."""
     calm: list[list[float]] = []
     flooded: list[list[float]] = []
     seen = Counter[str]()

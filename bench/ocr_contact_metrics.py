@@ -1,7 +1,7 @@
-"""How contacts of a card are counted: micro F1 of entities by tag and text.
+"""Scores contacts of a card: micro F1 of entities by tag and text.
 
 A match ignores case, punctuation, spaces and leading label words. A slogan or a job title may be
-answered OTHER or TITLE. The lines of an address are joined in order on both sides.
+returned as OTHER or TITLE. The lines of an address are joined in order on both sides.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Entity = tuple[str, str]
 """Tag and text."""
 
 ALIKE = {"TITLE": "OTHER"}
-"""Tags that count as another one."""
+"""Tags that count as another tag."""
 _LABELLED = ("PHONE", "MOBILE_PHONE", "FAX", "EMAIL", "WEBSITE")
 
 
 @dataclass
 class Tally:
-    """Counts of entities over a set of cards, by tag."""
+    """Counts of entities over several cards, by tag."""
 
     right: Counter[str] = field(default_factory=Counter)
     """Entities that are in the truth and in the answer."""
@@ -45,7 +45,7 @@ class Tally:
                 counts[tag] += count
 
     def f1(self, *tags: str) -> float:
-        """Return the micro F1 of some tags, or of all; 1 when there is nothing to find."""
+        """Return the micro F1 of some tags, or of all; 1 if there are no entities."""
         right, missing, extra = (
             _total(counts, tags) for counts in (self.right, self.missing, self.extra)
         )
@@ -54,7 +54,7 @@ class Tally:
 
 
 def comparable(entities: Iterable[Entity]) -> Counter[Entity]:
-    """Return entities as they are compared, addresses joined into one."""
+    """Return entities in the form in which they are compared, each address joined into one."""
     found: Counter[Entity] = Counter()
     address = ""
     for tag, text in entities:
@@ -74,12 +74,12 @@ def plain(text: str) -> str:
 
 
 def entities_of(items: Iterable[Mapping[str, str]]) -> list[Entity]:
-    """Return the items of a card's truth file as entities."""
+    """Return the entities in a card's file of true values."""
     return [(item["tag"], item["text"]) for item in items]
 
 
 def _without_label(tag: str, text: str) -> str:
-    """Cut the words in front that only say which kind of entity it is."""
+    """Remove leading words that only name the kind of the entity."""
     if tag not in _LABELLED:
         return text
     value = re.search(r"\+|\(|\d|\S+@|www|http|\S+\.\w", text)
@@ -89,5 +89,5 @@ def _without_label(tag: str, text: str) -> str:
 
 
 def _total(counts: Counter[str], tags: tuple[str, ...]) -> int:
-    """Return the sum of some tags' counts, or of all."""
+    """Return the sum of the counts of some tags, or of all."""
     return sum(count for tag, count in counts.items() if not tags or tag in tags)

@@ -1,4 +1,4 @@
-"""Task contact: entities of drawn business cards."""
+"""Measures the task contact on drawn business cards."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 NUMBERS = ("PHONE", "MOBILE_PHONE", "FAX", "EMAIL", "WEBSITE")
 """Tags that patterns find."""
 NAMES = ("PERSON", "ORG", "ADDRESS", "OTHER")
-"""Tags that have to be weighed; a title counts as OTHER."""
+"""Tags that need a comparison of the evidence; a title counts as OTHER."""
 Card = tuple[list[Entity], list[Entity]]
 """The true entities of a card, and those found."""
 
 
 @dataclass
 class ContactResult:
-    """What one reader made of the cards."""
+    """The results of one reader for the cards."""
 
     cards: list[Card] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
 
 
 def bench_contacts(bench: Bench) -> None:
-    """Read the drawn cards."""
+    """Read the drawn cards and report their scores."""
     samples = read_rendered(bench.data, "cards")
     found = read_cards(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_cards(bench, bench.peer, samples)
@@ -55,7 +55,7 @@ def bench_contacts(bench: Bench) -> None:
 def read_cards(
     bench: Bench, reader: Reader, samples: Sequence[tuple[Sample, dict[str, Any]]]
 ) -> ContactResult:
-    """Read the cards."""
+    """Read the cards with one reader."""
     result = ContactResult()
     for sample, truth in samples:
         with result.cost.document():
@@ -71,7 +71,7 @@ def read_cards(
 
 
 def tell_wrong(name: str, card: Card) -> None:
-    """Name the tags that were missed or made up on a card."""
+    """Print the tags of entities that were missed or invented on a card."""
     tally = Tally()
     tally.add(*card)
     if tally.missing or tally.extra:

@@ -1,7 +1,7 @@
-"""What reading costs: CPU of the table network, a process that reads eight pages, a long one.
+"""Measures the cost of reading: the table network, a process for eight pages, and a long process.
 
-Both processes are this module as a command: `python -m bench.ocr_cost PLACE ENGINE`, a PDF
-for the first, the folder of the evaluation files for the other.
+Both processes run this module as a command: `python -m bench.ocr_cost PLACE ENGINE`. PLACE is a PDF
+for the first one, and the folder of the evaluation files for the other.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ MIXED = (
     "documents/specimens/w2_2020.png", "documents/specimens/form1040_2023_picture.png",
     "documents/irs1040/filled1_scan200.pdf",
 )  # fmt: skip
-"""What a long process reads, below the folder of the evaluation files."""
+"""Files that the long process reads, below the folder of the evaluation files."""
 _SECONDS = 1_800
 
 
 def bench_cost(bench: Bench) -> None:
-    """Report what the other sections do not."""
+    """Report the costs that no other section reports."""
     bench_structure(bench)
     bench_fresh(bench)
     bench_long(bench)
 
 
 def bench_structure(bench: Bench) -> None:
-    """CPU seconds of the network that finds a table's structure."""
+    """Measure the processor time of the network that finds a table's structure."""
     structure = bench.reader.structure
     if structure is None:
         say("the network for tables is not installed")
@@ -74,7 +74,7 @@ def bench_structure(bench: Bench) -> None:
 
 
 def bench_fresh(bench: Bench) -> None:
-    """Eight pages that are pictures in a fresh process: start, time, memory."""
+    """Read eight pages that are images in a new process; measure start, time and memory."""
     with tempfile.NamedTemporaryFile(suffix=".pdf") as file:
         file.write(eight_pages(bench.data))
         file.flush()
@@ -89,10 +89,10 @@ def bench_fresh(bench: Bench) -> None:
 
 
 def bench_long(bench: Bench) -> None:
-    """Files of all kinds, for all tasks one after the other, in one process: its memory.
+    """Measure the memory of one process that reads all kinds of files for all tasks.
 
-    The bar is 1.1 times what the same files took before forms, tables and pages were read by their
-    geometry.
+    The bar is 1.1 times the memory for the same files before the service used the geometry of
+    forms, tables and pages.
     """
     most = run_fresh(str(bench.data / "ocr"), bench.reader.name)["most memory"]
     bench.report.add("15 files for all tasks: most memory", most, "MB", ceiling(719))
@@ -106,7 +106,7 @@ def run_fresh(place: str, engine: str) -> dict[str, float]:
 
 
 def read_fresh(file: Path, engine: str) -> dict[str, float]:
-    """Read a PDF's pages in two threads and tell what that took."""
+    """Read a PDF's pages in two threads, and return the measured costs."""
     started = time.perf_counter()
     pool = OcrPool(default_directory(), engine)
     reader = Reader(pool.engine(), pool.structure())
@@ -132,7 +132,7 @@ def read_fresh(file: Path, engine: str) -> dict[str, float]:
 
 
 def read_long(folder: Path, engine: str) -> dict[str, float]:
-    """Read MIXED page by page, once for each task, and tell what that took."""
+    """Read MIXED page by page, once for each task, and return the measured costs."""
     pool = OcrPool(default_directory(), engine)
     tools = Tools(pool.engine(), pool.structure())
     reader = Reader(tools.engine, tools.structure)

@@ -1,4 +1,4 @@
-"""Task text on pages that are bent, dark or printed small: made of the drawn A4 pages."""
+"""Measures the task text on pages that are bent, dark or small, made from the drawn A4 pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 PAGES = 10
-"""Bent pages: each drawn page twice, each kind twice."""
+"""Number of bent pages: each drawn page twice, and each kind of bend twice."""
 SEED = 100
 
 Change = Callable[[Any, int], Any]
@@ -29,7 +29,7 @@ Change = Callable[[Any, int], Any]
 
 
 def bench_curled(bench: Bench) -> None:
-    """Run every set."""
+    """Run every set of pages."""
     drawn = [sample for sample, _ in read_rendered(bench.data, "text")]
     twice = [drawn[number % len(drawn)] for number in range(PAGES)]
     _bench(bench, "bent pages (45 px of 1,240)", twice, bend, 0.90)
@@ -39,13 +39,13 @@ def bench_curled(bench: Bench) -> None:
 
 
 def bend(pixels: Any, number: int) -> Any:
-    """Bend a page; the second round of pages takes the kinds in another order."""
+    """Bend a page; in the second round, each page gets another kind of bend."""
     kind = KINDS[(number + number // len(KINDS)) % len(KINDS)]
     return curled(pixels, kind, SEED + number)
 
 
 def shade(pixels: Any, number: int) -> Any:
-    """Let a shadow fall over a page, from another side for each, and add a dark camera's noise."""
+    """Darken a page by a shadow from a side that depends on the page, and add a camera's noise."""
     height, width = pixels.shape[:2]
     side = (
         np.linspace(1, 0.15, width)[None, :]
@@ -56,12 +56,12 @@ def shade(pixels: Any, number: int) -> Any:
 
 
 def fade(pixels: Any, number: int) -> Any:
-    """Leave a tenth of the contrast between ink and paper, on grey paper."""
+    """Reduce the contrast between ink and paper to a tenth, on grey paper."""
     return _noisy(150 + pixels * 0.1, number)
 
 
 def shrink(pixels: Any, number: int) -> Any:
-    """Photograph a page from further away: 720 pixels wide, x-height about 7 pixels."""
+    """Scale a page down to 720 pixels wide, so that small letters are about 7 pixels high."""
     del number
     image = Image.fromarray(pixels)
     size = 720, round(720 * image.height / image.width)
@@ -69,7 +69,7 @@ def shrink(pixels: Any, number: int) -> Any:
 
 
 def _noisy(pixels: Any, seed: int) -> Any:
-    """Return pixels with the noise of a camera, of two levels."""
+    """Return pixels with a camera's noise of two grey levels."""
     noise = np.random.default_rng(seed).normal(0, 2, pixels.shape)
     return np.clip(np.rint(pixels + noise), 0, 255).astype(np.uint8)
 

@@ -15,23 +15,23 @@ from bench.ocr_text_metrics import Piece
 from chalicelib.domain.documents.page import Rect, around_points
 
 EIGHT = ("t01", "t03", "t05", "t07", "t09", "t01", "t03", "t05")
-"""Pages of the PDF whose time is measured."""
+"""The eight pages of the PDF whose time is measured."""
 EIGHT_DPI, EIGHT_QUALITY = 150, 85
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One picture and what is written in it."""
+    """An image and its true text."""
 
     name: str
     content: bytes
     """The file."""
     pieces: tuple[Piece, ...]
-    """Texts and where they stand."""
+    """Texts with their places."""
 
     @property
     def texts(self) -> list[str]:
-        """The texts alone."""
+        """The texts without places."""
         return [text for text, _ in self.pieces]
 
 
@@ -45,7 +45,7 @@ def read_sroie(data: Path) -> list[Sample]:
 
 
 def _corner_lines(folder: Path, name: str) -> Iterator[Piece]:
-    """Read lines of eight coordinates and a text that may hold commas."""
+    """Read lines with eight coordinates and a text, which may contain commas."""
     for line in (folder / f"{name}.csv").read_text("utf-8-sig").splitlines():
         *corners, text = line.split(",", 8)
         numbers = [float(corner) for corner in corners]
@@ -53,7 +53,7 @@ def _corner_lines(folder: Path, name: str) -> Iterator[Piece]:
 
 
 def read_funsd(data: Path) -> list[Sample]:
-    """Read the scanned forms as words."""
+    """Read the scanned forms, word by word."""
     return [
         Sample(path.stem, path.with_suffix(".png").read_bytes(), tuple(_form_words(path)))
         for path in sorted((data / "ocr" / "funsd").glob("*.json"))
@@ -69,7 +69,7 @@ def _form_words(path: Path) -> Iterator[Piece]:
 
 
 def read_rendered(data: Path, kind: str) -> list[tuple[Sample, dict[str, Any]]]:
-    """Read the pictures of one kind that were drawn, each with its whole truth."""
+    """Read the drawn images of one kind, each with all its true values."""
     found = []
     for path in sorted((data / "ocr" / "rendered" / kind).glob("*.json")):
         truth = json.loads(path.read_text("utf-8"))
@@ -79,7 +79,7 @@ def read_rendered(data: Path, kind: str) -> list[tuple[Sample, dict[str, Any]]]:
 
 
 def eight_pages(data: Path) -> bytes:
-    """Make a PDF of eight pages that are pictures only."""
+    """Make a PDF of eight pages that are images without a text layer."""
     folder = data / "ocr" / "rendered" / "text"
     files = {path.stem[:3]: path for path in folder.glob("*.png")}
     first, *others = (Image.open(files[name]).convert("RGB") for name in EIGHT)

@@ -1,4 +1,4 @@
-"""How well the shipped templates read the issuers' own documents: samples, comparison, figures.
+"""Scores how well the shipped templates read the issuers' own documents.
 
 Values are compared as the data's README says: without white space and case; amounts without
 currency sign, leading minus and trailing star; numbers in single boxes by letters and digits alone.
@@ -17,7 +17,7 @@ from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.formats.templates.form_template import standard_template
 
 VARIANTS = {"text layer": "", "200 dpi": "_scan200", "noisy 100 dpi": "_scan100_noise"}
-"""How the filled returns are handed in: name of the row, ending of the file's name."""
+"""Forms of the filled tax returns: name of the row, and ending of the file's name."""
 BOXED = re.compile(r"(.*_)?(ssn|routing_number|account_number)")
 """Entities whose characters the forms print into single boxes."""
 EMPTY_W2 = re.compile(
@@ -26,14 +26,14 @@ EMPTY_W2 = re.compile(
 )
 """Boxes 7 to 20 of the wage statement, which are empty there."""
 SURE = 0.95
-"""Probability from which a value may be used without a check."""
+"""Probability from which a value may be used without review."""
 BINS = 10
 _QUOTES = str.maketrans({"”": '"', "’": "'"})
 
 
 @dataclass(frozen=True)
 class DocumentSample:
-    """A file, the template that it is read with, and what is there."""
+    """A file, the template to read it with, and its true values."""
 
     name: str
     content: bytes
@@ -43,7 +43,7 @@ class DocumentSample:
 
     @property
     def template(self) -> FormTemplate:
-        """The template that ships for it."""
+        """The shipped template for the document."""
         return standard_template(self.form_type)
 
 
@@ -53,11 +53,11 @@ class ScoredField:
 
     entity: str
     wanted: str
-    """What is there; empty for nothing."""
+    """The true value; empty if there is none."""
     read: str
-    """What was answered; empty for nothing."""
+    """The returned value; empty if there is none."""
     probability: float
-    """Of the answer, 0 to 1."""
+    """Probability of the returned value, 0 to 1."""
     is_right: bool
     """Whether the two are the same."""
 
@@ -65,7 +65,7 @@ class ScoredField:
 def score(
     sample: DocumentSample, answers: Mapping[str, tuple[str, float]]
 ) -> tuple[ScoredField, ...]:
-    """Compare the answers of one document, text and probability by entity, with what is there."""
+    """Compare the answers of one document, text and probability by entity, with the true values."""
     amounts = {key.entity for key in sample.template.keys if "CURRENCY" in key.types}
     fields = []
     for entity, wanted in sample.values.items():
@@ -76,7 +76,7 @@ def score(
 
 
 def normal(text: str, entity: str, is_amount: bool) -> str:
-    """Leave of a value what is compared."""
+    """Return the part of a value that is compared."""
     bare = "".join(text.split()).casefold().translate(_QUOTES)
     if is_amount:
         bare = bare.replace("$", "").removeprefix("-").removesuffix("*")
@@ -84,7 +84,7 @@ def normal(text: str, entity: str, is_amount: bool) -> str:
 
 
 def value_f1(fields: Iterable[ScoredField]) -> float:
-    """Twice the right values by answers with a value and true values together, 0 to 1."""
+    """Return twice the correct values, divided by the sum of returned and true values."""
     every = list(fields)
     right = sum(field.is_right and bool(field.wanted) for field in every)
     total = sum(bool(field.read) + bool(field.wanted) for field in every)
@@ -92,7 +92,7 @@ def value_f1(fields: Iterable[ScoredField]) -> float:
 
 
 def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
-    """Return the share of sure values that are right, and of right values that are sure."""
+    """Return the fraction of sure values that are correct, and of correct values that are sure."""
     values = [field for field in fields if field.read]
     sure = [field.is_right for field in values if field.probability >= SURE]
     right = sum(field.is_right for field in values)
@@ -102,8 +102,8 @@ def sure_shares(fields: Iterable[ScoredField]) -> tuple[float, float]:
 def calibration_error(fields: Iterable[ScoredField], *, is_empty: bool = False) -> float:
     """Return the expected calibration error of values that are not empty, or of empty ones.
 
-    A key that was not found at all has no probability, and does not count.
-    Source: Naeini et al. 2015; ten bins of equal width, weighted by what is in them.
+    Keys that were not found have no probability, and do not count. Source: Naeini et al. 2015; ten
+    bins of equal width, weighted by their number of values.
     """
     bins: dict[int, list[ScoredField]] = {}
     values = [field for field in fields if field.probability and bool(field.read) != is_empty]
@@ -126,7 +126,7 @@ def read_returns(data: Path, variant: str) -> list[DocumentSample]:
 
 
 def read_specimens(data: Path) -> list[DocumentSample]:
-    """Read the specimens."""
+    """Read the specimens of cards, passports and statements."""
     folder = data / "ocr" / "documents" / "specimens"
     truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
     return [
@@ -135,7 +135,7 @@ def read_specimens(data: Path) -> list[DocumentSample]:
 
 
 def _sample(path: Path, form_type: str, values: Mapping[str, str]) -> DocumentSample:
-    """Read a file, and add the boxes that must stay empty."""
+    """Read a file with its true values, and add the boxes that must stay empty."""
     names: Sequence[str] = [key.entity for key in standard_template(form_type).keys]
     empty = [name for name in names if form_type == "w2" and EMPTY_W2.fullmatch(name)]
     every = dict.fromkeys(empty, "") | dict(values)

@@ -1,7 +1,7 @@
-"""Task form on documents as their issuers print them, with the templates that ship.
+"""Measures the task form on documents of their issuers, with the shipped templates.
 
-Files are read as the service reads them: the text layer where it can be trusted, else pixels.
-`--plot` draws right values green, wrong ones red, and keys whose value was missed orange.
+Files are read as by the service: the text layer if it is reliable, otherwise pixels. `--plot` draws
+correct values green, wrong ones red, and keys whose value was missed orange.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SURE_BAR, KNOWN_BAR, CALIBRATION_BAR = 0.95, 0.5, 0.06
 
 
 def bench_documents(bench: Bench) -> None:
-    """Report the values of tax returns and specimens, and what their probabilities are worth."""
+    """Report values and calibration of probabilities on tax returns and specimens."""
     every: list[ScoredField] = []
     for variant in VARIANTS:
         fields = _bench_set(bench, f"form 1040, {variant}", read_returns(bench.data, variant))
@@ -58,7 +58,7 @@ def bench_documents(bench: Bench) -> None:
 
 
 def _bench_set(bench: Bench, name: str, samples: Sequence[DocumentSample]) -> list[ScoredField]:
-    """Read a set, tell what became of each document, and draw it."""
+    """Read a set, print the result of each document, and draw it."""
     every: list[ScoredField] = []
     cost = Cost()
     for sample in samples:
@@ -90,7 +90,7 @@ def _pages(reader: Reader, sample: DocumentSample) -> list[ReadPage]:
 def answered_fields(
     reader: Reader, sample: DocumentSample, pages: Iterable[ReadPage]
 ) -> list[tuple[int, FormField]]:
-    """Return number of the page and field of what the service would answer."""
+    """Return the fields that the service would answer, each with the number of its page."""
     request = OcrRequest(FORM, sample.template)
     tools = Tools(reader.engine, reader.structure)
     found = [
@@ -108,7 +108,7 @@ def _draw(
     fields: Iterable[ScoredField],
     found: Sequence[tuple[int, FormField]],
 ) -> None:
-    """Draw the pages of a document, text layers too, with what became of each field."""
+    """Draw the pages of a document, with the result of each field."""
     scored = {field.entity: field for field in fields}
     with open_document(sample.content, MAX_OCR_PAGES[FORM]) as document:
         for number in range(1, document.page_count + 1):

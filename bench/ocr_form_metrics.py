@@ -1,7 +1,8 @@
-"""How well fields of forms are found: templates and values of the evaluation forms, and F1.
+"""Scores fields of forms: templates and values of the evaluation forms, and F1.
 
-A value counts when it is exact but for white space, which the truth of the scanned forms has in
-odd places ("9/ 3/ 92"). A key without a value counts when it was found with an empty one.
+A value counts as correct if it is exact except for white space, because the true values of scanned
+forms have odd spaces ("9/ 3/ 92"). A key without a value is correct if it was found with an empty
+value.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 
 @dataclass(frozen=True)
 class FormSample:
-    """One form, what to look for, and what is there."""
+    """A form, its template, and its true values."""
 
     name: str
     content: bytes
-    """The picture's file."""
+    """The bytes of the image file."""
     template: FormTemplate
     values: Mapping[str, str]
-    """The value of each entity; empty when the key has none."""
+    """The true value of each entity; empty if the key has none."""
 
 
 @dataclass(frozen=True)
 class FieldCounts:
-    """Fields of forms: those found as they are, all that were found, all that are there."""
+    """Numbers of fields: correctly found, found, and true."""
 
     right: int
     found: int
@@ -39,11 +40,11 @@ class FieldCounts:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall, 0 to 1."""
+        """Return the harmonic mean of precision and recall, 0 to 1."""
         return 2 * self.right / (self.found + self.wanted) if self.wanted else 0.0
 
     def __add__(self, other: FieldCounts) -> FieldCounts:
-        """Return the counts of both."""
+        """Return the sum of two counts."""
         return FieldCounts(
             self.right + other.right, self.found + other.found, self.wanted + other.wanted
         )
@@ -60,7 +61,7 @@ def compare_fields(sample: FormSample, fields: Iterable[FormField]) -> FieldCoun
 
 
 def score_fields(sample: FormSample, fields: Iterable[FormField]) -> Iterator[ScoredField]:
-    """Yield what became of the fields of one form, for how much their probabilities are worth."""
+    """Yield the result of each field of a form, to judge its probability."""
     for field in fields:
         wanted, read = sample.values[field.entity], field.value_text
         is_right = _bare(read) == _bare(wanted)
@@ -78,7 +79,7 @@ def _bare(text: str) -> str:
 
 
 def read_rendered_forms(data: Path) -> list[FormSample]:
-    """Read the forms that were drawn; a template has every variation of every key."""
+    """Read the drawn forms; a template has all spellings of all keys."""
     samples = []
     for path in sorted((data / "ocr" / "rendered" / "forms").glob("*.json")):
         fields = json.loads(path.read_text("utf-8"))["fields"]
@@ -90,7 +91,7 @@ def read_rendered_forms(data: Path) -> list[FormSample]:
 
 
 def read_scanned_forms(data: Path) -> list[FormSample]:
-    """Read the scanned forms: each linked question is a key, as it is written."""
+    """Read the scanned forms; each question that is linked to an answer is a key."""
     samples = []
     for path in sorted((data / "ocr" / "funsd").glob("*.json")):
         found = _questions(json.loads(path.read_text("utf-8"))["form"])
@@ -102,7 +103,7 @@ def read_scanned_forms(data: Path) -> list[FormSample]:
 
 
 def _questions(form: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return number, text and answers of each question that is linked to anything."""
+    """Return number, text and answers of each question that has a link."""
     by_id = {entity["id"]: entity for entity in form}
     found = []
     for entity in form:

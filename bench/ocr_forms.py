@@ -1,9 +1,8 @@
-"""Task form: values of drawn forms and of scanned ones, each with a template of its keys.
+"""Measures the task form on drawn and on scanned forms, each with a template of its keys.
 
-Values are compared with single spaces, and without any. The bar of the scanned forms is on the
-latter, because their truth has spaces in odd places ("9/ 3/ 92"). The calibration error has no bar
-here: these forms are what the probabilities were fitted on, and with as few values as the scanned
-ones have, perfect probabilities would measure .07.
+Values are compared with single spaces, and without any. The bar of scanned forms is on the latter,
+because their true values have odd spaces ("9/ 3/ 92"). The calibration error has no bar here: with
+as few values as the scanned forms have, even perfect probabilities would measure .07.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class FormResult:
-    """What one reader made of a set."""
+    """The results of one reader for a set."""
 
     exact: list[Tally] = field(default_factory=list)
-    """Values that are right with their spaces, a tally a form."""
+    """Values that are correct including their spaces, a tally for each form."""
     bare: list[Tally] = field(default_factory=list)
-    """Values that are right without spaces."""
+    """Values that are correct without spaces, a tally for each form."""
     scored: list[ScoredField] = field(default_factory=list)
     """All fields with their probabilities."""
     cost: Cost = field(default_factory=Cost)
@@ -61,7 +60,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report the values of a set, empty ones included; bars with spaces and without."""
+    """Report the values of a set, empty ones included; the bars are with spaces and without."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(
@@ -103,7 +102,7 @@ def read_forms(bench: Bench, reader: Reader, samples: Iterable[FormSample]) -> F
 
 
 def count_exact(sample: FormSample, fields: Iterable[FormField]) -> int:
-    """Count the values that are exact when white space is made single."""
+    """Count the values that are exact after runs of white space become one space."""
     found = {field.entity: " ".join(field.value_text.split()) for field in fields}
     return sum(
         found.get(entity) == " ".join(value.split()) for entity, value in sample.values.items()

@@ -1,7 +1,7 @@
-"""Draws invoices whose item tables are known: letterhead, items, totals, terms.
+"""Draws invoices with known item tables: letterhead, items, totals, terms.
 
-Pages are PDFs with text, so that they can be read by their text layer and drawn without it. Where
-text stands comes from column widths and measured fonts, as a word processor sets it.
+Pages are PDFs with text, so that they can be read by their text layer, or drawn and read as images.
+The positions of texts come from column widths and measured fonts, as in a word processor.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     Pen = Any
 
 ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
-"""Items of the ten invoices of a set."""
+"""Number of items of each of the ten invoices of a set."""
 RULED = ("grid", "rows", "open", "box", "head")
-"""Ways to rule: every cell, rows, rows without the table's sides, columns, the head alone."""
+"""Ways to rule a table: every cell, rows, rows without outer sides, columns, only the header."""
 PLAIN = ("none", "shaded")
-"""Ways without rules: none at all, and a coloured head."""
+"""Ways without rules: nothing, or a coloured header."""
 _FAMILIES = ("DejaVu Sans", "DejaVu Serif", "STIXGeneral")
 _PAGES = ((595, 842), (612, 792))
 _GOODS = (
@@ -60,7 +60,7 @@ _ORDERS = (
     ("text", "count", "price", "tax", "sum"),
 )
 _WIDTHS = {"line": 5, "code": 9, "count": 8, "price": 11, "tax": 9, "sum": 13}
-"""Shares of the table's width, in hundredths; the description has the rest."""
+"""Column widths in hundredths of the table's width; the description gets the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Invoice:
         self._figure = Figure((self._width / 72, self._height / 72))
 
     def draw(self, rows: int) -> tuple[bytes, Cells]:
-        """Draw a page with that many items; return it with the cells of its table."""
+        """Draw a page with this number of items; return it with the cells of its table."""
         y = self._letterhead()
         columns = self._rng.choice(_ORDERS)
         texts = [[self._rng.choice(_HEADS[column]) for column in columns]]
@@ -122,7 +122,7 @@ class _Invoice:
         return stream.getvalue(), tuple(cells)
 
     def _value(self, column: str, row: int) -> str:
-        """Invent what an item has in a column."""
+        """Invent the value of an item in a column."""
         rng = self._rng
         if column == "text":
             more = rng.sample(_MORE, rng.choice((0, 0, 0, 1, 1, 2)))
@@ -137,7 +137,7 @@ class _Invoice:
         }[column]
 
     def _letterhead(self) -> float:
-        """Draw sender, title, receiver and the invoice's data; return where that ends."""
+        """Draw sender, title, receiver and the invoice's data; return where they end."""
         rng, left, right, pitch = self._rng, self._left, self._right, self._pitch
         y = rng.uniform(40, 60)
         self._write(left, y, "Quillmoor Supplies Ltd", size=self._size + 5, is_bold=True)
@@ -202,7 +202,7 @@ class _Invoice:
         return lines
 
     def _length(self, text: str, weight: str = "normal") -> float:
-        """Measure a text, in points."""
+        """Return the width of a text, in points."""
         font = FontProperties(family=self._family, weight=weight)
         path = TextPath((0, 0), text, size=self._size, prop=font)
         return float(path.get_extents().width)
@@ -231,7 +231,7 @@ class _Invoice:
             y += 1.5 * self._pitch
 
     def _terms(self) -> None:
-        """Draw the foot of the page."""
+        """Draw the terms at the bottom of the page."""
         y = self._height - 70
         for line in (
             "Please pay within 30 days to the account below and quote the invoice number.",
@@ -270,7 +270,7 @@ class _Invoice:
         self._figure.add_artist(Line2D(xs, ys, color="0.25", linewidth=0.7))
 
     def _fill(self, left: float, top: float, right: float, bottom: float) -> None:
-        """Colour an area."""
+        """Fill a rectangle with the header's colour."""
         corner = left / self._width, 1 - bottom / self._height
         size = (right - left) / self._width, (bottom - top) / self._height
         self._figure.add_artist(Rectangle(corner, *size, color="0.85", zorder=0))

@@ -1,4 +1,4 @@
-"""Task text with `alphabet=latin` and `output=text`: drawn pages of eight languages and in columns.
+"""Measures `alphabet=latin` and `output=text` on drawn pages of eight languages and in columns.
 
 Pages are drawn with fixed seeds (bench/drawn_pages.py).
 """
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 PAGES = 10
-"""Of each language, and of each number of columns."""
+"""Number of pages for each language, and for each number of columns."""
 LANGUAGES = tuple(language for language in SENTENCES if language != "en")
 
 
 def bench_layout(bench: Bench) -> None:
-    """Report words of each language, and how far the text of columns is from the truth."""
+    """Report word F1 for each language, and the edit distance of text in columns."""
     reader = replace(bench.reader, engine=bench.reader.engine.in_alphabet(LATIN))
     for language in LANGUAGES:
         say(language)
@@ -61,9 +61,9 @@ def _words(reader: Reader, page: DrawnPage) -> Tally:
 
 
 def _distance(reader: Reader, page: DrawnPage, cost: Cost) -> float:
-    """Return the edits between two texts for each character of the longer one.
+    """Return the edits between two texts, divided by the length of the longer one.
 
-    White space counts as one space, wherever lines and paragraphs end.
+    Any white space, also between lines and paragraphs, counts as one space.
     """
     with cost.document():
         (read,) = reader.pages(page.content)

@@ -1,7 +1,7 @@
-"""Templates that are learned from examples: invoices of eleven issuers, five learned, five read.
+"""Measures templates that are learned from five invoices, on five others of the same issuer.
 
-Each issuer's first five invoices with their values make a template, with which the other five are
-read, by their text layer and as images. Only the issuers that nothing was adjusted to have a bar.
+There are eleven issuers. The other five invoices are read by their text layer and as images. Only
+issuers whose layouts were not known during development have a bar.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEARNED, READ = range(5), range(5, 10)
 
 
 def bench_learning(bench: Bench) -> None:
-    """Report the values that learned templates read."""
+    """Report the values that learned templates read correctly."""
     for name, issuers, bar in (("other", OTHERS, Bar(0.95)), ("developed", DEVELOPED, None)):
         for source in ("text layer", "image"):
             trusts_layer = source == "text layer"
@@ -38,7 +38,7 @@ def bench_learning(bench: Bench) -> None:
 
 
 def _bench_issuer(reader: Reader, issuer: Issuer, trusts_layer: bool) -> Tally:
-    """Learn from some invoices of an issuer, and count the values that are right in the others."""
+    """Learn from some invoices of an issuer, and count the correct values in the others."""
     examples = [
         prepare_example(
             map(PackedPage, reader.pages(one.content, trusts_layer=trusts_layer)), one.values, go_on

@@ -1,7 +1,7 @@
-"""Task form: passports and cards whose machine-readable zone was drawn in OCR-B.
+"""Measures the task form on passports and cards whose machine-readable zone was drawn in OCR-B.
 
 The font is the Debian package fonts-ocr-b, installed or unpacked into build/fonts. Without it the
-section says so and its bars are missed.
+section prints this, and its bars are missed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 COUNT = 30
-"""Documents of a format."""
+"""Number of documents of each format."""
 DAMAGED = 10
-"""Documents of a format with a wrong check digit."""
+"""Number of documents of each format with a wrong check digit."""
 FONT = "OCRB.otf"
 PACKAGE = "fonts-ocr-b"
 FONT_FOLDERS = (
@@ -35,7 +35,7 @@ FONT_FOLDERS = (
 TEMPLATES = {"TD1": "permanentResident", "TD2": "passport", "TD3": "passport"}
 FIELDS_RIGHT = Bar(0.98)
 LEAST_SURE = 0.5
-"""No value of a zone with a wrong check digit reaches it."""
+"""Probability that no value of a zone with a wrong check digit may reach."""
 
 
 def bench_zones(bench: Bench) -> None:
@@ -58,7 +58,7 @@ def bench_zones(bench: Bench) -> None:
 def _bench_right(
     bench: Bench, name: str, template: str, documents: Sequence[DrawnDocument]
 ) -> None:
-    """Report the share of values that are right, and the time."""
+    """Report the fraction of correct values, and the time."""
     right, wanted, cost = 0, 0, Cost()
     for document in documents:
         with cost.document():
@@ -78,7 +78,7 @@ def _bench_right(
 
 
 def _sure_fields(reader: Reader, template: str, documents: Sequence[DrawnDocument]) -> int:
-    """Count the values that are given as likely though a check digit is wrong."""
+    """Count the values with a high probability although a check digit is wrong."""
     sure = 0
     for document in documents:
         fields = read_fields(reader, template, document)
@@ -98,7 +98,7 @@ def read_fields(reader: Reader, template: str, document: DrawnDocument) -> list[
 
 
 def find_font() -> Path | None:
-    """Return the file of the font; fetch its package when it is neither installed nor there."""
+    """Return the file of the font; download its package if it is missing."""
     for folder in FONT_FOLDERS:
         for file in folder.rglob(FONT):
             return file

@@ -1,4 +1,4 @@
-"""PDFs: what each file is answered with, exactness and time of a text layer."""
+"""Measures PDFs: the status that each file gets, and exactness and time of text layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 MAX_PAGES = 8
-"""Of task text."""
+"""Largest number of pages for the task text."""
 STATUSES = {
     "plain": 200,
     "junkprefix": 200,
@@ -33,25 +33,25 @@ STATUSES = {
     "p9": 400,
     "html": 415,
 }
-"""Expected answers by file."""
+"""Expected status by file."""
 EXACT = ("plain", "junkprefix", "owner")
-"""Born-digital files."""
+"""Files that were created as PDFs, not scanned."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file."""
+    """The result of reading a file."""
 
     status: int
-    """The status that the service answers with."""
+    """The status that the service returns."""
     message: str
-    """What it says."""
+    """The error text, if any."""
     seconds: float
-    """How long it took."""
+    """Duration in seconds."""
 
 
 def bench_pdf(bench: Bench) -> None:
-    """Run good and hostile files, then compare text layers."""
+    """Read valid and hostile files, then compare text layers."""
     folder = bench.data / "ocr" / "rendered" / "pdf"
     right, slowest = 0, 0.0
     for name, status in STATUSES.items():
@@ -81,7 +81,7 @@ def try_file(reader: Reader, content: bytes) -> Outcome:
 
 
 def bench_layers(bench: Bench, name: str, files: list[bytes], *, is_barred: bool) -> None:
-    """Hold what was read in PDFs with text layers against these, and take the time."""
+    """Compare the text read in PDFs with their text layers, and measure the time."""
     cost, edits, layers, count = Cost(), list[Edits](), 0, 0
     for content in files:
         with cost.document():
@@ -101,7 +101,7 @@ def bench_layers(bench: Bench, name: str, files: list[bytes], *, is_barred: bool
 
 
 def layer_texts(content: bytes) -> list[str]:
-    """Read the text of each page with the PDF library alone."""
+    """Read the text of each page with only the PDF library."""
     with pypdfium2.PdfDocument(content) as document:
         return [page.get_textpage().get_text_range() for page in document]
 
@@ -112,5 +112,5 @@ def _text(page: ReadPage) -> str:
 
 
 def _sorted(text: str) -> str:
-    """Sort the words of a text: a layer may hold them in any order."""
+    """Sort the words of a text, because a layer may have them in any order."""
     return " ".join(sorted(text.split()))

@@ -21,13 +21,13 @@ class Mark:
     """A box to draw."""
 
     box: Rect
-    """Where, in pixels of the turned raster."""
+    """Place of the box, in pixels of the rotated image."""
     colour: str
-    """Colour of its outline."""
+    """Colour of the outline."""
     name: str = ""
-    """Written on its right, or above its top left corner."""
+    """Text to the right of the box, or above its top left corner."""
     margin: float = 2
-    """Room between what it holds and its outline, in pixels."""
+    """Distance between content and outline, in pixels."""
     is_above: bool = False
     """Whether the name is written above."""
 
@@ -40,13 +40,13 @@ class Plots:
         folder.mkdir(parents=True, exist_ok=True)
 
     def page(self, name: str, page: ReadPage, marks: Iterable[Mark]) -> None:
-        """Draw one page with its boxes; without pixels there is nothing to draw."""
+        """Draw one page with its boxes; without pixels, draw nothing."""
         if page.pixels is not None:
             draw_marks(page, marks).save(self._folder / f"ocr-{name}.png")
 
 
 def draw_marks(page: ReadPage, marks: Iterable[Mark]) -> Image.Image:
-    """Draw boxes on a page whose pixels are there."""
+    """Draw boxes on a page that has pixels."""
     image = Image.fromarray(page.pixels)
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(NAME_SIZE)
     for mark in marks:
@@ -63,22 +63,22 @@ def draw_marks(page: ReadPage, marks: Iterable[Mark]) -> Image.Image:
 
 
 def line_marks(lines: Sequence[TextLine]) -> list[Mark]:
-    """Mark text."""
+    """Return a mark for each line of text."""
     return [Mark(line.box, GREY) for line in lines]
 
 
 def table_marks(tables: Sequence[Table]) -> list[Mark]:
-    """Mark tables and their cells."""
+    """Return marks of tables and their cells."""
     cells = [Mark(cell.box, GREEN) for table in tables for cell in table.cells]
     return cells + [Mark(table.box, BLUE, "table", 5, True) for table in tables]
 
 
 def contact_marks(contacts: Sequence[Contact]) -> list[Mark]:
-    """Mark entities of a card with their tags."""
+    """Return a mark for each entity of a card, with its tag."""
     return [Mark(contact.box, PURPLE, contact.tag) for contact in contacts]
 
 
 def field_marks(fields: Sequence[FormField]) -> list[Mark]:
-    """Mark keys, and values with the names of their entities."""
+    """Return marks of keys, and of values with the names of their entities."""
     keys = [Mark(field.key_box, BLUE) for field in fields if field.key_box]
     return keys + [Mark(f.value_box, ORANGE, f.entity) for f in fields if f.value_box]

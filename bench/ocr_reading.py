@@ -1,7 +1,7 @@
-"""Reads files as the service does, with either engine, and counts what that costs.
+"""Reads files as the service does, with either engine, and measures the cost.
 
-CPU time is that of this process and of the children it waited for, because PDFs are drawn, and
-Tesseract reads, in child processes.
+CPU time is that of this process and of its finished children, because PDFs are drawn, and Tesseract
+reads, in child processes.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from chalicelib.engines.ocr.tables.structure import StructureModel
 from chalicelib.formats.documents import open_document
 
 MAX_PAGES = 100
-"""More than any evaluation file has."""
+"""Most pages of a file; more than any evaluation file has."""
 ROUNDS, SEED = 1_000, 7
-"""Of the bootstrap."""
+"""Number of resamples of the bootstrap, and its seed."""
 Measure = TypeVar("Measure")
 
 
 def go_on() -> None:
-    """Let work continue: benchmarks have no deadline."""
+    """Check for a deadline: benchmarks have none, so do nothing."""
 
 
 @dataclass
 class Cost:
-    """What it took to read each document of a set."""
+    """The cost of reading each document of a set."""
 
     cpu: list[float] = field(default_factory=list)
     """CPU seconds of each document."""
     wall: list[float] = field(default_factory=list)
-    """Seconds of each document."""
+    """Wall time of each document, in seconds."""
 
     @contextmanager
     def document(self) -> Iterator[None]:
-        """Count the time of one document."""
+        """Measure the time of one document."""
         cpu, wall = cpu_seconds(), time.perf_counter()
         yield
         self.cpu.append(cpu_seconds() - cpu)
@@ -52,24 +52,24 @@ class Cost:
 
     @property
     def mean_cpu(self) -> float:
-        """Mean CPU seconds of a document."""
+        """Return the mean CPU time of a document, in seconds."""
         return sum(self.cpu) / max(1, len(self.cpu))
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its finished children so far, in seconds."""
+    """Return the CPU time of this process and its finished children so far, in seconds."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 @dataclass(frozen=True)
 class Reader:
-    """An engine with everything that stands around it."""
+    """An engine, with the table network and the settings that it is used with."""
 
     engine: TextEngine
     """Finds and reads text."""
     structure: StructureModel | None
-    """Finds cells of tables without rules; None leaves that to alignment."""
+    """Finds the cells of tables without rules; if None, alignment finds them."""
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class Reader:
     def pages(
         self, content: bytes, *, needs_pixels: bool = False, trusts_layer: bool = True
     ) -> list[ReadPage]:
-        """Read all pages of a file; without trust, text layers are left out."""
+        """Read all pages of a file; with `trusts_layer` False, ignore text layers."""
         with open_document(content, MAX_PAGES) as document:
             return [
                 self.read(document.page(number, needs_pixels or not trusts_layer), trusts_layer)
@@ -91,18 +91,18 @@ class Reader:
         return read_page(page if trusts_layer else replace(page, layer=None), self.engine, go_on)
 
     def runs(self, page: ReadPage) -> tuple[TextLine, ...]:
-        """Split a page into the items of task text."""
+        """Split a page into the items that the task text returns."""
         return text_runs(page, self.engine, go_on)
 
 
 def answer_rect(page: ReadPage, rect: Rect) -> Rect:
-    """Return a rectangle in pixels of the page as answers name them."""
+    """Return a rectangle in the pixels that answers use."""
     box = page.answer_box(rect)
     return Rect(box.min_x, box.min_y, box.max_x, box.max_y)
 
 
 def answer_pieces(page: ReadPage, lines: Iterable[TextLine]) -> list[Piece]:
-    """Return lines as metrics take them."""
+    """Return lines in the form that metrics compare."""
     return [(line.text, answer_rect(page, line.box)) for line in lines]
 
 

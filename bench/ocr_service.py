@@ -1,4 +1,4 @@
-"""OCR over HTTP on a separate local stack: times, and the memory of the process that answers."""
+"""Measures OCR over HTTP on a separate local stack: times, and the memory of the HTTP front."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Service:
     bench: Bench
     caller: Client
     front: int
-    """Id of the process that answers."""
+    """Id of the process that answers calls."""
 
     def read(self, content: bytes, task: str = "text", model: str = "OCRModel") -> dict[str, Any]:
-        """Read a file, which must succeed."""
+        """Read a file; the call must succeed."""
         files = {"sampleContent": ("file", content)}
         fields = {"modelId": model, "task": task}
         return dict(self.caller.multipart("POST", f"{VISION}/ocr", fields, files).ok)
@@ -55,7 +55,7 @@ class Service:
 
 
 def bench_service(bench: Bench) -> None:
-    """Everything over HTTP, with the engine that is measured."""
+    """Measure the service over HTTP, with the engine under test."""
     with running(bench) as service:
         bench_times(service)
         bench_memory(service)
@@ -63,7 +63,7 @@ def bench_service(bench: Bench) -> None:
 
 @contextmanager
 def running(bench: Bench) -> Iterator[Service]:
-    """Start a stack that uses the engine that is measured, and sign a caller in."""
+    """Start a stack that uses the engine under test, and sign in an account."""
     environment = {"PRESAGE_OCR_ENGINE": bench.reader.name}
     with LocalStack(environment=environment) as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
@@ -77,7 +77,7 @@ def running(bench: Bench) -> Iterator[Service]:
 
 
 def bench_times(service: Service) -> None:
-    """Measure a receipt, a born-digital file and eight pages that are images."""
+    """Measure the times of a receipt, a PDF with text and eight pages that are images."""
     data = service.bench.data
     receipts = [sample.content for sample in read_sroie(data)]
     first = service.seconds(receipts[0])
@@ -98,7 +98,7 @@ def bench_times(service: Service) -> None:
 
 
 def bench_memory(service: Service) -> None:
-    """Memory of the process that answers, after many calls of other sizes and words."""
+    """Measure the memory of the answering process after many calls of different sizes and words."""
     crops = crops_of(service.bench.data)
     for number in range(CROP_WARM_UP):
         service.read(crops[number % len(crops)])

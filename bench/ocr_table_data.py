@@ -23,14 +23,14 @@ _TAG = re.compile(r"</?[a-z]+>")
 
 @dataclass(frozen=True)
 class TrueTable:
-    """A table and where it is."""
+    """A true table and its place."""
 
     style: str
-    """How its rules are drawn."""
+    """Way in which its rules are drawn."""
     box: Rect
-    """Where it is, in pixels."""
+    """Place of the table, in pixels."""
     cells: Cells
-    """Its cells, those without text too."""
+    """All cells, also those without text."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class TrueDocument:
     name: str
     content: bytes
     tables: dict[int, list[Cells]]
-    """Tables by page, from 1; cells without text are absent."""
+    """Tables by page number, from 1; cells without text are left out."""
 
 
 def read_drawn_tables(data: Path) -> list[tuple[Sample, list[TrueTable]]]:
@@ -81,7 +81,7 @@ def _xml_tables(path: Path) -> dict[int, list[Cells]]:
 
 
 def _xml_cell(cell: ElementTree.Element) -> GridText:
-    """Read one cell; an end stands only where it spans."""
+    """Read one cell; the file gives an end only for cells that span rows or columns."""
     row, column = int(cell.attrib["start-row"]), int(cell.attrib["start-col"])
     return GridText(
         row,
@@ -93,7 +93,7 @@ def _xml_cell(cell: ElementTree.Element) -> GridText:
 
 
 def read_pubtabnet(data: Path) -> list[tuple[Sample, Cells]]:
-    """Read the cut-out tables of scientific articles."""
+    """Read the images of single tables from scientific articles."""
     folder = data / "ocr" / "pubtabnet"
     found = []
     for line in (folder / "gt.jsonl").read_text("utf-8").splitlines():
@@ -121,7 +121,7 @@ def html_cells(tokens: Sequence[str], texts: Sequence[str]) -> Cells:
 
 
 def _html_rows(tokens: Sequence[str]) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield for each row whether it is in the head, and how many rows and columns cells span."""
+    """Yield for each row whether it is in the head, and the rows and columns of each cell."""
     is_head, spans = False, list[tuple[int, int]]()
     for token in tokens:
         if token in ("<thead>", "</thead>"):

@@ -1,10 +1,10 @@
-"""How found tables are held against true ones: adjacency relations, cell F1, TEDS.
+"""Compares found tables with true ones: adjacency relations, cell F1, TEDS.
 
-Adjacency relations are the measure of the ICDAR 2013 table competition: each cell with text is
-related to the next cell with text on its right in each of its rows, and below it in each of its
-columns; texts are compared without spaces. Cell F1 asks for row, column, spans and text. TEDS is
-one minus the edit distance of two HTML trees, divided by the size of the larger one; a changed
-cell costs the normalised edit distance of its text, or 1 when its spans differ.
+Adjacency relations are the metric of the ICDAR 2013 table competition. Each cell with text is
+related to the next cell with text to its right, in each of its rows, and below it, in each of its
+columns. Texts are compared without spaces. Cell F1 compares row, column, spans and text. TEDS is
+one minus the edit distance of two HTML trees, divided by the size of the larger one; a changed cell
+costs the normalised edit distance of its text, or 1 if its spans differ.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from chalicelib.domain.documents.page import Rect
 Relation = tuple[str, str, str]
 """A text, its neighbour's text, and `right` or `below`."""
 TEDS_LIMIT = 3_000
-"""Most nodes of two trees together; the distance costs more than their product."""
+"""Most nodes of two trees together; the time of the distance grows faster than their product."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridText:
-    """A cell of a true or a found table, as measures see it."""
+    """A cell of a true or found table, in the form that metrics compare."""
 
     row: int
-    """Its first row; rows count from any number, the same in a table."""
+    """First row; rows may count from any number, the same for all cells of a table."""
     column: int
-    """Its first column."""
+    """First column."""
     text: str
-    """Its text; may be empty."""
+    """Text, which may be empty."""
     row_span: int = 1
-    """Rows it covers."""
+    """Number of rows that the cell covers."""
     column_span: int = 1
-    """Columns it covers."""
+    """Number of columns that the cell covers."""
     is_head: bool = False
     """Whether it is in the table's head."""
 
 
 def cells_of(table: Table) -> tuple[GridText, ...]:
-    """Return a found table as measures see it; rows and columns from 1."""
+    """Return a found table in the form that metrics compare; rows and columns count from 1."""
     return tuple(
         GridText(
             cell.row,
@@ -66,7 +66,7 @@ def plain(text: str) -> str:
 
 
 def adjacency_relations(cells: Iterable[GridText]) -> Counter[Relation]:
-    """Return the relations of one table; empty cells are passed over."""
+    """Return the adjacency relations of one table; empty cells are skipped."""
     inked = [cell for cell in cells if plain(cell.text)]
     pairs = {*_neighbours(inked, is_row=True), *_neighbours(inked, is_row=False)}
     return Counter(
@@ -76,7 +76,7 @@ def adjacency_relations(cells: Iterable[GridText]) -> Counter[Relation]:
 
 
 def _neighbours(cells: Sequence[GridText], *, is_row: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield the numbers of cells that follow each other in a row, or in a column."""
+    """Yield the numbers of adjacent cells in a row, or in a column."""
     direction = "right" if is_row else "below"
     lanes: dict[int, list[tuple[int, int]]] = {}
     for number, cell in enumerate(cells):
@@ -94,7 +94,8 @@ def count_relations(
 ) -> Tally:
     """Count the adjacency relations of all tables of one page or document.
 
-    Tables are not paired: a table too many costs its relations, as a missed one does.
+    Tables are not paired: the relations of an extra table count as wrong, and those of a missed
+    table as missing.
     """
     found_relations = _sum(map(adjacency_relations, found))
     true_relations = _sum(map(adjacency_relations, truth))
@@ -114,16 +115,16 @@ def _sum(counters: Iterable[Counter[Relation]]) -> Counter[Relation]:
 
 
 def count_cells(found: Iterable[GridText], truth: Iterable[GridText]) -> Tally:
-    """Count the cells of one table with the right row, column, spans and text, empty ones too.
+    """Count the cells of one table with correct row, column, spans and text, also empty ones.
 
-    Rows and columns of both count from their own first one.
+    Rows and columns of both tables count from their first ones.
     """
     found_cells, true_cells = _keyed(found), _keyed(truth)
     return Tally((found_cells & true_cells).total(), found_cells.total(), true_cells.total())
 
 
 def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]:
-    """Return what has to be equal, counted."""
+    """Return counts of the values that must be equal."""
     kept = list(cells)
     top = min((cell.row for cell in kept), default=0)
     left = min((cell.column for cell in kept), default=0)
@@ -140,7 +141,7 @@ def _keyed(cells: Iterable[GridText]) -> Counter[tuple[int, int, int, int, str]]
 
 
 def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int, int], ...]:
-    """Pair tables that cover each other by more than half of their union, the best first."""
+    """Pair tables whose intersection is more than half of their union, best pairs first."""
     scored = sorted(
         (
             (_union_share(first, second), number, other)
@@ -158,7 +159,7 @@ def pair_tables(found: Sequence[Rect], truth: Sequence[Rect]) -> tuple[tuple[int
 
 
 def _union_share(first: Rect, second: Rect) -> float:
-    """Return the shared area as a share of the area that one of both covers."""
+    """Return the intersection of two rectangles, divided by their union."""
     shared = first.overlap(second)
     union = first.area + second.area - shared
     return shared / union if union else 0.0
@@ -179,10 +180,10 @@ class _Node:
 
 
 class _Costs(Config):
-    """What an edit of a tree costs."""
+    """The costs of edits of a tree."""
 
     def rename(self, first: _Node, second: _Node) -> float:
-        """Return what it costs to turn one node into the other."""
+        """Return the cost of turning one node into another."""
         if first.tag != second.tag or first.spans != second.spans:
             return 1.0
         if first.tag != "td" or not (first.text or second.text):
@@ -195,7 +196,7 @@ class _Costs(Config):
 
 
 def teds(found: Iterable[GridText], truth: Iterable[GridText]) -> float:
-    """Return the similarity of two tables as HTML trees with text; 1 when they are equal.
+    """Return the similarity (TEDS) of two tables as HTML trees with text; 1 if they are equal.
 
     Raises:
         ValueError: the trees are too large to be compared in a reasonable time.
@@ -209,7 +210,7 @@ def teds(found: Iterable[GridText], truth: Iterable[GridText]) -> float:
 
 
 def _tree(cells: Sequence[GridText]) -> _Node:
-    """Return a table's tree: leading rows that hold head cells only are its thead."""
+    """Return a table's tree; leading rows with only head cells are its thead."""
     ordered = sorted(cells, key=lambda cell: (cell.row, cell.column))
     head, body = _Node("thead", []), _Node("tbody", [])
     target = head
@@ -222,7 +223,7 @@ def _tree(cells: Sequence[GridText]) -> _Node:
 
 
 def _leaf(cell: GridText) -> _Node:
-    """Return a cell's node; white space is single in its text."""
+    """Return a cell's node, with single spaces in its text."""
     return _Node("td", [], " ".join(cell.text.split()), (cell.row_span, cell.column_span))
 
 

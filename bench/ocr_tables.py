@@ -1,4 +1,4 @@
-"""Task table: cells of ruled tables, neighbours in all others, trees of cut-out tables."""
+"""Measures the task table: cells of ruled tables, relations in others, trees of single tables."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 Truth = TypeVar("Truth")
-"""What is known of a picture: its tables, or the cells of its only one."""
+"""The true values for an image: its tables, or the cells of its only table."""
 PUBLISHED = ("best of the competition, from PDF", 0.946)
 """Adjacency F1 on ICDAR 2013, detection and structure, as published."""
 
 
 @dataclass
 class Found:
-    """What one reader made of a set."""
+    """The results of one reader for a set."""
 
     cells: list[Tally] = field(default_factory=list)
-    """Cells of ruled tables, a tally a page."""
+    """Counts of cells of ruled tables, one tally for each page."""
     relations: list[Tally] = field(default_factory=list)
-    """Neighbours, a tally a page or document."""
+    """Counts of adjacency relations, one tally for each page or document."""
     words: list[Tally] = field(default_factory=list)
-    """Words of whole documents."""
+    """Counts of words, one tally for each document."""
     trees: list[float] = field(default_factory=list)
     """TEDS of each table."""
     cost: Cost = field(default_factory=Cost)
     tables: int = 0
-    """Tables found."""
+    """Number of tables found."""
 
 
 def tables_of(reader: Reader, page: ReadPage) -> tuple[Table, ...]:
@@ -69,14 +69,14 @@ def bench_tables(bench: Bench) -> None:
 
 
 def both(bench: Bench, read: Callable[[Reader], Found]) -> tuple[Found, Found | None]:
-    """Read a set with the engine and with its peer."""
+    """Read a set with the engine, and with the peer if there is one."""
     return read(bench.reader), None if bench.peer is None else read(bench.peer)
 
 
 def read_pictures(
     bench: Bench, reader: Reader, samples: Iterable[tuple[Sample, Truth]], cost: Cost
 ) -> Iterator[tuple[ReadPage, tuple[Table, ...], Truth]]:
-    """Read pictures of one page: the page, its tables and their truth; draw them where asked."""
+    """Read images of one page; yield page, tables and true values, and draw them if requested."""
     for sample, truth in samples:
         with cost.document():
             (page,) = reader.pages(sample.content, needs_pixels=True)
@@ -87,7 +87,7 @@ def read_pictures(
 
 
 def bench_drawn(bench: Bench) -> None:
-    """Report cells of ruled tables and neighbours in the others."""
+    """Report cells of ruled tables, and adjacency relations of the others, on drawn pages."""
     samples = read_drawn_tables(bench.data)
 
     def read(reader: Reader) -> Found:
@@ -121,9 +121,10 @@ def add_f1(
 def judge_drawn(
     result: Found, page: ReadPage, tables: Sequence[Table], truth: Sequence[TrueTable]
 ) -> None:
-    """Hold the tables of a page against the truth.
+    """Compare the tables of a page with the true ones.
 
-    A table that is none counts among the others, or among the ruled ones when a page has no others.
+    A found table without a true counterpart counts among tables without rules, or among ruled ones
+    if the page has no others.
     """
     boxes = [answer_rect(page, table.box) for table in tables]
     pairs = {other: at for at, other in pair_tables(boxes, [table.box for table in truth])}
@@ -145,7 +146,7 @@ def judge_drawn(
 
 
 def bench_invoices(bench: Bench) -> None:
-    """Report the item tables of invoices, with rules and without, drawn and with text layers."""
+    """Report item tables of invoices, with and without rules, as images and by text layers."""
     for name, ways in (("ruled", INVOICE_RULES), ("plain", PLAIN)):
         documents = [
             TrueDocument(invoice.name, invoice.content, {1: [invoice.cells]})
@@ -159,7 +160,7 @@ def bench_invoices(bench: Bench) -> None:
 
 
 def bench_generated(bench: Bench) -> None:
-    """Report tables of all generated families, of seeds that no weight is fitted on."""
+    """Report tables of all generated families, with seeds on which no weight is fitted."""
     result = Found()
     for _, drawn in draw_tables(MEASURED):
         with result.cost.document():
@@ -171,11 +172,11 @@ def bench_generated(bench: Bench) -> None:
 
 
 def bench_pubtabnet(bench: Bench) -> None:
-    """Report the trees of cut-out tables."""
+    """Report TEDS on images of single tables."""
     samples = read_pubtabnet(bench.data)
 
     def read(reader: Reader) -> Found:
-        """Read the cut-out tables; the largest table of a picture counts."""
+        """Read the images; the largest table of an image counts."""
         result = Found()
         for _, tables, truth in read_pictures(bench, reader, samples, result.cost):
             best = max(tables, key=lambda table: table.box.area, default=None)
@@ -196,7 +197,7 @@ def bench_pubtabnet(bench: Bench) -> None:
 
 
 def bench_icdar(bench: Bench) -> None:
-    """Report whole documents, drawn and with their text layer."""
+    """Report whole documents, as images and by their text layer."""
     documents = read_icdar(bench.data)
     found, peer = both(bench, lambda reader: read_documents(bench, reader, documents, False))
     exact = read_documents(bench, bench.reader, documents, True)
@@ -216,7 +217,7 @@ def bench_icdar(bench: Bench) -> None:
 def read_documents(
     bench: Bench, reader: Reader, documents: Iterable[TrueDocument], trusts_layer: bool
 ) -> Found:
-    """Read PDFs, drawn or with their text layers."""
+    """Read PDFs, as images or by their text layers."""
     result = Found()
     for document in documents:
         with result.cost.document():
@@ -238,7 +239,7 @@ def read_documents(
 
 
 def count_document(exact: Sequence[ReadPage], drawn: Sequence[ReadPage]) -> Tally:
-    """Hold what was read in drawn pages against their text layers, where they have one."""
+    """Compare text read in drawn pages with their text layers, where they have one."""
     return total(
         count_words([line.text for line in truth.lines], [line.text for line in page.lines])
         for truth, page in zip(exact, drawn, strict=True)

@@ -1,4 +1,4 @@
-"""Task text: words and characters of receipts, scans, drawn pages and turned pages."""
+"""Measures the task text: words and characters of receipts, scans, drawn and rotated pages."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from bench.bench_ocr import Bench
 
 PAGE_WORDS = 366
-"""Words of the page whose cost is limited."""
+"""Number of words of the page whose cost has a bar."""
 BAR_DEGREES = 20
-"""Pages that are turned further are reported without a bar."""
+"""Pages that are rotated further are reported without a bar."""
 
 
 @dataclass
 class TextResult:
-    """What one reader made of a set."""
+    """The results of one reader for a set."""
 
     tallies: list[Tally] = field(default_factory=list)
     edits: list[Edits] = field(default_factory=list)
@@ -38,22 +38,22 @@ class TextResult:
 
     @property
     def f1(self) -> float:
-        """Word F1 of the set."""
+        """Return the word F1 of the set."""
         return total(self.tallies).f1
 
     @property
     def recall(self) -> float:
-        """Word recall of the set."""
+        """Return the word recall of the set."""
         return total(self.tallies).recall
 
     @property
     def rate(self) -> float:
-        """Character error rate of the set."""
+        """Return the character error rate of the set."""
         return total_edits(self.edits).rate
 
 
 def read_set(reader: Reader, samples: Sequence[Sample], plots: Plots | None = None) -> TextResult:
-    """Read a set and hold it against the truth."""
+    """Read a set and compare it with its true text."""
     result = TextResult()
     for sample in samples:
         with result.cost.document():
@@ -83,7 +83,7 @@ def bench_set(
     samples: Sequence[Sample],
     limits: tuple[float, float | None, float | None],
 ) -> None:
-    """Report word F1, CER and cost of a set; limits in this order."""
+    """Report word F1, CER and cost of a set; `limits` has their bars in this order."""
     found = read_set(bench.reader, samples, bench.plots)
     peer = None if bench.peer is None else read_set(bench.peer, samples)
     f1, rate, cpu = limits
@@ -105,7 +105,7 @@ def bench_set(
 
 
 def bench_turned(bench: Bench) -> None:
-    """Report how many words of turned pages are found."""
+    """Report the word recall of rotated pages."""
     by_limit: dict[bool, list[Sample]] = {True: [], False: []}
     for sample, _ in read_rendered(bench.data, "rot"):
         degrees = abs(int(sample.name.split("_")[1]))

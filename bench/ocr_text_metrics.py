@@ -1,4 +1,4 @@
-"""How read text is held against the truth: words, characters in reading order, recall.
+"""Compares read text with the true text: words, characters in reading order, recall.
 
 Word F1 counts the multiset of white-space tokens, upper-cased. The character error rate (CER)
 groups boxes into rows, joins each row from left to right, and counts edits without spaces.
@@ -17,10 +17,9 @@ from rapidfuzz.distance import Levenshtein
 from chalicelib.domain.documents.page import Rect
 
 Piece = tuple[str, Rect]
-"""A text and where it stands, in pixels."""
+"""A text and its place in pixels."""
 ROW_SHARE = 0.5
-"""A box is in a row when its middle is off the row's by less than this share of the median height
-of all boxes of the page."""
+"""Largest distance between the middles of a box and its row, in median heights of all boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +27,28 @@ class Tally:
     """Counts of one document; tallies of a set are added up."""
 
     hits: int = 0
-    """Items that are in the truth and were found."""
+    """Number of true items that were found."""
     found: int = 0
-    """Items found."""
+    """Number of items found."""
     truth: int = 0
-    """Items in the truth."""
+    """Number of true items."""
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(self.hits + other.hits, self.found + other.found, self.truth + other.truth)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 1 when there was nothing and nothing found."""
+        """Return the harmonic mean of precision and recall; 1 if there was nothing to find."""
         return 2 * self.hits / (self.found + self.truth) if self.found + self.truth else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the truth that was found."""
+        """Return the fraction of true items that were found."""
         return self.hits / self.truth if self.truth else 1.0
 
     @property
     def precision(self) -> float:
-        """Share of what was found that is right."""
+        """Return the fraction of found items that are correct."""
         return self.hits / self.found if self.found else 1.0
 
 
@@ -60,24 +59,24 @@ class Edits:
     edits: int = 0
     """Characters inserted, deleted or replaced."""
     truth: int = 0
-    """Characters of the truth."""
+    """Number of characters of the true text."""
 
     def __add__(self, other: Edits) -> Edits:
         return Edits(self.edits + other.edits, self.truth + other.truth)
 
     @property
     def rate(self) -> float:
-        """Edits for each character of the truth."""
+        """Return the edits, divided by the characters of the true text."""
         return self.edits / self.truth if self.truth else float(self.edits > 0)
 
 
 def total(tallies: Iterable[Tally]) -> Tally:
-    """Add tallies up."""
+    """Return the sum of tallies."""
     return reduce(Tally.__add__, tallies, Tally())
 
 
 def total_edits(edits: Iterable[Edits]) -> Edits:
-    """Add edits up."""
+    """Return the sum of edits."""
     return reduce(Edits.__add__, edits, Edits())
 
 
@@ -99,13 +98,13 @@ def compare_texts(truth: str, found: str) -> Edits:
 
 
 def reading_text(pieces: Sequence[Piece]) -> str:
-    """Join pieces row by row, each row from left to right; a line for each row."""
+    """Join texts into one line per row, each from left to right."""
     rows = group_rows(pieces)
     return "\n".join(" ".join(text for text, _ in row) for row in rows)
 
 
 def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
-    """Group pieces into rows from the top, each from left to right."""
+    """Group texts into rows, from top to bottom, each from left to right."""
     if not pieces:
         return []
     reach = ROW_SHARE * median(box.height for _, box in pieces)
@@ -119,7 +118,7 @@ def group_rows(pieces: Sequence[Piece]) -> list[list[Piece]]:
 
 
 def _middle(row: Sequence[Piece]) -> float:
-    """Return how high a row stands: the mean of its boxes' middles."""
+    """Return the vertical position of a row: the mean of its boxes' middles."""
     return fmean(box.center[1] for _, box in row)
 
 

@@ -1,4 +1,4 @@
-"""Runs one peer in its own environment: a job as JSON in, its answers as JSON out.
+"""Runs one peer in a separate environment: a job as JSON in, its answers as JSON out.
 
 Called by bench/peers.py; imports nothing of the project.
 """
@@ -13,11 +13,11 @@ from typing import Any
 
 PREFIX = "__label__"
 NEUTRAL = 0.05
-"""VADER's documented width of neutral."""
+"""Width of the neutral range in VADER's documentation."""
 
 
 def fasttext(job: dict[str, Any]) -> list[str]:
-    """Train a classifier of word pairs and answer; labels go by number, as they may hold blanks."""
+    """Train fastText with word pairs and predict; labels become numbers, as some have spaces."""
     import fasttext as library
 
     names = sorted(set(job["labels"]))
@@ -35,7 +35,7 @@ def fasttext(job: dict[str, Any]) -> list[str]:
 
 
 def vader(job: dict[str, Any]) -> list[str]:
-    """Answer with the sign of VADER's compound score."""
+    """Predict sentiments by the sign of VADER's compound score."""
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     analyser = SentimentIntensityAnalyzer()
@@ -67,7 +67,7 @@ def cleanlab(job: dict[str, Any]) -> dict[str, list[int]]:
 
 
 def _line(text: str) -> str:
-    """Text in one line, lower case, as fastText's manual advises."""
+    """Return a text in one line and lower case, as fastText's manual advises."""
     return " ".join(text.lower().split())
 
 

@@ -1,8 +1,8 @@
-"""Systems that a user would otherwise take, run on the same data in the same benchmark.
+"""Runs alternatives to Presage on the same data in the same benchmark.
 
-scikit-learn runs here; fastText, VADER and cleanlab run in a virtual environment of their own
-(peers.txt), because they want other versions of packages. A peer that cannot be installed is
-named and left out of the table.
+scikit-learn runs in this process. fastText, VADER and cleanlab run in a separate virtual
+environment (peers.txt), because they need other versions of packages. A peer that cannot be
+installed is reported and left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ANSWER_SECONDS = 900
 
 
 def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str]:
-    """Train TF-IDF of words and characters with a linear SVM; the answers to the asked texts."""
+    """Train TF-IDF of words and characters with a linear SVM; return its predictions."""
     features = make_union(
         TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
         TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
@@ -40,25 +40,25 @@ def tfidf_svm(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str])
 
 
 def fasttext(texts: Sequence[str], labels: Sequence[str], asked: Sequence[str]) -> list[str] | None:
-    """Train fastText with word pairs; the answers, or none when it cannot be installed."""
+    """Train fastText with word pairs; return its predictions, or None if it cannot be installed."""
     job = {"texts": list(texts), "labels": list(labels), "asked": list(asked)}
     return _ask("fasttext", job)
 
 
 def vader(asked: Sequence[str]) -> list[str] | None:
-    """Sentiments by VADER's rules at its documented thresholds of +-.05."""
+    """Return sentiments by VADER's rules, with its documented thresholds of ±.05."""
     return _ask("vader", {"asked": list(asked)})
 
 
 def cleanlab(
     label_indexes: Sequence[int], shares: Sequence[Sequence[float]]
 ) -> Mapping[str, list[int]] | None:
-    """Positions of likely label errors by the name of cleanlab's filter, from the same shares."""
+    """Return the indexes of likely label errors, by the name of cleanlab's filter."""
     return _ask("cleanlab", {"labels": list(label_indexes), "shares": [list(s) for s in shares]})
 
 
 def _ask(name: str, job: Mapping[str, Any]) -> Any:
-    """Run one peer with a job; none when it could not answer."""
+    """Run one peer with a job; return None if it failed."""
     done = subprocess.run(
         [_python(), "-W", "ignore", PROGRAM, name],
         input=json.dumps(job),
@@ -90,7 +90,7 @@ def _python() -> Path:
 
 
 def _install(python: Path, package: str) -> None:
-    """Install one peer; one that fails is named, the others continue."""
+    """Install one peer; report a failure, and continue with the others."""
     command = [python, "-m", "pip", "--disable-pip-version-check", "install", "-q", package]
     done = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     if done.returncode:

@@ -1,6 +1,6 @@
-"""Rows of a benchmark: printed as a table while they arrive, written as JSON at the end.
+"""Collects the rows of a benchmark: prints each at once, and writes all as JSON at the end.
 
-Every row is a measured value, the bar it has to hold (or none), and a published peer (or none).
+Every row has a measured value, and may have a bar that the value must hold, and a published peer.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ class Bar:
     """A limit on a value."""
 
     limit: float
-    """The last value that still holds."""
+    """The last value that meets the bar."""
     is_ceiling: bool = False
-    """Whether the value has to stay at or below the limit instead of reaching it."""
+    """Whether values must be at most the limit; otherwise, at least."""
 
     def holds(self, value: float) -> bool:
         """Return whether a value meets the bar."""
@@ -26,7 +26,7 @@ class Bar:
 
 
 def ceiling(limit: float) -> Bar:
-    """Make a bar that a value has to stay below."""
+    """Return a bar that values must not exceed."""
     return Bar(limit, is_ceiling=True)
 
 
@@ -39,23 +39,23 @@ class Row:
     value: float
     """The measured value."""
     unit: str
-    """Its unit; empty for shares."""
+    """Unit of the value; empty for fractions."""
     bar: float | None
-    """The limit it was held against."""
+    """Limit that the value was compared with; None without a bar."""
     holds: bool
-    """Whether it keeps the bar; true without one."""
+    """Whether the value meets the bar; True without one."""
     peer: str
-    """A published system measured on the same data; empty when none is known."""
+    """Name of a system that was measured on the same data; empty if there is none."""
     peer_value: float | None
-    """Its value, published or measured in the same run."""
+    """Value of the peer, published or measured in the same run."""
     low: float | None = None
-    """Lower end of the 95 % interval; none when it was not estimated."""
+    """Lower end of the 95 % interval; None if it was not estimated."""
     high: float | None = None
-    """Its upper end."""
+    """Upper end of the interval."""
 
 
 class Report:
-    """Collects rows; the benchmark fails when one of them misses its bar."""
+    """Collects rows; the benchmark fails if one of them misses its bar."""
 
     def __init__(self, title: str) -> None:
         self._rows: list[Row] = []
@@ -66,7 +66,7 @@ class Report:
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Everything measured so far."""
+        """Return all rows so far."""
         return tuple(self._rows)
 
     def add(
@@ -78,7 +78,7 @@ class Report:
         peer: tuple[str, float] | None = None,
         interval: tuple[float, float] | None = None,
     ) -> None:
-        """Take a measured value and print its line at once."""
+        """Add a measured value, and print its line at once."""
         holds = bar is None or bar.holds(value)
         limit = None if bar is None else bar.limit
         peer_name, peer_value = peer or ("", None)
@@ -88,7 +88,7 @@ class Report:
         print(_line(row, bar), flush=True)
 
     def finish(self, path: Path) -> int:
-        """Write the rows as JSON and sum up; the result is the exit status."""
+        """Write the rows as JSON, print a summary, and return the exit status."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps([asdict(row) for row in self._rows], indent=2) + "\n")
         missed = [row.name for row in self._rows if not row.holds]
@@ -103,7 +103,7 @@ def say(text: str) -> None:
 
 
 def _line(row: Row, bar: Bar | None) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     mark = "" if bar is None else "ok" if row.holds else "MISS"
     sign = "" if bar is None else "<=" if bar.is_ceiling else ">="
     limit = "" if bar is None else f"{sign} {bar.limit:g}"

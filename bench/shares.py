@@ -1,7 +1,7 @@
-"""Holds a process to a share of a processor, as Lambda does by a function's memory.
+"""Limits a process to a fraction of a processor, as Lambda does by a function's memory.
 
-Lambda's own quota is the kernel's, in periods of 20 ms; this one stops and continues the process
-from outside, which every Linux allows.
+Lambda uses the kernel's quota, in periods of 20 ms. This module stops and continues the process
+from outside, which works on every Linux.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import time
 
 PERIOD_SECONDS = 0.02
 PROCESSOR_MB = 1_769
-"""Memory that comes with one whole processor."""
+"""Memory with which Lambda gives one whole processor, in MB."""
 _LOOK_SECONDS = 0.0005
 
 
 class Share:
-    """Holds a process to a share while it is entered.
+    """Limits a process to a fraction of a processor while the block runs.
 
     Args:
         process: its id.
@@ -27,31 +27,31 @@ class Share:
 
     def __init__(self, process: int, memory_mb: int) -> None:
         self._process, self._share = process, memory_mb / PROCESSOR_MB
-        # The clock of a process's processor time, as clock_getcpuclockid makes it.
+        # Id of the clock of a process's processor time, computed as by clock_getcpuclockid.
         self._clock = ~process << 3 | 2
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._hold, daemon=True)
 
     def __enter__(self) -> Share:
-        """Begin."""
+        """Start to limit the process."""
         if self._share < 1:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let it run."""
+        """Stop to limit the process."""
         self._is_over.set()
         if self._share < 1:
             self._thread.join()
 
     def _hold(self) -> None:
-        """Stop the process for the rest of each period in which its share is used up."""
+        """Stop the process for the rest of each period in which its fraction is used up."""
         while not self._is_over.is_set():
             ends, used = time.monotonic() + PERIOD_SECONDS, time.clock_gettime(self._clock)
             while (left := ends - time.monotonic()) > 0:
                 over = time.clock_gettime(self._clock) - used - self._share * PERIOD_SECONDS
                 if over >= 0:
-                    # Paused for as long as it has exceeded its share.
+                    # The pause is as long as the process has exceeded its fraction.
                     os.kill(self._process, signal.SIGSTOP)
                     time.sleep(max(0.0, left) + over / self._share)
                     os.kill(self._process, signal.SIGCONT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-# Returns bias and weights from inputs, answers and counts.
+# Returns bias and weights for inputs, answers and the weights of cases.
 Fit = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
 

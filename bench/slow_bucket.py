@@ -1,7 +1,7 @@
-"""An AWS whose bucket brings model files at a given rate, and that counts what was brought.
+"""Serves model files from an emulated bucket at a given rate, and counts the bytes.
 
-Model files are sent from this machine's disk; every other call is passed to a running stack, so it
-is in front of it as `AWS_ENDPOINT_URL`.
+Model files are sent from this machine's disk. All other calls are passed to a running stack, so
+`AWS_ENDPOINT_URL` can name this server instead of the stack.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from infra.deploying.artifacts import read_models
 
 _CHUNK = 1 << 18
 _OWN = ("connection", "transfer-encoding", "date", "server")
-"""Headers that belong to one connection."""
+"""Headers that apply to one connection only."""
 
 
 class SlowBucket:
-    """Listens while it is entered.
+    """Listens while the block runs.
 
     Args:
         endpoint: of the stack behind it.
@@ -42,12 +42,12 @@ class SlowBucket:
         self._behind = urlsplit(endpoint)
         self._rate, self._lock, self._free_at = bytes_a_second, threading.Lock(), 0.0
         self.sent: Counter[str] = Counter()
-        """Bytes of each object that were sent."""
+        """Number of bytes sent of each object."""
         handler = type("Handler", (_Handler,), {"bucket": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
 
     def __enter__(self) -> SlowBucket:
-        """Begin to listen."""
+        """Start to listen."""
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
@@ -58,32 +58,32 @@ class SlowBucket:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The URL of the server."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def twice(self) -> list[str]:
-        """Name the objects of which more was sent than they have, and clear what was sent."""
+        """Return the objects of which more bytes were sent than they have, and reset the counts."""
         sizes = {key: path.stat().st_size for key, path in self._files.items()}
         found = [key for key, sent in self.sent.items() if sent > sizes.get(key, sent)]
         self.sent.clear()
         return found
 
     def find(self, path: str) -> tuple[str, bytes | Path] | None:
-        """Return key and content of an object of model files; None of everything else."""
+        """Return key and content if the path is that of a model file, otherwise None."""
         key = urlsplit(path).path.partition(f"/{PREBUILT_PREFIX}")[2]
         key = f"{PREBUILT_PREFIX}{key}"
         found: bytes | Path | None = self._contents.get(key) or self._files.get(key)
         return None if found is None else (key, found)
 
     def wait(self, size: int) -> None:
-        """Wait until that many more bytes may be sent."""
+        """Wait until this many more bytes may be sent."""
         with self._lock:
             ends = max(self._free_at, time.monotonic()) + size / self._rate
             self._free_at = ends
         time.sleep(max(0.0, ends - time.monotonic()))
 
     def forward(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
-        """Ask the stack behind; return status, headers and content of its answer."""
+        """Pass a call to the stack; return status, headers and content of its answer."""
         behind = http.client.HTTPConnection(self._behind.hostname or "", self._behind.port)
         try:
             behind.request(method, path, body, dict(headers))
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Write nothing."""
 
     def do_GET(self) -> None:
-        """Send a model file, or ask behind."""
+        """Send a model file, or pass the call to the stack."""
         found = self.bucket.find(self.path)
         if found is None:
             self.do_POST()
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(content, first, last + 1)
 
     def _send(self, content: bytes | Path, first: int, end: int) -> None:
-        """Send a part of some content, no faster than the bucket is."""
+        """Send a part of some content, at the bucket's rate."""
         if isinstance(content, bytes):
             self.wfile.write(content[first:end])
             return
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
                 first += os.sendfile(self.connection.fileno(), file.fileno(), first, size)
 
     def do_POST(self) -> None:
-        """Ask behind."""
+        """Pass the call to the stack."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         status, headers, content = self.bucket.forward(
             self.command, self.path, dict(self.headers), body

@@ -1,7 +1,7 @@
 """Draws pages with one table whose cells are known, to fit and to measure the choice of tables.
 
 A family is one way to rule and to fill a table. Fits leave out whole families. All names and
-numbers are made up.
+numbers are invented.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bench.ocr_table_metrics import GridText
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 
 NUMBERS, CODES, WORDS, PAIRS = "numbers", "codes", "words", "pairs"
-# Seeds of the pages that weights are fitted on, and of those that measure them.
+# Seeds of the pages on which weights are fitted, and of those on which they are measured.
 FITTED, MEASURED = range(6), range(100, 106)
 _NAMES = (
     "Kelby", "Orrin Bay", "Saltmere", "Tarn", "Upper Quillmoor", "Ferndale", "Port Alder", "Wexley",
@@ -60,12 +60,12 @@ class Family:
     rules: str
     """Which rules are drawn: see `_RULES`."""
     body: tuple[str, ...] = (NUMBERS,)
-    """Kinds of columns after the first."""
+    """Kinds of the columns after the first one."""
     header_lines: int = 1
     has_spans: bool = False
     """Whether a first row of the header names groups of columns."""
     wraps: float = 0.0
-    """Fraction of the first cells of rows that have several lines."""
+    """Fraction of the rows whose first cell has several lines."""
     more_wraps: float = 0.0
     """Fraction of the cells in columns of words that have several lines."""
     empty: float = 0.0
@@ -73,9 +73,10 @@ class Family:
     has_merges: bool = False
     """Whether some first cells cover several rows."""
     has_sums: bool = False
-    """Whether names and amounts in two columns are above and below the table, as in invoices."""
+    """Whether there are names and amounts in two columns above and below the table, as in invoices.
+    """
     has_sections: bool = False
-    """Whether some rows only have a first cell, which names the rows below."""
+    """Whether some rows have only a first cell, as a heading of the rows below."""
     rows: tuple[int, int] = (4, 14)
 
 
@@ -138,14 +139,14 @@ class TablePage:
     cells: Cells
     """The true cells with text, from row 0."""
     places: tuple[tuple[int, ...], ...]
-    """For each cell the numbers of its lines on the sheet."""
+    """Numbers of the lines on the page that belong to each cell."""
     cut: Rect
-    """Part of the page that is shown: all of it, or little more than the table."""
+    """The visible part of the page: all of it, or little more than the table."""
     scale: float
-    """By how much the image is smaller than the page."""
+    """Size of the image relative to the page."""
 
     def layer(self) -> ReadPage:
-        """Return the page as a PDF's text layer gives it."""
+        """Return the page as its PDF's text layer would give it."""
         left, top = self.cut.min_x, self.cut.min_y
         lines = tuple(
             replace(line, box=Rect(x - left, y - top, end_x - left, end_y - top))
@@ -158,7 +159,7 @@ class TablePage:
         return ReadPage(page, 0, pixels, lines, True)
 
     def png(self) -> bytes:
-        """Return the page as a file."""
+        """Return the page as a PNG file."""
         stream, image = io.BytesIO(), self._image()
         size = (round(self.scale * image.width), round(self.scale * image.height))
         image.resize(size, Image.Resampling.BICUBIC).save(stream, "PNG")
@@ -175,11 +176,11 @@ def sides(box: Rect) -> tuple[float, float, float, float]:
 
 @dataclass
 class _Row:
-    """A row of the table while it is drawn."""
+    """A row of a table that is being drawn."""
 
     texts: list[str]
     spans: list[int]
-    """Columns that each text covers."""
+    """Number of columns that each text covers."""
     is_header: bool = False
     lines: list[list[str]] = field(default_factory=list)
 
@@ -197,7 +198,7 @@ def draw_tables(seeds: range) -> Iterator[tuple[str, TablePage]]:
 
 
 def generator_digest() -> str:
-    """Return the sha256 of the texts and boxes of one table of each family, as a digest of all."""
+    """Return one sha256 of the texts and boxes of a table of each family."""
     digest = hashlib.sha256()
     for name, page in draw_tables(FITTED[:1]):
         cells = [(each.row, each.column, each.text) for each in page.cells]
@@ -209,7 +210,7 @@ def generator_digest() -> str:
 
 
 class _Drawing:
-    """A page while it is drawn; coordinates are pixels."""
+    """A page that is being drawn; coordinates are pixels."""
 
     def __init__(self, family: Family, random: Random) -> None:
         self.family, self.random = family, random
@@ -218,7 +219,8 @@ class _Drawing:
         self.size = random.randint(16, 24)
         self.pitch = round(random.uniform(1.1, 1.35) * self.size)
         self.count = random.randint(3, 8 if WORDS not in family.body else 5)
-        # Rows with several lines need white between them, or nothing shows where a row ends.
+        # Rows with several lines need white space between them; otherwise their ends could not be
+        # seen.
         wraps = family.wraps or family.more_wraps or PAIRS in family.body
         is_open = wraps and family.rules not in ("grid", "rows", "stub")
         self.room = round(random.uniform(0.35 if is_open else 0.05, 0.9) * self.size)
@@ -234,7 +236,7 @@ class _Drawing:
         self.heads_at = random.choice((0.0, 0.5, 1.0, 1.0))
 
     def draw(self) -> TablePage:
-        """Draw text, the table and more text."""
+        """Draw text, then the table, then more text."""
         random = self.random
         y = float(random.randint(60, 160))
         for _ in range(random.randint(0, 2)):
@@ -291,7 +293,7 @@ class _Drawing:
         return y + self.pitch
 
     def _header(self) -> list[_Row]:
-        """Invent the names of columns."""
+        """Invent the header."""
         names = _LONG_HEADS if self.family.header_lines > 1 else _HEADS
         texts = self.random.sample(names, self.count)
         if self.family.header_lines > 1:
@@ -321,7 +323,7 @@ class _Drawing:
             )
 
     def _text(self, kind: str, column: int) -> str:
-        """Invent a cell."""
+        """Invent the text of a cell."""
         random = self.random
         if column == 0:
             return random.choice(_LONG if random.random() < self.family.wraps else _NAMES)
@@ -346,7 +348,7 @@ class _Drawing:
         )
 
     def _widths(self, rows: Sequence[_Row]) -> list[float]:
-        """Break texts into lines, and return the widths of columns with their gaps."""
+        """Break texts into lines; return the widths of columns, gaps included."""
         narrow = 11.0 * self.size
         for row in rows:
             most = 5.0 * self.size if row.is_header and self.family.header_lines > 1 else narrow
@@ -367,7 +369,7 @@ class _Drawing:
         return [line for part in text.split("\n") if part for line in wrapped(part, face, width)]
 
     def _widen(self, row: _Row, widths: list[float], *, is_span: bool) -> None:
-        """Widen columns for the texts of a row, of one column or of several."""
+        """Widen columns so that the texts of a row fit, in one column or over several."""
         face, at = font(self.font, self.size), 0
         for lines, span in zip(row.lines, row.spans, strict=True):
             if (span > 1) == is_span:
@@ -378,7 +380,7 @@ class _Drawing:
             at += span
 
     def _table(self, rows: Sequence[_Row], edges: Sequence[float], y: float) -> list[float]:
-        """Write the texts; return where rows begin and the last one ends."""
+        """Write the texts; return the top of each row and the bottom of the last one."""
         tops = [y]
         if self.family.has_merges:
             self._merge(rows)
@@ -400,14 +402,14 @@ class _Drawing:
         return tops
 
     def _merge(self, rows: Sequence[_Row]) -> None:
-        """Empty some first cells, so that the cells above cover them."""
+        """Empty some first cells, so that the cells above also cover their rows."""
         first = sum(row.is_header for row in rows) + self.random.randint(0, 1)
         self.merged = set(range(first, len(rows) - 1, self.random.randint(2, 3)))
         for number in self.merged:
             rows[number + 1].lines[0], rows[number + 1].texts[0] = [], ""
 
     def _span_rows(self) -> None:
-        """Note which first cells cover two rows."""
+        """Record which first cells cover two rows."""
         is_ruled = self.family.has_spans and self.family.rules == "grid"
         for place, cell in self.cells.items():
             if cell.column == 0 and cell.row in self.merged:
@@ -459,7 +461,7 @@ class _Drawing:
                     self.sheet.rule(x, top, x, bottom)
 
     def _covered(self, row: _Row, edges: Sequence[float]) -> set[float]:
-        """Return the edges that a row's spanning cells cover."""
+        """Return the positions of column edges that the row's spanning cells cover."""
         kept = {edges[at] for at in accumulate(row.spans, initial=0)}
         return set(edges) - kept
 
@@ -472,7 +474,7 @@ class _Drawing:
             self.sheet.rule(edges[first] + inset, tops[1], edges[last] - inset, tops[1])
 
     def _write(self, x: float, y: float, text: str) -> None:
-        """Write a line of text; its box is as high as the font, as in a text layer."""
+        """Write a line of text, with a box as high as the font, as in a text layer."""
         self.sheet.write(x, y, text, self.font, self.size)
         if text.strip():
             line = self.sheet.lines.pop()

@@ -1,4 +1,4 @@
-"""Evaluation texts with their vectors, training on them, and judging with intervals.
+"""Provides evaluation texts with their vectors, trains on them, and scores with intervals.
 
 Used by the parts of bench/bench_text.py.
 """
@@ -31,12 +31,12 @@ PROFILES: Mapping[str, tuple[str, ...]] = {
     "fast": ("bge",),
     "accurate": ("bge", "mpnet"),
 }
-"""Encoders of English models."""
+"""Encoders of English models, by profile."""
 LANGUAGES: Mapping[str, tuple[str, ...]] = {"fast": ("use",), "accurate": ("e5", "use")}
-"""Encoders of models of other languages."""
+"""Encoders of models of other languages, by profile."""
 THREADS = 2
 RESAMPLES = 1_000
-"""Of the bootstrap."""
+"""Number of resamples of the bootstrap."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Embedded:
     blocks: dict[str, np.ndarray]
 
     def at(self, places: Sequence[int]) -> Embedded:
-        """Chosen texts alone."""
+        """Return only the texts at the given indexes."""
         chosen = np.array(places, np.int64)
         blocks = {name: block[chosen] for name, block in self.blocks.items()}
         texts, labels = ([part[place] for place in places] for part in (self.texts, self.labels))
@@ -61,21 +61,21 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Score:
-    """A figure and its 95 % bootstrap interval over the test texts."""
+    """A metric with its 95 % bootstrap interval over the test texts."""
 
     value: float
     interval: tuple[float, float]
 
 
 class Embedder:
-    """Reads evaluation files and embeds their texts, once for every encoder version."""
+    """Reads evaluation files and embeds their texts, once for each version of an encoder."""
 
     def __init__(self, data: Path, models: Path) -> None:
         self.data = data
         self.models = models
         self._encoders: dict[str, Encoder] = {}
         self.own: dict[str, tuple[list[str], list[str]]] = {}
-        """Texts and labels that are in no file of the folder, by name."""
+        """Texts and labels that are not from a file of the folder, by name."""
 
     def encoder(self, name: str) -> Encoder:
         """Return an installed encoder, loaded at its first use."""
@@ -84,7 +84,7 @@ class Embedder:
         return self._encoders[name]
 
     def rows(self, name: str) -> tuple[list[str], list[str]]:
-        """Texts and labels of a file of the folder `text`."""
+        """Return texts and labels of a file in the folder `text`."""
         if name in self.own:
             return self.own[name]
         with (self.data / "text" / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
@@ -92,12 +92,12 @@ class Embedder:
         return [row["text"] for row in rows], [row["label"] for row in rows]
 
     def read(self, name: str, encoders: Sequence[str]) -> Embedded:
-        """Read a file of the folder `text`, columns label and text, and embed it."""
+        """Read and embed a file of the folder `text` with the columns label and text."""
         texts, labels = self.rows(name)
         return Embedded(texts, labels, self.embed(texts, name, encoders))
 
     def embed(self, texts: list[str], name: str, encoders: Sequence[str]) -> dict[str, np.ndarray]:
-        """Vectors by encoder, float32, shape (texts, dims), from the cache where it has them."""
+        """Return vectors by encoder, float32, shape (texts, dims), from the cache if possible."""
         return {encoder: self._block(self.encoder(encoder), texts, name) for encoder in encoders}
 
     def _block(self, encoder: Encoder, texts: list[str], name: str) -> np.ndarray:
@@ -114,7 +114,7 @@ class Embedder:
         return vectors
 
     def examples(self, data: Embedded, name: str, *, rejects: bool = False) -> TextTrainingSet:
-        """Return what the engine trains on, with background texts for a model that may reject."""
+        """Return the engine's training set; with `rejects`, it includes background texts."""
         others = background_texts()
         names = list(dict.fromkeys(data.labels))
         places = {label: place for place, label in enumerate(names)}
@@ -134,14 +134,14 @@ class Embedder:
 def train(
     embedder: Embedder, name: str, encoders: Sequence[str], rate: float | None = None
 ) -> tuple[TrainedText, float]:
-    """Train on one file; the model and the seconds it took without embedding."""
+    """Train on one file; return the model and the seconds without embedding."""
     return train_on(embedder, name, embedder.read(name, encoders), rate)
 
 
 def train_on(
     embedder: Embedder, name: str, data: Embedded, rate: float | None = None
 ) -> tuple[TrainedText, float]:
-    """Train on texts with vectors; the model and the seconds it took without embedding."""
+    """Train on texts with vectors; return the model and the seconds without embedding."""
     examples = embedder.examples(data, name, rejects=rate is not None)
     start = time.perf_counter()
     model = training.fit(examples, TextFitOptions(out_of_domain_rate=rate), lambda epoch: None)
@@ -152,21 +152,21 @@ def train_on(
 
 
 def answers(model: TrainedText, test: Embedded) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities, float, shape (texts, labels), and true label indexes, int, (texts,)."""
+    """Return probabilities, float, shape (texts, labels), and true label indexes, int, (texts,)."""
     places = {label: place for place, label in enumerate(model.labels)}
     return model.predict(test.blocks), np.array([places[label] for label in test.labels])
 
 
 def accuracy(model: TrainedText, test: Embedded) -> Score:
-    """Share of the test texts answered rightly."""
+    """Return the fraction of test texts that are predicted correctly."""
     shares, truth = answers(model, test)
     return share_of((shares.argmax(axis=1) == truth).astype(float))
 
 
 def calibration_error(model: TrainedText, test: Embedded) -> Score:
-    """Return the expected calibration error over 15 equally filled bins.
+    """Return the expected calibration error over 15 bins with equal numbers of texts.
 
-    Its interval leans high: resampling adds noise to each bin, and noise is error.
+    The interval is too high: resampling adds noise to each bin, and noise counts as error.
     """
     shares, truth = answers(model, test)
 
@@ -177,14 +177,14 @@ def calibration_error(model: TrainedText, test: Embedded) -> Score:
 
 
 def share_of(hits: np.ndarray) -> Score:
-    """Mean of hits, float, shape (texts,)."""
+    """Return the mean of hits, float, shape (texts,)."""
     return bootstrapped(lambda chosen: float(hits[chosen].mean()), len(hits))
 
 
 def bootstrapped(
     score: Callable[[np.ndarray], float], size: int, resamples: int = RESAMPLES
 ) -> Score:
-    """Return a score of chosen texts and its percentile interval (bootstrap, Efron 1979)."""
+    """Return a score with its percentile interval (bootstrap, Efron 1979)."""
     dice = np.random.default_rng(0)
     values = [score(dice.integers(size, size=size)) for _ in range(resamples)]
     low, high = np.percentile(values, [2.5, 97.5])
@@ -192,12 +192,12 @@ def bootstrapped(
 
 
 def area_under_curve(inside: np.ndarray, outside: np.ndarray) -> float:
-    """Share of pairs in which the in-domain score, float (texts,), is the higher one."""
+    """Return the fraction of pairs in which the in-scope score is higher."""
     ranked = np.sort(inside)
     below = np.searchsorted(ranked, outside, "left") + np.searchsorted(ranked, outside, "right")
     return float(1.0 - below.mean() / (2 * len(ranked)))
 
 
 def right(answered: Sequence[str], truth: Sequence[str]) -> float:
-    """Share of a peer's answers that are right."""
+    """Return the fraction of a peer's answers that are correct."""
     return sum(a == b for a, b in zip(answered, truth, strict=True)) / len(truth)

@@ -1,6 +1,7 @@
-"""Finding labels that were flipped on purpose, compared with cleanlab on equal probabilities.
+"""Measures the search for labels that were made wrong on purpose, compared with cleanlab.
 
-A part of bench/bench_text.py; alone: `python -m bench.text_data_report`.
+Both use the same probabilities. A part of bench/bench_text.py; alone: `python -m
+bench.text_data_report`.
 """
 
 from __future__ import annotations
@@ -22,25 +23,25 @@ from chalicelib.engines.text.fit import fit
 
 FILE = "banking77_train"
 SHARE = 0.05
-"""Labels that are flipped."""
+"""Fraction of the labels that are made wrong."""
 SEEDS = (0, 1, 2)
 SHOTS = (10, 20, 50)
 BARS = {"anywhere": (0.90, 0.85), "to a near label": (0.75, 0.70)}
-"""Recall and precision by where labels are flipped to."""
+"""Bars of recall and precision, by which labels replace the true ones."""
 NEAR = 3
 Flip = Callable[[TextTrainingSet, int], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What one list of suspects is worth."""
+    """Recall and precision of one list of suspects."""
 
     precision: float
     recall: float
 
 
 def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every row, on the encoders of the fast profile: the probabilities are what is compared."""
+    """Report all rows with the encoders of the fast profile."""
     examples = embedder.examples(embedder.read(FILE, PROFILES["fast"]), FILE)
     for where, flip in (("anywhere", flipped_anywhere), ("to a near label", flipped_near)):
         _bench_flips(report, examples, where, flip)
@@ -49,7 +50,7 @@ def bench_data_report(report: Report, embedder: Embedder, profiles: Sequence[str
 
 
 def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Flip) -> None:
-    """All examples, several draws of the labels that are wrong."""
+    """Measure on all examples, for several draws of wrong labels."""
     rows, peer = [], None
     for seed in SEEDS:
         given = flip(examples, seed)
@@ -71,7 +72,7 @@ def _bench_flips(report: Report, examples: TextTrainingSet, where: str, flip: Fl
 
 
 def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
-    """Few examples a label, flipped anywhere: what the report's sentence promises."""
+    """Measure on a few examples of each label, with wrong labels of any kind."""
     values = []
     for seed in SEEDS:
         few = some_of_each(examples, shots, seed)
@@ -83,7 +84,7 @@ def _bench_shots(report: Report, examples: TextTrainingSet, shots: int) -> None:
 
 
 def out_of_fold(examples: TextTrainingSet, given: np.ndarray) -> OutOfFold:
-    """Return the training's report on examples with these labels, int, shape (examples,)."""
+    """Return the out-of-fold results of a training with these labels, int, shape (examples,)."""
     model = fit(replace(examples, label_indexes=given), TextFitOptions(), lambda epoch: None)
     if model.report is None:
         raise RuntimeError("A training that finished must have a report.")
@@ -91,20 +92,20 @@ def out_of_fold(examples: TextTrainingSet, given: np.ndarray) -> OutOfFold:
 
 
 def suspects(folds: OutOfFold) -> list[int]:
-    """Places of likely label errors, the list uncut."""
+    """Return the indexes of all likely label errors, without the report's limit."""
     found = likely_label_errors(folds.probabilities, folds.truth, limit=len(folds.truth))
     return [int(folds.examples[one.example]) for one in found]
 
 
 def judge(listed: Sequence[int], given: np.ndarray, truth: np.ndarray) -> Found:
-    """Compare a list with the labels that are wrong, int, shape (examples,) each."""
+    """Compare a list of suspects with the wrong labels; both arrays are int, shape (examples,)."""
     wrong = set(np.flatnonzero(given != truth).tolist())
     hits = len(wrong & set(listed))
     return Found(hits / max(len(listed), 1), hits / max(len(wrong), 1))
 
 
 def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Labels of which some are another one, each with the same chance."""
+    """Return labels, some of which are replaced by any other label with equal chance."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     for row in generator.choice(len(given), round(SHARE * len(given)), replace=False):
@@ -114,7 +115,7 @@ def flipped_anywhere(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
-    """Labels of which some are one of the three whose mean vectors are nearest."""
+    """Return labels, some replaced by one of the three with the nearest mean vectors."""
     generator = np.random.default_rng(seed)
     given = np.array(examples.label_indexes)
     vectors = np.concatenate(list(examples.blocks.values()), axis=1)
@@ -128,7 +129,7 @@ def flipped_near(examples: TextTrainingSet, seed: int) -> np.ndarray:
 
 
 def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTrainingSet:
-    """Draw that many examples of every label."""
+    """Draw the same number of examples of every label."""
     generator = np.random.default_rng(seed)
     labels = np.asarray(examples.label_indexes)
     rows = np.concatenate(
@@ -147,7 +148,7 @@ def some_of_each(examples: TextTrainingSet, shots: int, seed: int) -> TextTraini
 
 
 def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found | None:
-    """Run the reference on the same probabilities; none when it cannot be installed."""
+    """Run cleanlab on the same probabilities; return None if it cannot be installed."""
     lists = peers.cleanlab(folds.truth.tolist(), folds.probabilities.tolist())
     if lists is None:
         return None
@@ -159,7 +160,7 @@ def _cleanlab(folds: OutOfFold, given: np.ndarray, truth: np.ndarray) -> Found |
 
 
 def main() -> int:
-    """Run this part alone; the exit status is 0 when all bars hold."""
+    """Run only this part; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

@@ -1,7 +1,7 @@
-"""Trainings without options: the encoders are chosen as the service chooses them.
+"""Measures trainings without options, for which the service chooses the encoders.
 
-English intents, all examples, compared with plain logistic regression on the same vectors; what is
-out of scope of CLINC150; topics in nine languages.
+The data: English intents with all examples, compared with plain logistic regression on the same
+vectors; out-of-scope texts of CLINC150; topics in nine languages.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MEAN_BAR, EACH_BAR = Bar(0.88), Bar(0.84)
 
 
 def bench_default(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Both sets of intents, and every language."""
+    """Measure both sets of intents, and every language."""
     for what, trained_on, asked, bar, rate in SETS:
         _intents(report, embedder, what, (trained_on, asked), Bar(bar), rate)
     _languages(report, embedder)
@@ -80,7 +80,7 @@ def _intents(
     bar: Bar,
     rate: float | None,
 ) -> None:
-    """Accuracy of one set, what plain logistic regression has, and what is out of scope."""
+    """Report accuracy on one set, that of plain logistic regression, and rejected texts."""
     chosen = chosen_profile(embedder, files[0], "en_US")
     say(f"{what}: {chosen.name}. {chosen.reason}")
     model, _ = train(embedder, files[0], chosen.encoders, rate)
@@ -97,22 +97,22 @@ def _intents(
 
 
 def _plain(trained_on: Embedded, asked: Embedded) -> float:
-    """Accuracy of logistic regression on the vectors of all encoders side by side."""
+    """Return the accuracy of logistic regression on the joined vectors of all encoders."""
     model = LogisticRegression(C=1.0, max_iter=2_000)
     model.fit(_side_by_side(trained_on), trained_on.labels)
     return right([str(answer) for answer in model.predict(_side_by_side(asked))], asked.labels)
 
 
 def _side_by_side(data: Embedded) -> np.ndarray:
-    """Vectors, float32, shape (texts, dims of all encoders)."""
+    """Return the joined vectors, float32, shape (texts, dims of all encoders)."""
     return np.concatenate([data.blocks[name] for name in sorted(data.blocks)], axis=1)
 
 
 def _languages(report: Report, embedder: Embedder) -> None:
-    """Topics, trained and asked in the same language."""
+    """Measure topics in each language, with training and test in the same one."""
     scores = []
     for code in CODES:
-        # English too: its texts are read by the encoders of English.
+        # English included, whose texts have their own encoders.
         language = "en_US" if code == "en" else code
         chosen = chosen_profile(embedder, f"sib200_{code}_train", language)
         model, _ = train(embedder, f"sib200_{code}_train", chosen.encoders)

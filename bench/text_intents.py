@@ -1,4 +1,4 @@
-"""Intents in English: BANKING77 and CLINC150, all examples and few, and what is out of scope."""
+"""Measures English intents: BANKING77 and CLINC150, with all and with few examples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CLINC_BARS = {"fast": Bar(0.962), "accurate": Bar(0.968)}
 
 
 def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every row of the two sets in every profile, and their peers."""
+    """Report all rows of the two sets in every profile, and their peers."""
     for profile in profiles:
         _banking(report, embedder, profile)
         for shots in (10, 5):
@@ -50,7 +50,7 @@ def bench_intents(report: Report, embedder: Embedder, profiles: Sequence[str]) -
 
 
 def _banking(report: Report, embedder: Embedder, profile: str) -> None:
-    """BANKING77 with all examples."""
+    """Measure BANKING77 with all examples."""
     trained = train(embedder, "banking77_train", PROFILES[profile])
     test = embedder.read("banking77_test", PROFILES[profile])
     published = ("USE+ConveRT, published", 0.934)
@@ -66,7 +66,7 @@ def _judge(
     test: Embedded,
     against: tuple[Bar | None, tuple[str, float]],
 ) -> None:
-    """Accuracy against a bar and a published figure, calibration error, and seconds of the fit."""
+    """Report accuracy with bar and published value, calibration error, and seconds of the fit."""
     model, seconds = trained
     found, error = accuracy(model, test), calibration_error(model, test)
     report.add(f"{name}: accuracy", found.value, "", *against, found.interval)
@@ -81,7 +81,7 @@ def _judge(
 
 
 def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> None:
-    """BANKING77 with a few examples a label."""
+    """Measure BANKING77 with a few examples a label."""
     encoders = PROFILES[profile]
     model, _ = train(embedder, f"banking77_fewshot_train_{shots}", encoders)
     test = embedder.read("banking77_fewshot_test", encoders)
@@ -99,7 +99,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, shots: int) -> N
 
 
 def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
-    """Five labels of BANKING77 with ten texts each: twelve draws, whose answers are pooled."""
+    """Measure five labels of BANKING77 with ten texts each: the pooled answers of twelve draws."""
     encoders = PROFILES[profile]
     data, test = (embedder.read(f"banking77_{part}", encoders) for part in ("train", "test"))
     shares, truth = [], []
@@ -121,7 +121,7 @@ def _few_labels(report: Report, embedder: Embedder, profile: str) -> None:
 
 
 def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
-    """CLINC150 with all examples, and its out-of-scope queries."""
+    """Measure CLINC150 with all examples, and its out-of-scope queries."""
     trained = train(embedder, "clinc150_full_train", PROFILES[profile], REJECTION_RATE)
     inside = embedder.read("clinc150_full_test", PROFILES[profile])
     published = ("USE+ConveRT, published", 0.972)
@@ -132,7 +132,7 @@ def _clinc(report: Report, embedder: Embedder, profile: str) -> None:
 def judge_out_of_scope(
     report: Report, embedder: Embedder, profile: str, model: TrainedText
 ) -> None:
-    """Measure what the threshold taken from in-domain texts rejects."""
+    """Measure which texts the threshold rejects; it was set with in-scope texts only."""
     encoders = [use.name for use in model.encoders]
     inside = embedder.read("clinc150_full_test", encoders).blocks
     outside = embedder.read("clinc150_full_oos_test", encoders).blocks
@@ -153,7 +153,7 @@ def judge_out_of_scope(
 
 
 def _peers(report: Report, embedder: Embedder, what: str, names: tuple[str, str]) -> None:
-    """Measure the same files with the systems that a user would otherwise take."""
+    """Measure the peers on the same files."""
     texts, labels = embedder.rows(names[0])
     asked, truth = embedder.rows(names[1])
     svm = peers.tfidf_svm(texts, labels, asked)

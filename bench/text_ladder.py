@@ -1,6 +1,6 @@
-"""The default choice of encoders next to every choice that a training could make.
+"""Compares the default choice of encoders with all choices that a training could make.
 
-Accuracy against the best choice of moderate cost, and the cost of answers.
+Reports accuracy relative to the best choice of moderate cost, and the cost of answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MODERATE_COST, BELOW_BEST, MEAN_COST = 2.5, 0.005, 1.6
 
 
 def bench_ladder(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every set of intents, and topics in every language."""
+    """Measure every set of intents, and topics in every language."""
     del profiles
     costs = [_set(report, embedder, what, files, "en_US") for what, *files in SETS]
     for code in CODES:

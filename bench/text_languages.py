@@ -1,4 +1,4 @@
-"""Topics in nine languages (SIB-200): trained in each, and trained in English alone."""
+"""Measures topics in nine languages (SIB-200), trained in each or in English alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EACH_BARS = {"fast": None, "accurate": Bar(0.80)}
 
 
 def bench_languages(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Every language in every profile, and its peer."""
+    """Measure every language in every profile, and its peer."""
     for profile in profiles:
         _each(report, embedder, profile)
         _from_english(report, embedder, profile)
@@ -29,7 +29,7 @@ def bench_languages(report: Report, embedder: Embedder, profiles: Sequence[str])
 
 
 def _each(report: Report, embedder: Embedder, profile: str) -> None:
-    """Trained and asked in the same language."""
+    """Train and test in the same language."""
     encoders = LANGUAGES[profile]
     scores = []
     for code in CODES:
@@ -47,7 +47,7 @@ def _each(report: Report, embedder: Embedder, profile: str) -> None:
 
 
 def _from_english(report: Report, embedder: Embedder, profile: str) -> None:
-    """Trained in English, asked in the eight others."""
+    """Train in English, and test in the eight other languages."""
     encoders = LANGUAGES[profile]
     model, _ = train(embedder, "sib200_en_train", encoders)
     scores = [

@@ -1,4 +1,4 @@
-"""Long texts: articles, tickets whose evidence comes late, and the processor time of 300 words.
+"""Measures long texts: articles, tickets with late evidence, and the time for 300 words.
 
 The articles are those of the folder `long`, see its README; nothing that ships is fitted on them.
 """
@@ -29,18 +29,18 @@ Rows = tuple[list[str], list[str]]
 
 
 class _Rows:
-    """The vectors of windows, as a training reads them."""
+    """The vectors of windows, in the form that a training reads."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         self._vectors = vectors
 
     def rows(self, first: int, last: int) -> np.ndarray:
-        """Return a range of them, float32, shape (windows, dims)."""
+        """Return a range of rows, float32, shape (windows, dims)."""
         return self._vectors[first:last]
 
 
 def bench_long(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Accuracy on both sets next to TF-IDF with a linear SVM, and what 300 words cost."""
+    """Report accuracy on both sets, that of TF-IDF with a linear SVM, and the cost of 300 words."""
     del profiles
     train, test = (_articles(embedder, part) for part in ("train", "test"))
     svm = right(peers.tfidf_svm(*train, test[0]), test[1])
@@ -66,7 +66,7 @@ def _articles(embedder: Embedder, part: str) -> Rows:
 
 
 def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
-    """Draw texts of twenty labels of BANKING77, to train and to ask."""
+    """Draw training and test texts of twenty labels of BANKING77."""
     dice = random.Random(seed)
     chosen: list[str] = []
     drawn = []
@@ -83,7 +83,7 @@ def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
 
 
 def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) -> list[str]:
-    """Put each text behind words of articles."""
+    """Precede each text with words of articles."""
     dice = random.Random(f"{seed} {len(texts)}")
     found = []
     for text in texts:
@@ -96,7 +96,7 @@ def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) 
 
 
 def _accuracy(embedder: Embedder, name: str, train: Rows, test: Rows) -> float:
-    """Train as the service does with the fast profile, and answer the test texts."""
+    """Train as the service does with the fast profile; return the accuracy on the test texts."""
     [encoder] = PROFILES["fast"]
     split = split_texts(train[0])
     windows = embedder.embed(list(split.windows), f"{name} windows", [encoder])
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _processor_time(report: Report, embedder: Embedder, words: Sequence[str]) -> None:
-    """Compare 300 words in windows with the same text cut at 128 tokens, one after the other."""
+    """Compare the times for 300 words in windows and for the same text cut at 128 tokens."""
     encoder = embedder.encoder(PROFILES["fast"][0])
     text = " ".join(words[:300])
     spent: dict[int, list[float]] = {0: [], 1: []}

@@ -1,4 +1,4 @@
-"""Models from label names, few examples and unlabelled texts, without a training as usual."""
+"""Measures models that are trained from label names, few examples and unlabelled texts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ERROR = ceiling(0.05)
 
 
 def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure the profile that such trainings use."""
+    """Measure such models with the profile that they use."""
     del profiles
     encoders = PROFILES["fast"]
     tests = {"BANKING77": "banking77_test", "CLINC150": "clinc150_full_test"}
@@ -50,7 +50,7 @@ def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 
 
 def _languages(report: Report, embedder: Embedder) -> None:
-    """Answer texts of nine languages by English names alone."""
+    """Predict texts of nine languages from English label names alone."""
     scores, errors, shares, truth = [], [], [], []
     for code in CODES:
         test = embedder.read(f"sib200_{code}_test", LANGUAGES["accurate"])
@@ -62,13 +62,13 @@ def _languages(report: Report, embedder: Embedder) -> None:
         truth.append(right)
     report.add("SIB-200 mean, names alone: accuracy", float(np.mean(scores)), "", Bar(0.70))
     report.add("SIB-200 mean, names alone: calibration error", float(np.mean(errors)), "", ERROR)
-    # The 204 texts of one language give a noisy estimate, so all languages together are shown too.
+    # The estimate from 204 texts of one language is noisy, so that of all languages is shown too.
     error = metrics.calibration_error(np.concatenate(shares), np.concatenate(truth))
     report.add("SIB-200 together, names alone: calibration error", float(error))
 
 
 def _with_texts(report: Report, embedder: Embedder, test: Embedded, alone: float) -> None:
-    """Add unlabelled texts, then examples, to the names."""
+    """Measure label names with unlabelled texts, then also with examples."""
     train = _sample(embedder, "banking77_train", UNLABELLED, list(test.blocks))
     model = _train(embedder, test, unlabelled=train)
     name = f"BANKING77, names and {UNLABELLED} unlabelled texts"
@@ -91,7 +91,7 @@ def _train(
     examples: Embedded | None = None,
     unlabelled: Embedded | None = None,
 ) -> TrainedText:
-    """Train a model with the labels of the test set; the texts of the test set are not used."""
+    """Train a model with the labels of the test set, but not on its texts."""
     names = sorted(set(test.labels))
     given = test.at([]) if examples is None else examples
     phrases = [label_phrase(name) or name for name in names]
@@ -127,7 +127,7 @@ def _few(train: Embedded, count: int) -> Embedded:
 
 
 def _sample(embedder: Embedder, name: str, most: int, encoders: Sequence[str]) -> Embedded:
-    """Return texts drawn with a fixed seed, without those that belong to no label."""
+    """Return texts drawn with a fixed seed, without out-of-scope texts."""
     texts, labels = embedder.rows(name)
     known = [place for place, label in enumerate(labels) if label != "oos"]
     chosen = np.random.default_rng(0).permutation(known)[:most]

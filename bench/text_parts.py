@@ -1,7 +1,7 @@
-"""The vectors of an accurate training, made by one worker of the queue `embed` and by two.
+"""Measures an accurate training whose vectors one or two workers of the queue `embed` compute.
 
-A part of bench/text_scale.py. Run alone, `python -m bench.text_parts` is such a worker
-on the stack that the environment names.
+A part of bench/text_scale.py. Run alone, `python -m bench.text_parts` is such a worker on the stack
+that the environment names.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ONE_THREAD = {"PRESAGE_THREADS": "1"}
 
 
 def bench_parts(report: Report, asked: argparse.Namespace) -> None:
-    """Train twice from the same texts, their large vectors taken away before each."""
+    """Train twice on the same texts; before each training, delete the large encoder's vectors."""
     rows = short_texts(asked.data, min(asked.texts, TEXTS))
     name = f"{len(rows):,} texts, accurate"
     stack_of_one = LocalStack(environment=ONE_THREAD)
@@ -61,7 +61,7 @@ def bench_parts(report: Report, asked: argparse.Namespace) -> None:
 
 
 def _trained(stack: LocalStack, caller: Client, dataset_id: int) -> dict[str, Any]:
-    """Train without the vectors of the large encoder; what the training and its card say."""
+    """Train without stored vectors of the large encoder; return the training's record and card."""
     folder = f"datasets/{dataset_id}/embeddings/mpnet"
     for key in _keys(stack, folder):
         stack.client("s3").delete_object(Bucket=stack.settings.bucket, Key=key)
@@ -74,7 +74,7 @@ def _trained(stack: LocalStack, caller: Client, dataset_id: int) -> dict[str, An
 
 @contextmanager
 def _second_worker(stack: LocalStack) -> Iterator[None]:
-    """Let another process take messages of the queue `embed`."""
+    """Run a second worker of the queue `embed` during the block."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.text_parts"],
         cwd=ROOT,
@@ -88,19 +88,19 @@ def _second_worker(stack: LocalStack) -> Iterator[None]:
 
 
 def _seconds(duration: str) -> float:
-    """Read HH:MM:SS:mmm, in seconds."""
+    """Convert HH:MM:SS:mmm to seconds."""
     hours, minutes, whole, milliseconds = map(int, duration.split(":"))
     return 3600 * hours + 60 * minutes + whole + milliseconds / 1000
 
 
 def _keys(stack: LocalStack, prefix: str) -> list[str]:
-    """Keys of a folder of the stack's bucket, a thousand at most."""
+    """Return up to a thousand keys with a prefix in the stack's bucket."""
     page = stack.client("s3").list_objects_v2(Bucket=stack.settings.bucket, Prefix=prefix)
     return [found["Key"] for found in page.get("Contents", ())]
 
 
 def main() -> None:
-    """Work off the queue `embed` until killed."""
+    """Process messages of the queue `embed` until the process is killed."""
     settings, options = Settings.from_environment(os.environ), parse([], os.environ)
     os.nice(options.niceness)
     app = load(options.app)

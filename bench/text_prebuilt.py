@@ -1,4 +1,4 @@
-"""The prebuilt text models as installed: sentiments of SST, and intents that CLINC150 has too."""
+"""Measures the installed prebuilt text models: sentiments of SST, and intents of CLINC150."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 from infra.sentiment.sentences import split_sentences
 
 WARM_PREDICTIONS = 200
-# Distance to VADER that is required on average over the sources.
+# Required mean difference to VADER over the sources.
 ABOVE_VADER = 0.03
 SENTENCES = Path(__file__).parents[1] / "build" / "sentiment"
 INTENTS = {
@@ -123,7 +123,7 @@ INTENTS = {
     "weather": ("weather",),
     "yes": ("yes",),
 }
-"""Labels of CLINC150 by the intent of GlobalIntentModel that means them."""
+"""Labels of CLINC150 that mean the same as each intent of GlobalIntentModel."""
 
 
 def load(models: Path, name: str) -> TrainedText:
@@ -132,13 +132,13 @@ def load(models: Path, name: str) -> TrainedText:
 
 
 def bench_prebuilt(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Both models; they are the same in every profile."""
+    """Measure both models; they are the same in every profile."""
     _bench_sentiment(report, embedder)
     _bench_intents(report, embedder)
 
 
 def _bench_sentiment(report: Report, embedder: Embedder) -> None:
-    """CommunitySentiment and VADER on the Stanford Sentiment Treebank with three labels."""
+    """Measure CommunitySentiment and VADER on the Stanford Sentiment Treebank with three labels."""
     model = load(embedder.models, "CommunitySentiment")
     names = [use.name for use in model.encoders]
     test = embedder.read("sst3_test", names)
@@ -176,7 +176,7 @@ def _bench_sentiment(report: Report, embedder: Embedder) -> None:
 
 
 def _report_left_out(report: Report, models: Path) -> None:
-    """Report heads on a source that they did not see, as `python -m infra.sentiment` measured."""
+    """Report the stored metrics of heads, each on the source left out of its training."""
     path = models / "prebuilt" / "CommunitySentiment" / "card.json"
     left_out = json.loads(path.read_text(encoding="utf-8"))["leftOut"]
     peer = _vader_recalls()
@@ -200,7 +200,7 @@ def _report_left_out(report: Report, models: Path) -> None:
 
 
 def _vader_recalls() -> dict[str, float]:
-    """VADER's macro recall by source of the rated sentences; empty when it cannot be asked."""
+    """Return VADER's macro recall by source of the rated sentences; empty if VADER cannot run."""
     with TemporaryDirectory() as folder:
         for package in (VADER, CLEAR_SENTENCES):
             extract(package, fetch(package, SENTENCES, say), Path(folder))
@@ -219,9 +219,9 @@ def _vader_recalls() -> dict[str, float]:
 
 
 def _bench_intents(report: Report, embedder: Embedder) -> None:
-    """GlobalIntentModel on those labels of CLINC150 that it has, and on its out-of-scope texts.
+    """Measure GlobalIntentModel on the labels of CLINC150 that it has, and on out-of-scope texts.
 
-    No sentence of CLINC150 was trained on, and its labels mean other things in places.
+    No sentence of CLINC150 was trained on, and some of its labels have a different meaning.
     """
     model = load(embedder.models, "GlobalIntentModel")
     names = [use.name for use in model.encoders]

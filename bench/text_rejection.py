@@ -1,7 +1,7 @@
-"""What models that may answer `[]` reject, with the encoders that the service takes for English.
+"""Measures which texts are rejected by English models that may answer `[]`.
 
-A first upload, few examples of many labels, and labels that are held back; CLINC150 is asked in
-bench/text_intents.py. Which labels are held back was drawn once, by the seeds below.
+The models: a first upload, few examples of many labels, and labels left out of training. CLINC150
+is measured in bench/text_intents.py. Seeds below decide which labels are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Rows = list[tuple[str, str]]
 
 
 def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Shares of foreign and of own texts that are answered with an empty list."""
+    """Report the rejected fractions of out-of-scope and of in-scope texts."""
     for profile in profiles:
         encoders = PROFILES[profile]
         _sample(report, embedder, profile, encoders)
@@ -40,7 +40,7 @@ def bench_rejection(report: Report, embedder: Embedder, profiles: Sequence[str])
 
 
 def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Measure the shipped sample: foreign questions, and its own texts by folds."""
+    """Measure the shipped sample: out-of-scope questions, and its own texts out of fold."""
     rows = _sample_rows()
     model = _trained(embedder, "sample_180", rows, encoders)
     outside = model.answer(embedder.read(OUTSIDE, encoders).blocks)
@@ -64,7 +64,7 @@ def _sample(report: Report, embedder: Embedder, profile: str, encoders: Sequence
 
 
 def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Measure the first five texts of each label of the sample; the other ten are asked."""
+    """Train on the first five texts of each label of the sample, and test on the other ten."""
     rows = _sample_rows()
     first = _first(rows, 5)
     model = _trained(embedder, "sample_60", first, encoders)
@@ -76,7 +76,7 @@ def _first_texts(report: Report, embedder: Embedder, profile: str, encoders: Seq
 
 
 def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """Ten examples of each label of BANKING77."""
+    """Train on ten examples of each label of BANKING77."""
     model, _ = train(embedder, FEW, encoders, RATE)
     lost = float(model.rejects(embedder.read(ASKED, encoders).blocks).mean())
     outside = model.rejects(embedder.read(OUTSIDE, encoders).blocks)
@@ -87,7 +87,7 @@ def _few_shot(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequence[str]) -> None:
-    """27 untrained labels of BANKING77 among the others."""
+    """Train on BANKING77 without 27 labels, and ask texts of all labels."""
     texts, labels = embedder.rows(FEW)
     test = embedder.read(ASKED, encoders)
     areas, rejected, lost = [], [], []
@@ -109,18 +109,18 @@ def _withheld(report: Report, embedder: Embedder, profile: str, encoders: Sequen
 
 
 def _part(data: Embedded, chosen: np.ndarray) -> dict[str, np.ndarray]:
-    """Vectors of chosen texts, bool, shape (texts,)."""
+    """Return the vectors of the texts that a mask selects; bool, shape (texts,)."""
     return {name: block[chosen] for name, block in data.blocks.items()}
 
 
 def _trained(embedder: Embedder, name: str, rows: Rows, encoders: Sequence[str]) -> TrainedText:
-    """Train on texts that are in no file."""
+    """Train on texts that are not in a file."""
     embedder.own[name] = ([text for text, _ in rows], [label for _, label in rows])
     return train(embedder, name, encoders, RATE)[0]
 
 
 def _sample_rows() -> Rows:
-    """Read the shipped sample; labels have 15 texts each, so every fifth row makes even folds."""
+    """Read the shipped sample. Each label has 15 texts, so every fifth row gives equal folds."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         return [(text, label) for text, label in csv.reader(stream)]
 

@@ -1,7 +1,7 @@
-"""Large trainings, many models behind one process, and the same bytes on every processor.
+"""Measures large trainings, many models in one process, and equal bytes on all processors.
 
-Run with `python -m bench.text_scale [--data FOLDER] [--only PART ...] [--texts N]`. What
-takes memory runs in a separate process, so that its peak is measured alone; the last parts start
+Run with `python -m bench.text_scale [--data FOLDER] [--only PART ...] [--texts N]`. Work that needs
+much memory runs in a separate process, so that its peak is measured alone. The last parts start
 local stacks.
 """
 
@@ -32,7 +32,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.text.fit import fit
 
 DIMS = {"minilm": 384, "use": 512}
-"""Encoders of the fast profile."""
+"""Dimensions of the vectors of each encoder."""
 MODELS, MODEL_LABELS = 1_000, 150
 KERNELS: tuple[Mapping[str, str], ...] = (
     {"OPENBLAS_NUM_THREADS": "1"},
@@ -43,7 +43,7 @@ KERNELS: tuple[Mapping[str, str], ...] = (
 
 
 def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
-    """Draw unit vectors around one centre a label, as wide as the fast profile's."""
+    """Draw unit vectors around one centre per label, with the dimensions of two encoders."""
     generator = np.random.default_rng(0)
     truth = generator.permutation(np.arange(examples) % labels)
     blocks, phrases = {}, {}
@@ -63,18 +63,18 @@ def clouds(examples: int, labels: int, spread: float) -> TextTrainingSet:
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
-    """Rows of length one, float32."""
+    """Scale rows to length 1, float32."""
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors.astype(np.float32, copy=False)
 
 
 def _word(number: int) -> str:
-    """Make a name that is taken for a phrase."""
+    """Make a word from a number."""
     return "label" + "".join("aeioubdgkm"[int(digit)] for digit in str(number))
 
 
 def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
-    """Fit, and tell time, processor time and peak memory."""
+    """Fit, and return time, processor time and peak memory."""
     made = clouds(examples, labels, spread)
     started, used = time.perf_counter(), time.process_time()
     model = fit(made, TextFitOptions(threads=os.cpu_count() or 1), lambda epoch: None)
@@ -87,7 +87,7 @@ def train_clouds(examples: int, labels: int, spread: float) -> dict[str, float]:
 
 
 def serve_many(models: Path) -> dict[str, float]:
-    """Ask each of a thousand models once, then the last hundred again."""
+    """Predict with each of a thousand models once, then with the last hundred again."""
     pool = EncoderPool(models)
     uses = tuple(EncoderUse(name, pool.get(name).sha256, dims) for name, dims in DIMS.items())
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +113,7 @@ def serve_many(models: Path) -> dict[str, float]:
 
 
 def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
-    """Make a model of random weights."""
+    """Return the artifact of a model with random weights."""
     generator, dims = np.random.default_rng(number), sum(DIMS.values())
     weights = generator.standard_normal((dims, MODEL_LABELS), dtype=np.float32)
     parameters = TextParameters(
@@ -130,9 +130,9 @@ def _artifact(uses: tuple[EncoderUse, ...], number: int) -> bytes:
 
 
 def train_banking(data: Path, models: Path) -> dict[str, object]:
-    """Train on BANKING77; the sha256 of the artifact, and what slightly other vectors change.
+    """Train on BANKING77; return the artifact's sha256, and the effect of slightly other vectors.
 
-    The same encoder on another instruction set is off by less than the rounding of a float16.
+    The same encoder on another instruction set differs by less than the rounding of a float16.
     """
     embedder = Embedder(data, models)
     name = "banking77_train"
@@ -155,7 +155,7 @@ def train_banking(data: Path, models: Path) -> dict[str, object]:
 
 
 def bench_engine(report: Report, asked: argparse.Namespace) -> None:
-    """Vectors to model: a hundred thousand examples, and a thousand labels with few."""
+    """Fit models on given vectors: a hundred thousand examples, and a thousand small labels."""
     found = child(asked, "hundred-thousand")
     say(f"accuracy {found['accuracy']:.3f}, {found['processor']:.0f} s of processors")
     report.add("100,000 examples x 150 labels: fit", found["seconds"], "s")
@@ -167,7 +167,7 @@ def bench_engine(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_many(report: Report, asked: argparse.Namespace) -> None:
-    """Measure a thousand models of 150 labels behind one process."""
+    """Measure one process that serves a thousand models of 150 labels."""
     found = child(asked, "many-models")
     report.add("1,000 models behind one process: peak", found["peak"], "MB", ceiling(1_500))
     report.add("a cold model: p99", found["cold"], "ms", ceiling(100))
@@ -175,7 +175,7 @@ def bench_many(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_bytes(report: Report, asked: argparse.Namespace) -> None:
-    """One artifact whatever the threads and the kernels of the matrix products."""
+    """Check that threads and kernels of matrix products do not change the artifact."""
     found = [child(asked, "banking", kernel) for kernel in KERNELS]
     digests = {str(one["sha256"]) for one in found}
     say(f"BANKING77: {', '.join(sorted(digests))}")
@@ -219,7 +219,7 @@ CHILDREN: Mapping[str, Callable[[argparse.Namespace], Mapping[str, object]]] = {
 
 
 def main() -> int:
-    """Run the parts that were asked for; the exit status is 0 when all bars hold."""
+    """Run the selected parts; the exit status is 0 if all bars hold."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--models", type=Path, default=ROOT / ".models")

@@ -1,4 +1,4 @@
-"""Large trainings over HTTP: how long they take, and what is left of them when workers die."""
+"""Measures large trainings over HTTP: their time, and their results if workers are killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.local_stack import LocalStack
 
 TEXTS, WORDS, WAIT_SECONDS = 100_000, 3_000_000, 2_400
 POLL_SECONDS = 1.0
-"""As a person's script would ask: fifty calls a second take a processor from the training."""
+"""Seconds between polls, as in a user's script. Fifty polls a second would take a processor."""
 POLITE = ("please", "hi there", "hello", "quick question", "can you help", "thanks", "today", "hey")
 FAST = {"trainParams": json.dumps({"profile": "fast"})}
 Rows = list[tuple[str, str]]
@@ -30,7 +30,7 @@ Rows = list[tuple[str, str]]
 
 @contextmanager
 def _stack() -> Iterator[tuple[LocalStack, Client]]:
-    """Start a local stack, and an account that asks once a second."""
+    """Start a local stack, and yield it with a client that polls once a second."""
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         caller = world.caller("GOLD")
@@ -40,7 +40,7 @@ def _stack() -> Iterator[tuple[LocalStack, Client]]:
 
 
 def bench_service(report: Report, asked: argparse.Namespace) -> None:
-    """From POST upload to a model that SUCCEEDED, and again from the vectors that are kept."""
+    """Measure the time from the upload to a trained model, and again with the stored vectors."""
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)
         name = f"{len(rows):,} texts"
@@ -52,7 +52,7 @@ def bench_service(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_words(report: Report, asked: argparse.Namespace) -> None:
-    """Three million words, the most that a data set may have, in 100,000 texts."""
+    """Train on three million words in 100,000 texts, the most that a dataset may have."""
     with _stack() as (stack, caller):
         rows = long_texts(asked.data, asked.texts)
         name = f"{len(rows) * (WORDS // TEXTS):,} words"
@@ -61,9 +61,9 @@ def bench_words(report: Report, asked: argparse.Namespace) -> None:
 
 
 def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
-    """Kill the worker among the vectors and in the fit; a third training is left alone.
+    """Kill the worker while it embeds and while it fits; a third training is not interrupted.
 
-    Above 30,000 examples the same bytes are promised on one machine only, which this is.
+    Above 30,000 examples, the same bytes are promised only on one machine, as here.
     """
     with _stack() as (stack, caller):
         rows = short_texts(asked.data, asked.texts)
@@ -84,7 +84,7 @@ def bench_interrupted(report: Report, asked: argparse.Namespace) -> None:
 def _trained(
     stack: LocalStack, caller: Client, report: Report, name: str, rows: Rows
 ) -> tuple[dict[str, Any], float]:
-    """Upload and train; the data set, and the seconds from the first call to the end."""
+    """Upload and train; return the dataset, and the seconds from the first call to the end."""
     content = _file(rows)
     say(f"{len(rows):,} texts, {len(content) / 1e6:.1f} MB")
     started = time.perf_counter()
@@ -101,25 +101,25 @@ def _trained(
 
 
 def _train(caller: Client, dataset: dict[str, Any]) -> str:
-    """Ask for a training of the fast profile; its model's id."""
+    """Start a training with the fast profile; return the model's id."""
     return str(caller.train(int(dataset["id"]), "big", **FAST)["modelId"])
 
 
 def _end(caller: Client, model_id: str) -> dict[str, Any]:
-    """Wait for the end of a training, which must be good."""
+    """Wait for the end of a training, which must succeed."""
     ended = caller.wait_model(model_id, WAIT_SECONDS)
     assert ended["status"] == "SUCCEEDED", ended
     return ended
 
 
 def _wait_progress(caller: Client, model_id: str, share: float) -> None:
-    """Wait until so much of a training is done."""
+    """Wait until a training has made some progress."""
     path = f"{caller.base}/train/{model_id}"
     caller.wait(path, lambda training: float(training["progress"]) >= share, WAIT_SECONDS)
 
 
 def short_texts(data: Path, most: int) -> Rows:
-    """Texts of 150 labels: the queries of CLINC150, each with other polite words."""
+    """Return texts of 150 labels: the queries of CLINC150, each with different polite words."""
     rows = _clinc(data)
     wordings = ["", *(f"{word} " for word in POLITE)]
     made = [(f"{before}{text}", label) for before in wordings for text, label in rows]
@@ -127,7 +127,7 @@ def short_texts(data: Path, most: int) -> Rows:
 
 
 def long_texts(data: Path, most: int) -> Rows:
-    """As many texts, each long enough by the queries of its label that follow it."""
+    """Return longer texts: each query of a label, with the queries that follow it."""
     by_label: dict[str, list[str]] = {}
     for text, label in short_texts(data, most):
         by_label.setdefault(label, []).append(text)
@@ -135,7 +135,7 @@ def long_texts(data: Path, most: int) -> Rows:
 
 
 def _joined(label: str, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Each text with those that follow it, cut to an equal share of all words."""
+    """Yield each text joined with those that follow it, cut to an equal number of words."""
     words_of_a_text = WORDS // TEXTS
     for place, text in enumerate(texts):
         following = islice(cycle(texts), place + 1, place + words_of_a_text)
@@ -150,7 +150,7 @@ def _clinc(data: Path) -> Rows:
 
 
 def _file(rows: Rows) -> bytes:
-    """Rows as the service takes them."""
+    """Write rows as a CSV file for an upload."""
     stream = io.StringIO()
     csv.writer(stream).writerows(rows)
     return stream.getvalue().encode()

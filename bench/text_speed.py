@@ -1,4 +1,4 @@
-"""One warm prediction at a time inside the service: no HTTP and no store."""
+"""Measures warm predictions inside the service, one at a time, without HTTP and stores."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ WORDS = (10, 60)
 """Lengths of texts whose time is reported separately."""
 BARS = {"fast": Bar(5.0, is_ceiling=True), "accurate": Bar(20.0, is_ceiling=True)}
 FORMER = ("minilm", "use")
-"""Encoders of the fast profile before 0.3, which processor times are compared with."""
+"""Encoders of the fast profile before version 0.3, for a comparison of processor times."""
 SHORT_WORDS, ROUNDS = 7, 100
 PROCESSOR_BARS = {"fast": Bar(1.15, is_ceiling=True)}
 
 
 def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Median and slowest of a few hundred predictions with BANKING77.
+    """Report the median and the slowest of a few hundred predictions with BANKING77.
 
-    The encoders of a profile work at the same time as in the local stack, and for comparison
-    one after the other, as in a function of one processor.
+    The encoders of a profile run at the same time, as in the local stack, and for comparison one
+    after the other, as in a function with one processor.
     """
     texts = embedder.rows("banking77_test")[0][:WARM_PREDICTIONS]
     threads = os.cpu_count() or 1
@@ -56,7 +56,7 @@ def bench_speed(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 def _processor_times(
     report: Report, embedder: Embedder, profiles: Sequence[str], texts: Sequence[str]
 ) -> None:
-    """Processor time of the encoders for one short text, one text with each choice in turn."""
+    """Measure the encoders' processor time for a short text; their choices alternate."""
     choices = {"former fast": FORMER} | {profile: PROFILES[profile] for profile in profiles}
     spent: dict[str, list[float]] = {name: [] for name in choices}
     for text in [*texts[:10], *texts]:
@@ -74,7 +74,7 @@ def _processor_times(
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:
-    """Cut texts of that many words out of others; infra/costs.py prices such."""
+    """Make texts with this number of words from others, as infra/costs.py assumes."""
     found = " ".join(texts).split()
     return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
 
@@ -82,7 +82,7 @@ def _of_length(texts: Sequence[str], words: int) -> list[str]:
 def _durations(
     folder: Path, models: Path, profile: str, texts: Sequence[str], threads: int
 ) -> list[float]:
-    """Milliseconds of each prediction, after some to warm up."""
+    """Return the milliseconds of each prediction, after some to warm up."""
     service = prediction_service(folder, EncoderPool(models, threads=threads))
     model = served(profile)
 
@@ -93,7 +93,7 @@ def _durations(
 
 
 def _milliseconds(call: Callable[[str], None], text: str) -> float:
-    """How long one call takes."""
+    """Return how long one call takes, in milliseconds."""
     start = time.perf_counter()
     call(text)
     return 1_000 * (time.perf_counter() - start)

@@ -1,9 +1,8 @@
-"""What users get: rejection and calibration on a real bot's users, before and after adjustment.
+"""Measures rejection and calibration for a bot's real users, before and after an adjustment.
 
-Thresholds of cards are measured on other sets.
-
-The bot is HINT3's curekart: its builders wrote the training texts, its users the test texts. It is
-for evaluation only, so that no setting may be tuned on it.
+It also measures thresholds of cards, on other data. The bot is HINT3's curekart: its builders wrote
+the training texts, and its users the test texts. The data is only for evaluation, so no setting may
+be tuned on it.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def _rows(path: Path) -> tuple[list[str], list[str]]:
 
 
 def _bot(report: Report, embedder: Embedder, profile: str) -> None:
-    """Measure a model that is asked to reject 5 %, and one that is not asked."""
+    """Measure a model that may reject 5 % of in-scope texts, and one that rejects nothing."""
     encoders = PROFILES[profile]
     test = embedder.read("hint3_test", encoders)
     is_foreign = np.array([label == FOREIGN for label in test.labels])
@@ -68,14 +67,14 @@ def _bot(report: Report, embedder: Embedder, profile: str) -> None:
 
 
 def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> None:
-    """Adjust to random texts of the users, and measure the other ones; means over the draws."""
+    """Adjust the model to random texts of users and measure on the others; means over the draws."""
     places = {label: place for place, label in enumerate(model.labels)}
     truth = np.array([places.get(label, len(places)) for label in test.labels])
     errors, lost, found = [], [], []
     for draw in range(DRAWS):
         order = np.random.default_rng(draw).permutation(len(truth))
         own = order[truth[order] < len(places)]
-        # Like the figure before the adjustment, this one is of in-domain texts only.
+        # Only in-scope texts count, as in the figure before the adjustment.
         sent, rest = own[:LABELLED], own[LABELLED:]
         changed, _ = adjust(model, test.at(sent.tolist()).blocks, truth[sent], RATE)
         answers = changed.predict(test.at(rest.tolist()).blocks)
@@ -97,7 +96,7 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
 
 
 def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[str, str]) -> None:
-    """Measure what the card's threshold for a precision of .95 reaches on the test texts."""
+    """Measure the precision that the card's threshold for .95 reaches on the test texts."""
     encoders = PROFILES[profile]
     model, _ = train(embedder, names[0], encoders)
     if model.report is None:
@@ -119,5 +118,5 @@ def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[st
         f"{name}, precision reached", reached.value, "", Bar(TARGET - 0.02), interval=interval
     )
     gap = float(is_covered.mean()) - card["coverage"]
-    # The served model is trained on more texts than those of the folds, so it answers more.
+    # The served model is trained on more texts than the models of the folds, so it answers more.
     report.add(f"{name}, coverage above the card's", gap, "", Bar(-0.05))

@@ -1,6 +1,7 @@
-"""Section `validate` of bench_uploads: what looking a file through costs, in the call and by path.
+"""Section `validate` of bench_uploads: the cost of validating a file, in the call and by path.
 
-The largest files that a call takes: 25 MB of texts, 50 MB of pictures in folders and with boxes.
+The files are the largest that a call accepts: 25 MB of texts, 50 MB of images in folders and with
+boxes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.pictures import encoded, make_zip
 TEXT_BYTES, ARCHIVE_BYTES = 25 * 1024 * 1024, 50 * 1024 * 1024
 TEXT_SECONDS, ARCHIVE_SECONDS = 5, 10
 MEMORY_BAR = 300
-"""Megabytes that the front may take on top of what it had when idle."""
+"""Largest additional memory of the HTTP front, in megabytes."""
 SIDE, LABELS, BOXES = 400, 150, 10
 _ROOM = 1 << 20
 
@@ -29,7 +30,7 @@ _ROOM = 1 << 20
 def bench_validate(
     report: Report, stack: LocalStack, client: Client, folder: Path, most: int
 ) -> None:
-    """Validate each file in the call, of at most that many bytes, and one archive by its path."""
+    """Validate files of up to `most` bytes in the call, and one archive by its path."""
     text, images = _texts(min(most, TEXT_BYTES)), _images(min(most, ARCHIVE_BYTES))
     folders = make_zip({f"{n % 2}/{name}": one for n, (name, one) in enumerate(images)}, method=0)
     boxed = make_zip({**dict(images), "instances.json": _coco(images)}, method=0)
@@ -68,7 +69,7 @@ def _bench(
 
 
 def _texts(most: int) -> bytes:
-    """Write as many rows as a file of texts may have bytes."""
+    """Write a CSV file of up to `most` bytes."""
     rows, size, number = [], 0, 0
     while size < most - 200:
         row = (
@@ -80,7 +81,7 @@ def _texts(most: int) -> bytes:
 
 
 def _images(most: int) -> list[tuple[str, bytes]]:
-    """Draw as many pictures as an archive in the call may have bytes."""
+    """Draw images of up to `most` bytes together."""
     from PIL import Image
 
     images, size = [], 0
@@ -94,7 +95,7 @@ def _images(most: int) -> list[tuple[str, bytes]]:
 
 
 def _coco(images: list[tuple[str, bytes]]) -> bytes:
-    """Describe ten boxes of each picture."""
+    """Describe ten boxes for each image."""
     listed = [{"id": n, "file_name": name} for n, (name, _) in enumerate(images)]
     found = [
         {"image_id": n, "category_id": at % 2, "bbox": [at, at, 100, 90 + at]}

@@ -1,7 +1,7 @@
-"""Detection on evaluation data: average precision at IoU .5, and NanoDet as it is shipped.
+"""Measures detection: average precision at IoU .5, also of NanoDet as it ships.
 
-Average precision is computed here again, from plain boxes, so that a mistake in the product's own
-measure would show. Source: Everingham et al. 2015, all-point average precision.
+Average precision is computed here from plain boxes, without the product's code, so that an error in
+the product's own metric is noticed. Source: Everingham et al. 2015, all-point average precision.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ LEVELS = ((52, 8), (26, 16), (13, 32))
 Found = tuple[str, float, np.ndarray]
 """Label, score, and left, top, right, bottom in pixels."""
 Key = tuple[bytes, str]
-"""A picture file under one name."""
+"""Digest of an image file, and one of its names."""
 
 
 def truths_of(source: PictureSet) -> dict[Key, list[Example]]:
-    """Group the boxes of a set by picture."""
+    """Group the true boxes of a dataset by image."""
     groups: dict[Key, list[Example]] = defaultdict(list)
     for example in source.examples:
         groups[example.digest, example.name].append(example)
@@ -54,7 +54,7 @@ def truths_of(source: PictureSet) -> dict[Key, list[Example]]:
 
 
 def ask(model: TrainedVision, source: PictureSet, keys: Sequence[Key]) -> list[list[Found]]:
-    """Detect in every picture."""
+    """Detect objects in each image."""
 
     def one(key: Key) -> list[Found]:
         picture = source.open(key[0], model.least_side)
@@ -69,7 +69,7 @@ def ask(model: TrainedVision, source: PictureSet, keys: Sequence[Key]) -> list[l
 
 
 def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Intersection over union of a box with others, shape (others,)."""
+    """Return the intersection over union of a box with others, shape (others,)."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     shared = np.prod(np.clip(high - low, 0, None), axis=1)
     areas = np.prod(others[:, 2:] - others[:, :2], axis=1)
@@ -79,7 +79,7 @@ def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
 def label_hits(
     found: list[Found], truth: list[Example], label: str | None
 ) -> tuple[list[tuple[float, bool]], int]:
-    """Score and rightness of the answers of one label in one picture; the boxes there are."""
+    """Return scores and correctness of the answers for one label, and the number of true boxes."""
     boxes = np.array([e.box.corners for e in truth if label in (None, e.label) and e.box])
     taken = np.zeros(len(boxes), bool)
     hits = []
@@ -95,7 +95,7 @@ def label_hits(
 
 
 def area(hits: list[tuple[float, bool]], count: int) -> float:
-    """Area under the precision-recall curve."""
+    """Return the area under the precision-recall curve."""
     if not hits:
         return 0.0
     right = np.array([hit for _, hit in sorted(hits, key=lambda pair: -pair[0])])
@@ -111,7 +111,7 @@ def mean_precision(
     labels: Sequence[str | None],
     rounds: int = ROUNDS,
 ) -> tuple[float, tuple[float, float]]:
-    """Mean average precision of labels that are there; bootstrap interval over pictures."""
+    """Return the mean average precision of present labels, and its bootstrap interval."""
     parts = {
         label: [label_hits(f, t, label) for f, t in zip(found, truths, strict=True)]
         for label in labels
@@ -141,7 +141,7 @@ class Shipped:
         self.labels: list[str] = labels
 
     def detect(self, picture: Picture) -> list[Found]:
-        """Detect in a picture, squashed to 416 x 416."""
+        """Detect objects in an image that is scaled to 416 x 416."""
         pixels = Image.fromarray(picture.pixels).resize((416, 416), Image.Resampling.BILINEAR)
         names = [f"{kind}{side}" for kind in ("scores", "boxes") for side, _ in LEVELS]
         outputs = self._net.run(np.asarray(pixels)[None], names)
@@ -153,7 +153,7 @@ class Shipped:
         return self._kept(np.concatenate(boxes) * scale, np.concatenate(scores))
 
     def _kept(self, boxes: np.ndarray, scores: np.ndarray) -> list[Found]:
-        """Keep the best box of each object."""
+        """Return only the best box of each object."""
         found: list[Found] = []
         for label in np.flatnonzero(scores.max(axis=0) >= 0.05):
             order = np.argsort(-scores[:, label])[:200]
@@ -166,7 +166,7 @@ class Shipped:
 
 
 def _boxes(bins: np.ndarray, side: int, stride: int) -> np.ndarray:
-    """Turn distance bins into boxes in pixels of the input, shape (cells, 4)."""
+    """Convert distance bins to boxes in pixels of the input, shape (cells, 4)."""
     weights = np.exp(bins.reshape(side * side, 4, 11))
     weights /= weights.sum(axis=2, keepdims=True)
     reach = (weights @ np.arange(11)) * stride
@@ -177,7 +177,7 @@ def _boxes(bins: np.ndarray, side: int, stride: int) -> np.ndarray:
 
 
 def bench_shipped(report: Report, data: Path, backbones: BackbonePool) -> None:
-    """NanoDet-g as shipped, the backbone's conversion judged by its own task."""
+    """Measure NanoDet-g as it ships, to check the conversion of the network on its own task."""
     test = read_set(data, "coco256_test", "image-detection")
     shipped, truths = Shipped(backbones), truths_of(test)
     found = [shipped.detect(test.open(digest, 416)) for digest, _ in truths]
@@ -187,7 +187,7 @@ def bench_shipped(report: Report, data: Path, backbones: BackbonePool) -> None:
 
 @dataclass(frozen=True)
 class Boxes:
-    """A detection set: what to learn from, what to test on, and the features of the former."""
+    """A detection dataset: training images with their features, and test images."""
 
     name: str
     algorithm: str
@@ -197,7 +197,7 @@ class Boxes:
     backbones: BackbonePool
 
     def drawn(self, count: int, seed: int) -> VisionData:
-        """Draw some of the training images by chance."""
+        """Draw some of the training images at random."""
         whole = self.data.pictures.pictures
         rng = np.random.default_rng(seed)
         chosen = [whole[place] for place in rng.permutation(len(whole))[:count]]
@@ -211,7 +211,7 @@ class Boxes:
         )
 
     def copied(self, data: VisionData) -> VisionData:
-        """Return the same with the altered copies that a training uses by default."""
+        """Add the augmented copies that a training uses by default."""
         assert isinstance(data.features, CachedFeatures)
         copies = default_copies(len(data.pictures.pictures))
         if rules_of(self.algorithm).is_tiled or not copies:
@@ -219,7 +219,7 @@ class Boxes:
         return replace(data, features=data.features.copied(copies))
 
     def trained(self, data: VisionData, seed: int) -> tuple[FittedVision, TrainedVision, float]:
-        """Train; the result, the model and the seconds."""
+        """Train; return the result, the model and the seconds."""
         start = time.perf_counter()
         fitted, model, _ = run_training(
             "image-detection", data, self.backbones, algorithm=self.algorithm, seed=seed
@@ -229,7 +229,7 @@ class Boxes:
         return fitted, model, seconds
 
     def asked(self, model: TrainedVision) -> tuple[list[list[Found]], list[list[Example]]]:
-        """Return what a model answers for the test images, and what is there."""
+        """Return a model's answers for the test images, and the true boxes."""
         truths = truths_of(self.test)
         return ask(model, self.test, list(truths)), list(truths.values())
 
@@ -246,7 +246,7 @@ def read_boxes(data: Path, backbones: BackbonePool, name: str, algorithm: str) -
 
 
 def bench_detection(report: Report, boxes: Boxes, bar: Bar) -> TrainedVision:
-    """AP50 of a detector trained on a whole archive, and F1 at the threshold of its card."""
+    """Report AP50 of a detector trained on a whole archive, and F1 at its card's threshold."""
     start = time.process_time()
     data = boxes.copied(boxes.data)
     fitted, model, _ = boxes.trained(data, 0)
@@ -276,7 +276,7 @@ def bench_draws(
     most_seconds: float | None = None,
     peer: str | None = None,
 ) -> None:
-    """AP50 over draws of a few pictures, and the processor time of copies and training.
+    """Report AP50 over draws of a few images, and the processor time of copies and training.
 
     Args:
         report: receives the figures.
@@ -315,7 +315,7 @@ def bench_draws(
 def threshold_gap(
     found: list[list[Found]], truths: list[list[Example]], threshold: float | None
 ) -> tuple[float, float]:
-    """F1 over all answers that a threshold loses to the best one, and that best F1."""
+    """Return how much F1 the threshold loses compared with the best threshold, and the best F1."""
     labels = {example.label for truth in truths for example in truth}
     labels |= {label for answers in found for label, _, _ in answers}
     hits = [

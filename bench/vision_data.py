@@ -1,4 +1,4 @@
-"""Reads the evaluation archives as the ingest would, and keeps their features in build/bench."""
+"""Reads the evaluation archives as an upload does, and caches their features in build/bench."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Example:
-    """One kept example of an archive."""
+    """One example of an archive."""
 
     label: str
     name: str
@@ -44,29 +44,29 @@ class Example:
 
 @dataclass(frozen=True)
 class PictureSet:
-    """An archive of evaluation data as the service would keep it."""
+    """The examples and images of an evaluation archive, as the service would store them."""
 
     name: str
     examples: list[Example]
     files: dict[bytes, bytes]
-    """Picture files by digest."""
+    """Image files by digest."""
 
     @property
     def labels(self) -> list[str]:
-        """Labels in order of first appearance."""
+        """Return the labels in order of first appearance."""
         return list(dict.fromkeys(example.label for example in self.examples))
 
     def only(self, keep: Sequence[int], name: str) -> PictureSet:
-        """Keep some of the examples."""
+        """Return only the examples at the given indexes."""
         return replace(self, name=name, examples=[self.examples[place] for place in keep])
 
     def open(self, digest: bytes, least_side: int) -> Picture:
-        """Decode one of the pictures."""
+        """Decode one of the images."""
         return read_picture(self.files[digest], MAX_DETECTION_IMAGE_BYTES, least_side)
 
 
 def read_set(data: Path, name: str, dataset_type: str) -> PictureSet:
-    """Scan one archive with the product's own reader."""
+    """Read one archive with the product's own reader."""
     files: dict[bytes, bytes] = {}
 
     def keep(digest: bytes, content: bytes, facts: object) -> None:
@@ -79,7 +79,7 @@ def read_set(data: Path, name: str, dataset_type: str) -> PictureSet:
 
 
 def class_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Make one labelled picture of each example."""
+    """Return one labelled image for each example."""
     places = {label: place for place, label in enumerate(labels)}
     pictures = [
         LabelledPicture(0, e.digest, e.name, (places[e.label],), (number,))
@@ -89,7 +89,7 @@ def class_pictures(examples: Sequence[Example], labels: Sequence[str]) -> Traini
 
 
 def multi_label_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Group the examples of one picture."""
+    """Group the labels of each image."""
     places = {label: place for place, label in enumerate(labels)}
     groups: dict[bytes, list[tuple[int, Example]]] = defaultdict(list)
     for number, example in enumerate(examples):
@@ -108,7 +108,7 @@ def multi_label_pictures(examples: Sequence[Example], labels: Sequence[str]) -> 
 
 
 def boxed_pictures(examples: Sequence[Example], labels: Sequence[str]) -> TrainingPictures:
-    """Group the boxes of one picture file."""
+    """Group the boxes of each image file."""
     places = {label: place for place, label in enumerate(labels)}
     groups: dict[tuple[bytes, str], list[LabelledBox]] = defaultdict(list)
     for number, example in enumerate(examples):
@@ -123,7 +123,7 @@ def boxed_pictures(examples: Sequence[Example], labels: Sequence[str]) -> Traini
 
 
 class CachedFeatures:
-    """A FeatureReader whose rows of view 0 are kept on the disk between runs."""
+    """Reads features, and caches those of view 0 on the disk between runs."""
 
     def __init__(self, extractor: Extractor, source: PictureSet, digests: Sequence[bytes]) -> None:
         self._extractor, self._source, self._digests = extractor, source, list(digests)
@@ -147,7 +147,7 @@ class CachedFeatures:
         return other
 
     def copied(self, most: int) -> CachedFeatures:
-        """Return the same with altered copies of each image, at most that many in total."""
+        """Return the features with augmented copies of each image, at most `most` in total."""
         count = len(self._digests)
         wanted = self._extractor.views(*self.size(0), augment=True)
         views = range(1, fitting_views([1] * count, [wanted] * count, count + most)[0])
@@ -164,25 +164,25 @@ class CachedFeatures:
         return other
 
     def size(self, place: int) -> tuple[int, int]:
-        """Width and height of a picture, in pixels."""
+        """Return width and height of an image, in pixels."""
         width, height = self._sizes[self._places[self._digests[place]]]
         return width, height
 
     def views(self, place: int) -> int:
-        """How many views are there."""
+        """Return the number of views of an image."""
         known = self._places[self._digests[place]]
         copies = len(self._copies.get(self._digests[place], ()))
         return int(self._first[known + 1] - self._first[known]) + copies
 
     def row(self, place: int, view: int = 0) -> np.ndarray:
-        """Features of one view."""
+        """Return the features of one view."""
         copies = self._copies.get(self._digests[place])
         if copies and view:
             return copies[view - 1]
         return self._rows[self._first[self._places[self._digests[place]]] + view]
 
     def _compute(self, path: Path) -> None:
-        """Compute the rows of every picture."""
+        """Compute the features of every image."""
         start = time.perf_counter()
         order = list(self._source.files)
 

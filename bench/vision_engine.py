@@ -1,4 +1,4 @@
-"""Accuracy of the vision engines on evaluation data, each with a peer in the same run."""
+"""Measures accuracy of the vision engines on evaluation data, each with a peer in the same run."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def run_training(
     split_ratio: float = 1.0,
     seed: int = 0,
 ) -> tuple[FittedVision, TrainedVision, list[dict]]:
-    """Train, without hold-out unless it is asked for; the result, the model and its curve."""
+    """Train, without a held-out part by default; return the result, the model and its curve."""
     options = VisionOptions(
         epochs=DEFAULT_EPOCHS[dataset_type],
         learning_rate=0.001,
@@ -119,7 +119,7 @@ def run_training(
 
 
 def a_model(dataset_type: str, algorithm: str) -> Model:
-    """Make the row that a training's documents name."""
+    """Return a model's row, which the documents of a training need."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     return Model(
         account_id="A" * 26,
@@ -148,7 +148,7 @@ def vision_data(
 
 
 def probabilities(model: TrainedVision, source: PictureSet, digests: Sequence[bytes]) -> np.ndarray:
-    """Ask a model about every picture, float64, shape (pictures, labels)."""
+    """Predict every image; return float64, shape (images, labels)."""
     rows = []
     for digest in digests:
         answer = {a.label: a.probability for a in model.predict(source.open(digest, 416))}
@@ -157,7 +157,7 @@ def probabilities(model: TrainedVision, source: PictureSet, digests: Sequence[by
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share."""
+    """Return the 95 % interval of a fraction."""
     found = metrics.wilson_interval(round(share * count), count)
     return found.low, found.high
 
@@ -169,7 +169,7 @@ def spread(values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw(source: PictureSet, per_label: int, seed: int) -> PictureSet:
-    """Take some examples of each label by chance."""
+    """Draw some examples of each label at random."""
     rng = np.random.default_rng(seed)
     labels = np.array([example.label for example in source.examples])
     keep: list[int] = []
@@ -182,7 +182,7 @@ def draw(source: PictureSet, per_label: int, seed: int) -> PictureSet:
 def bench_image(
     report: Report, data: Path, backbones: BackbonePool, name: str, sizes: dict[int, Bar | None]
 ) -> None:
-    """Accuracy of type image by examples a label: mean over seeded draws."""
+    """Report the accuracy of type image by number of examples a label, averaged over draws."""
     train = read_set(data, f"{name}_train", "image")
     test = read_set(data, f"{name}_test", "image")
     all_train = vision_data(train, class_pictures(train.examples, train.labels), "image", backbones)
@@ -218,7 +218,7 @@ def bench_image(
 
 
 def from_rows(model: TrainedVision, rows: np.ndarray) -> np.ndarray:
-    """Answer from features that are there already, float64, shape (pictures, labels)."""
+    """Predict from given features; return float64, shape (images, labels)."""
     answer: Callable[[np.ndarray], np.ndarray] = model.probabilities
     return np.stack([answer(row) for row in rows])
 
@@ -230,14 +230,14 @@ def _peer_accuracy(
     test_rows: np.ndarray,
     truth: np.ndarray,
 ) -> float:
-    """Measure what a user would do with the same frozen features."""
+    """Return the accuracy of logistic regression on the same features, as a user could train it."""
     peer = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     peer.fit(np.stack([rows[example.digest] for example in drawn.examples]), wanted)
     return float((peer.predict(test_rows) == truth).mean())
 
 
 def super_set(source: PictureSet) -> PictureSet:
-    """Turn boxes of 80 labels into pictures of 12."""
+    """Convert boxes of 80 labels into images with 12 labels."""
     above = {label: top for top, below in SUPER_CATEGORIES.items() for label in below}
     seen, examples = set(), []
     for example in source.examples:
@@ -249,7 +249,7 @@ def super_set(source: PictureSet) -> PictureSet:
 
 
 def bench_multi_label(report: Report, data: Path, backbones: BackbonePool) -> None:
-    """Mean average precision of type image-multi-label."""
+    """Report the mean average precision of type image-multi-label."""
     train = super_set(read_set(data, "coco256_train", "image-detection"))
     test = super_set(read_set(data, "coco256_test", "image-detection"))
     labels = list(SUPER_CATEGORIES)
@@ -284,7 +284,7 @@ def bench_multi_label(report: Report, data: Path, backbones: BackbonePool) -> No
 
 
 def _multi_label_peer(rows: np.ndarray, truth: np.ndarray) -> Pipeline:
-    """Fit logistic regression, with the C that has the best mean precision out of fold."""
+    """Fit logistic regression with the C that has the best mean precision out of fold."""
 
     def peer(inverse: float) -> Pipeline:
         head = OneVsRestClassifier(LogisticRegression(C=inverse, max_iter=1000))
@@ -301,13 +301,13 @@ def _multi_label_peer(rows: np.ndarray, truth: np.ndarray) -> Pipeline:
 
 
 def _rows(data: VisionData) -> np.ndarray:
-    """All features of view 0, float32."""
+    """Return all features of view 0, float32."""
     count = len(data.pictures.pictures)
     return np.stack([np.array(data.features.row(place), np.float32) for place in range(count)])
 
 
 def _targets(data: VisionData, labels: int) -> np.ndarray:
-    """Which picture has which label, bool, shape (pictures, labels)."""
+    """Return which image has which label, bool, shape (images, labels)."""
     found = np.zeros((len(data.pictures.pictures), labels), bool)
     for place, picture in enumerate(data.pictures.pictures):
         found[place, list(picture.labels)] = True
@@ -317,7 +317,7 @@ def _targets(data: VisionData, labels: int) -> np.ndarray:
 def _mean_precision(
     truth: np.ndarray, shares: np.ndarray, rounds: int = 500
 ) -> tuple[float, tuple[float, float]]:
-    """Mean average precision over labels, with a bootstrap interval over pictures."""
+    """Return the mean average precision over labels, with a bootstrap interval over images."""
 
     def score(keep: np.ndarray) -> float:
         wanted, given = truth[keep], shares[keep]

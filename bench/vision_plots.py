@@ -1,4 +1,4 @@
-"""Draws what people would rather look at: learning curves, confusion matrix, boxes."""
+"""Draws learning curves, a confusion matrix and boxes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Plots:
         folder.mkdir(parents=True, exist_ok=True)
 
     def boxes(self, name: str, model: TrainedVision, files: Sequence[bytes]) -> None:
-        """Draw the objects found in pictures."""
+        """Draw the objects found in images."""
         labels = list(model.labels)
         for number, content in enumerate(files):
             picture = read_picture(content, MAX_PREDICTED_IMAGE_BYTES, model.least_side)

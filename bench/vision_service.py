@@ -1,4 +1,4 @@
-"""Times of the vision family over HTTP on a separate local stack, with sets of real size."""
+"""Measures times of the vision family over HTTP, on a local stack with datasets of real size."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PREBUILT = (
 
 @dataclass
 class Bench:
-    """What every section needs."""
+    """The stack, accounts and report that every section uses."""
 
     stack: LocalStack
     report: Report
@@ -46,20 +46,20 @@ class Bench:
         return (self.data / "vision" / f"{name}.zip").read_bytes()
 
     def health(self) -> float:
-        """Median of the route that does nothing, in milliseconds."""
+        """Return the median latency of the health route, in milliseconds."""
         durations = [milliseconds(lambda: self.caller.get("/v2/health")) for _ in range(100)]
         return quantile(durations, 0.5)
 
 
 def pictures_of(archive: bytes, limit: int | None = None) -> list[bytes]:
-    """List the picture files of an archive."""
+    """Return the image files of an archive."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         names = [name for name in opened.namelist() if name.lower().endswith(".jpg")]
         return [opened.read(name) for name in names[:limit]]
 
 
 def first_files(archive: bytes, count: int) -> bytes:
-    """Keep the same number of pictures of each folder, `count` in all."""
+    """Return an archive with `count` images in total, equally many from each folder."""
     with zipfile.ZipFile(io.BytesIO(archive)) as opened:
         by_folder: dict[str, list[str]] = {}
         for name in opened.namelist():
@@ -73,7 +73,7 @@ def first_files(archive: bytes, count: int) -> bytes:
 
 
 def packed(files: dict[str, bytes]) -> bytes:
-    """Pack files into a zip."""
+    """Pack files into a zip archive."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, content in files.items():
@@ -82,7 +82,7 @@ def packed(files: dict[str, bytes]) -> bytes:
 
 
 def large_photo(content: bytes) -> bytes:
-    """Enlarge a photograph to 12 megapixels, as a phone takes it."""
+    """Enlarge a photograph to 12 megapixels, the size of a phone's photographs."""
     picture = Image.open(io.BytesIO(content)).convert("RGB").resize((4000, 3000))
     stream = io.BytesIO()
     picture.save(stream, "JPEG", quality=75)
@@ -90,7 +90,7 @@ def large_photo(content: bytes) -> bytes:
 
 
 def bench_latency(bench: Bench) -> None:
-    """Warm answers of one client by kind of model."""
+    """Measure warm answers of one client by kind of model."""
     caller, add = bench.caller, bench.report.add
     dogs = pictures_of(bench.archive("dogcat_test"), 40)
     dataset_id = int(caller.dataset(bench.archive("dogcat_train"), type="image")["id"])
@@ -106,7 +106,7 @@ def bench_latency(bench: Bench) -> None:
 
 
 def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> list[float]:
-    """Time calls about pictures in turn, after a few that warm up; milliseconds."""
+    """Return the milliseconds of calls with images in turn, after a few to warm up."""
 
     def ask(number: int) -> None:
         """Make one prediction."""
@@ -119,7 +119,7 @@ def asked(caller: Client, model_id: str, pictures: list[bytes], call: str) -> li
 
 
 def bench_grocery(bench: Bench) -> None:
-    """From POST upload to a model that SUCCEEDED, 1,000 pictures, 30 epochs."""
+    """Measure the time from the upload of 1,000 images to a model trained for 30 epochs."""
     content = first_files(bench.archive("grocery81_train"), GROCERY_PICTURES)
     caller, started = bench.caller, time.perf_counter()
     dataset = caller.wait_dataset(caller.upload(content, "grocery.zip")["id"], TRAIN_SECONDS)
@@ -134,7 +134,7 @@ def bench_grocery(bench: Bench) -> None:
 
 
 def bench_raccoon(bench: Bench) -> None:
-    """Training of a detector and its answers."""
+    """Measure the training of a detector, and its answers."""
     caller, add = bench.caller, bench.report.add
     dataset = caller.dataset(bench.archive("raccoon_train"), type="image-detection")
     started = time.perf_counter()
@@ -149,7 +149,7 @@ def bench_raccoon(bench: Bench) -> None:
 
 
 def bench_shelf(bench: Bench) -> None:
-    """Training and answers of the algorithm for shelves."""
+    """Measure training and answers of the algorithm for shelves."""
     caller, add = bench.caller, bench.report.add
     dataset = caller.dataset(bench.archive("shelf_train"), type="image-detection")
     started = time.perf_counter()
@@ -187,7 +187,7 @@ def bench_big(bench: Bench) -> None:
 
 
 def bench_memory(bench: Bench) -> None:
-    """Memory of the process that answers, once every vision model has been asked."""
+    """Measure the memory of the answering process after calls to every vision model."""
     picture = pictures_of(bench.archive("dogcat_test"), 1)[0]
     for name in PREBUILT:
         assert bench.caller.picture(name, picture).status == 200
@@ -209,7 +209,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
 
 @contextmanager
 def running(report: Report, data: Path) -> Iterator[Bench]:
-    """Start a service and sign a caller in."""
+    """Start a service and sign in an account."""
     with LocalStack() as stack, tempfile.TemporaryDirectory() as folder:
         world = World(stack, Path(folder))
         try:
