@@ -261,7 +261,7 @@ def _p99(client: Client, model: str, texts: Sequence[str], is_over: Any, calls: 
 
 
 def _text(number: int) -> str:
-    """Return the text of a line of the file."""
+    """Return the text of one line of the file, by the line's number."""
     return f"{'abcdefgh'[number % 8] * 40} {number}"
 
 

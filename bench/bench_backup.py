@@ -48,9 +48,9 @@ SETS = ("SS", "NS", "BS")
 NAMED = 5
 """Number of differences that are printed by name."""
 CHANGED_SHARE = 0.05
-"""Most bytes that a dump after one small change may write, as a share of a whole of 10 MB or more.
+"""Most bytes that a dump after one small change may write, as a fraction of all bytes.
 
-Of a smaller one the manifest alone may be more.
+It applies from 10 MB on: in a smaller dump, the manifest alone may exceed it.
 """
 SHARED_BYTES = 10_000_000
 

@@ -52,7 +52,7 @@ AFTER_SECONDS = 0.4
 PRICE_SHARE = 0.4
 """Largest cost of a call for a record, as a fraction of its former cost."""
 CALLS = 100
-"""Calls of each kind of process for a price."""
+"""Number of calls to each kind of process, from which prices are computed."""
 RUNS = 5
 QUESTION = "will it rain in the next hours"
 MODULES = (
@@ -144,7 +144,7 @@ class Package:
         return json.loads(done.stdout.splitlines()[-1])
 
     def seconds(self, module: str, memory_mb: int, given: Mapping[str, str], event: Any) -> float:
-        """Return the mean time of a warm call, with the processor time that some memory brings."""
+        """Return the mean time of a warm call, on as much of a processor as the memory gives."""
         asked = json.dumps({"module": module, "calls": CALLS, "event": event})
         with subprocess.Popen(
             self._command(_RECORD),

@@ -70,7 +70,7 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def profile(name: str) -> dict[str, str]:
-    """Return the field of a training that sets a profile; the bars are for the fast one."""
+    """Return the form field that selects a training's profile."""
     return {"trainParams": json.dumps({"profile": name})}
 
 

@@ -34,7 +34,7 @@ from chalicelib.engines.vision.backbone.pool import BackbonePool
 from infra.models import default_directory
 
 START, ADDED, DRAWS = 5, 100, 5
-"""Examples of each label at the start, labels that are added, and paired draws."""
+"""Numbers of examples per label at the start, of labels that are added, and of paired draws."""
 OUTSIDE = "oos"
 """Label of out-of-scope texts, which are not trained on."""
 

@@ -47,7 +47,7 @@ def predict(client: Client, count: int) -> None:
 
 
 def measure(report: Report, sides: list[tuple[LocalStack, Client]], runs: int, calls: int) -> None:
-    """Answer calls in pairs of blocks, and compare the processor times of the runs."""
+    """Make calls to both stacks in alternating blocks, and compare the processor times."""
     for _, client in sides:
         predict(client, 2 * BLOCK)
     ratios, means = [], []

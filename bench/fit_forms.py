@@ -69,7 +69,7 @@ SIGNS = {
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 FORMS = 3
-"""Forms of each family."""
+"""Number of forms of each family."""
 LAYER = "text layer"
 KINDS = (LAYER, *WEARS)
 """Kinds of page; half of them occur in each family."""
@@ -240,7 +240,7 @@ def _fit_inputs(
 
 
 def left_out(cases: Sequence[Case]) -> dict[str, list[ScoredField]]:
-    """Return, by kind of page, the cases with probabilities of fits without their family."""
+    """Return the cases by kind of page, each with a probability from a fit without its family."""
     scored: dict[str, list[ScoredField]] = {}
     for family in sorted({case.family for case in cases}):
         bias, weights = fit([case for case in cases if case.family != family])

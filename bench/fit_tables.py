@@ -172,7 +172,7 @@ def _fit_inputs(
 
 
 def left_out(cases: Sequence[Case]) -> list[tuple[Case, float]]:
-    """Return the cases with probabilities of fits without their family."""
+    """Return the cases, each with a probability from a fit without its family."""
     scored = []
     for family in sorted({case.family for case in cases}):
         bias, weights = fit([case for case in cases if case.family != family])

@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 CONNECTIONS = 16
 NICENESS = 19
-"""Its work is done on the caller's machine: here it must not take the service's processors."""
+"""Nice value of the process, because a real caller would not use the service's processors."""
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.formats.templates.form_template import standard_template
 
 VARIANTS = {"text layer": "", "200 dpi": "_scan200", "noisy 100 dpi": "_scan100_noise"}
-"""Forms of the filled tax returns: name of the row, and ending of the file's name."""
+"""Variants of each filled tax return: name in the report, and ending of the file name."""
 BOXED = re.compile(r"(.*_)?(ssn|routing_number|account_number)")
 """Entities whose characters the forms print into single boxes."""
 EMPTY_W2 = re.compile(
     r"social_security_tips|allocated_tips|verification_code|dependent_care_benefits"
     r"|nonqualified_plans|box_12.|other|state.*|employer_state_id|local.*"
 )
-"""Boxes 7 to 20 of the wage statement, which are empty there."""
+"""Entities of boxes 7 to 20 of the wage statement, which are empty in the specimen."""
 SURE = 0.95
 """Probability from which a value may be used without review."""
 BINS = 10

@@ -1,4 +1,4 @@
-"""Measures the task table: cells of ruled tables, relations in others, trees of single tables."""
+"""Measures the task table: cells of ruled tables, adjacency in others, TEDS of single tables."""
 
 from __future__ import annotations
 

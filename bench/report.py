@@ -1,6 +1,7 @@
 """Collects the rows of a benchmark: prints each at once, and writes all as JSON at the end.
 
-Every row has a measured value, and may have a bar that the value must hold, and a published peer.
+Every row has a measured value. It may also have a bar that the value must meet, and the value of a
+peer.
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ class Share:
         self._thread = threading.Thread(target=self._hold, daemon=True)
 
     def __enter__(self) -> Share:
-        """Start to limit the process."""
+        """Start limiting the process."""
         if self._share < 1:
             self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop to limit the process."""
+        """Stop limiting the process."""
         self._is_over.set()
         if self._share < 1:
             self._thread.join()

@@ -27,7 +27,7 @@ _OWN = ("connection", "transfer-encoding", "date", "server")
 
 
 class SlowBucket:
-    """Listens while the block runs.
+    """A server that sends model files while the block runs.
 
     Args:
         endpoint: of the stack behind it.

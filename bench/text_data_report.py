@@ -27,7 +27,7 @@ SHARE = 0.05
 SEEDS = (0, 1, 2)
 SHOTS = (10, 20, 50)
 BARS = {"anywhere": (0.90, 0.85), "to a near label": (0.75, 0.70)}
-"""Bars of recall and precision, by which labels replace the true ones."""
+"""Bars of recall and precision, by how the wrong labels are chosen."""
 NEAR = 3
 Flip = Callable[[TextTrainingSet, int], np.ndarray]
 

@@ -83,7 +83,7 @@ def _sentences(embedder: Embedder, seed: int) -> tuple[Rows, Rows]:
 
 
 def _behind(articles: Sequence[Sequence[str]], texts: Sequence[str], seed: int) -> list[str]:
-    """Precede each text with words of articles."""
+    """Put words of articles before each text, so that its evidence comes late."""
     dice = random.Random(f"{seed} {len(texts)}")
     found = []
     for text in texts:

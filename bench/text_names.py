@@ -36,7 +36,7 @@ ERROR = ceiling(0.05)
 
 
 def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure such models with the profile that they use."""
+    """Measure models from label names, with the profile that they use."""
     del profiles
     encoders = PROFILES["fast"]
     tests = {"BANKING77": "banking77_test", "CLINC150": "clinc150_full_test"}

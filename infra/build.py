@@ -151,7 +151,7 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
 
 
 def _write(folder: Path, template: dict[str, Any], description: dict[str, Any]) -> None:
-    """Write both templates and both forms of the report."""
+    """Write both templates, and the report as JSON and as text."""
     data = json.dumps(data_template(), indent=2)
     (folder / DATA_TEMPLATE).write_text(data + "\n", "utf-8")
     (folder / TEMPLATE).write_text(json.dumps(template, indent=2) + "\n", "utf-8")

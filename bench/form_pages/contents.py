@@ -175,9 +175,9 @@ class Entry:
     captions: tuple[str, ...]
     """All captions that the language has for it; the first is printed."""
     value: str
-    """Its text in one line; empty when the form leaves it blank."""
+    """Value as one line of text; empty if the form leaves it blank."""
     lines: tuple[str, ...]
-    """The same as it is written, line by line."""
+    """Value as it is written, line by line."""
     type: str = ""
     """The type that a template may name; empty for plain text."""
 

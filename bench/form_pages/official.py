@@ -30,7 +30,7 @@ def _small(sheet: Sheet) -> None:
 
 
 def _upper(sheet: Sheet, entry: Entry) -> Entry:
-    """Write a value in capitals, and remember that it is."""
+    """Change an entry's value to capitals, in the entry and on the page."""
     lines = tuple(line.upper() for line in entry.lines)
     upper = Entry(entry.entity, entry.captions, " ".join(lines), lines, entry.type)
     sheet.entries[sheet.entries.index(entry)] = upper

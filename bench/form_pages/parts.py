@@ -58,14 +58,14 @@ def choose_entries(sheet: Sheet, count: int, blank: float = 0.2) -> list[Entry]:
 
 
 def tallest(entries: Sequence[Entry]) -> int:
-    """Return the most lines of a value."""
+    """Return the number of lines of the longest value."""
     return max(1, *(len(entry.lines) for entry in entries))
 
 
 def in_columns(
     entries: Sequence[Entry], columns: int, top: float, height: float
 ) -> Iterator[tuple[Entry, float, float, float]]:
-    """Yield entries with the left end, top and width of the cell of each, row by row."""
+    """Yield each entry with the left end, top and width of its cell, row by row."""
     width = (WIDTH - 2 * MARGIN) / columns
     for place, entry in enumerate(entries):
         yield entry, MARGIN + place % columns * width, top + place // columns * height, width

@@ -36,7 +36,7 @@ def lines(sheet: Sheet, mark: str, columns: int, right: bool = False, ruled: boo
 
 
 def leaders(sheet: Sheet, columns: int) -> None:
-    """Write captions with dots up to values at the right end."""
+    """Write captions, followed by dots up to the values at the right end."""
     entries = choose_entries(sheet, 8 * columns)
     top = opening(sheet)
     height = sheet.row(tallest(entries))
@@ -51,7 +51,7 @@ def leaders(sheet: Sheet, columns: int) -> None:
 
 
 def numbered_lines(sheet: Sheet, columns: int, boxed: bool) -> None:
-    """Write numbered lines with amounts at the right, one column of them, or current and total."""
+    """Write numbered lines with amounts at the right: one column, or current and total amounts."""
     sheet.entries = draw_sums(sheet.random, 12, 0.3)
     top = opening(sheet)
     height = sheet.row(1) + 10
@@ -145,7 +145,7 @@ def inline(sheet: Sheet, count: int) -> None:
 
 
 def above(sheet: Sheet, columns: int, ruled: bool = False) -> None:
-    """Write the caption above the value, without boxes."""
+    """Write each caption above its value, without boxes."""
     entries = choose_entries(sheet, 5 * columns)
     top = opening(sheet)
     height = sheet.row(tallest(entries), 1) + 4

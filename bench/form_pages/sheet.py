@@ -62,12 +62,12 @@ class Sheet:
         return self.write(x, y, text, self.caption_font, size)
 
     def row(self, lines: float, captions: float = 0.0) -> float:
-        """Return the height of a row of some lines of values and of captions, loose or tight."""
+        """Return the height of a row with some lines of values and captions, loose or tight."""
         text = 1.35 * (lines * self.value_size + captions * self.caption_size)
         return text + self.looseness * 1.8 * self.value_size
 
     def value(self, x: float, y: float, text: str, end: float = WIDTH - 20) -> Rect:
-        """Write one line of a value, smaller where it would reach beyond `end`."""
+        """Write one line of a value, in smaller letters if it would reach beyond `end`."""
         size = self.value_size
         while size > LEAST_SIZE and x + font(self.value_font, size).getlength(text) > end:
             size -= 1
@@ -79,7 +79,7 @@ class Sheet:
         return font(self.caption_font, size).getlength(text)
 
     def fitting(self, entry: Entry, width: float, scale: float = 1.0) -> Entry:
-        """Return an entry whose caption is cut to the words that fit, as its template knows it."""
+        """Return an entry with its caption cut to the words that fit, also in the template."""
         words = entry.captions[0].split()
         while len(words) > 1 and self.caption_width(" ".join(words), scale) > width:
             words.pop()
@@ -149,7 +149,7 @@ class Sheet:
         return ReadPage(page, 0, pixels, tuple(self.lines), True, tuple(self.rules))
 
     def png(self) -> bytes:
-        """Return the page as a file."""
+        """Return the page as a PNG file."""
         stream = io.BytesIO()
         self.image.save(stream, "PNG")
         return stream.getvalue()

@@ -12,7 +12,7 @@ Wear = Callable[[Image.Image, np.random.Generator], Image.Image]
 
 
 def scaled(image: Image.Image, width: int) -> Image.Image:
-    """Return an image of a width; one of 850 pixels is a letter of 100 dots an inch."""
+    """Scale an image to a width; 850 pixels are a letter page at 100 dots an inch."""
     size = (width, round(image.height * width / image.width))
     is_small = 2 * width < image.width
     return image.resize(size, Image.Resampling.BOX if is_small else Image.Resampling.BILINEAR)

@@ -39,7 +39,7 @@ class Tally:
     month: str
     """Name of the month, such as `2026-11`."""
     by_account: dict[str, Counter[str]] = field(default_factory=dict)
-    """Lines by account and outcome."""
+    """Number of lines by account id, then by outcome."""
     damaged: int = 0
     """Relevant lines that cannot be parsed."""
     _settled: set[tuple[str, str]] = field(default_factory=set)
@@ -76,7 +76,7 @@ class Tally:
             self.by_account.setdefault(account, Counter())[outcome] += int(found.get("count", 1))
 
     def _settle(self, account: str, found: dict[str, Any], outcome: str) -> None:
-        """Apply the outcome of an unknown prediction, or the predictions that a batch released."""
+        """Update counts once the outcome of a prediction is known, or a batch has released some."""
         is_known = found.get("kind") == PREDICTIONS and outcome in (GIVEN_BACK, NEVER_COUNTED)
         if is_known and not self._is_repeated(SETTLEMENT, found):
             was, count = (COUNTED, int(found["count"])) if "count" in found else (UNKNOWN, 1)
@@ -100,7 +100,7 @@ _TRIES = 5
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[TextIO]]:
-    """Open a file, or all files of a folder, in the state that they have at one moment.
+    """Open a file, or all files of a folder as they are at one moment.
 
     Raises:
         CommandError: there is no file, or a file cannot be read.
@@ -169,7 +169,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """The log groups of the functions of one stack that count and settle calls."""
+    """Reads the log groups of those functions of one stack that log predictions."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.

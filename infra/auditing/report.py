@@ -58,7 +58,7 @@ class ReportRow:
     given_back: int
     """Lines of predictions that were refunded."""
     unknown: int
-    """Lines of predictions of which it is unknown whether they were counted."""
+    """Lines of predictions that may or may not have been counted."""
 
     @property
     def difference(self) -> int:

@@ -272,7 +272,7 @@ class _Repair:
         }
 
     def _chunks(self, made: Manifest) -> Iterator[Item]:
-        """Yield the rows with examples, without layouts and other notes."""
+        """Yield the rows that contain examples, not those with layouts or places of examples."""
         for row in self._rows(made, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:
@@ -294,7 +294,7 @@ def _is_counted(
     sizes: Mapping[tuple[str, int], int],
     layouts: Mapping[tuple[str, int], ChunkLayout],
 ) -> bool:
-    """Return whether all examples exist that the dataset's row counts."""
+    """Return whether a dataset has all the examples that its row counts."""
     for counts in load_counts(row.get("counts", {}).get("B")):
         if str(counts.label_id) not in labels:
             return False

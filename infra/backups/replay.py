@@ -77,7 +77,7 @@ def _without_batches(row: Item) -> Item:
 
 
 def highest_counters(rows: Iterable[Item]) -> list[Item]:
-    """Return the row with the highest value of each counter, so that no id is reused."""
+    """Return one row for each counter, with its highest value, so that no id is reused."""
     # A reused id would be wrong: the deletion of its first owner would apply to the second one.
     # Other attributes, such as the beginnings of pages, are only valid in the saved stack.
     found: dict[str, Item] = {}
@@ -90,7 +90,7 @@ def highest_counters(rows: Iterable[Item]) -> list[Item]:
 
 
 def _reset_job(row: Item) -> Item:
-    """Return a deletion record whose job has not started."""
+    """Return a deletion record as it is before its job starts."""
     zero = {"N": "0"}
     return {
         **row,

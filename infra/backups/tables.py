@@ -82,7 +82,7 @@ def read_piece(content: bytes) -> list[Item]:
 
 
 def from_wire(text: str) -> Item:
-    """Return an item that DynamoDB's JSON describes."""
+    """Parse an item from DynamoDB's JSON."""
     return {name: _from_json(value) for name, value in json.loads(text).items()}
 
 

@@ -80,7 +80,7 @@ def _without_receivers(
 def _log_role(
     target: Target, given: str, before: Mapping[str, str] | None
 ) -> tuple[list[Concern], dict[str, str]]:
-    """Return a concern if API Gateway's log role would be replaced; otherwise, keep the role."""
+    """Return a concern if the log role would be replaced, and parameters that keep the role."""
     is_new = before is None
     is_taken = given == "true" and (before or {}).get(LOG_ROLE) != "true"
     if not is_taken and (given or not is_new):

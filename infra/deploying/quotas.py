@@ -45,7 +45,7 @@ class Quota:
     """An AWS limit on the size or number of one kind of item in the templates."""
 
     what: str
-    """Name of the measured item, for a sentence with its resource."""
+    """Name of the measured item, as error messages use it."""
     most: int
     """The quota."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]

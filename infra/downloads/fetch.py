@@ -94,7 +94,7 @@ def _folder_bytes(folder: Path) -> int:
 
 
 def _read_output(command: Sequence[str], partial: Path) -> str:
-    """Return the output of a client that is asked for an address; empty if it failed."""
+    """Ask pip or npm for an address, and return the output; empty if the client failed."""
     try:
         answer = subprocess.run(
             command,

@@ -63,7 +63,7 @@ class Meter:
         self.receive(0)
 
     def close(self) -> None:
-        """Show the last state, and leave the line of the bar."""
+        """Show the last state, and end the line of the bar."""
         self._show()
         if self._terminal:
             self._terminal.write("\n")

@@ -136,9 +136,10 @@ def _read_range(response: Any) -> tuple[int, int | None]:
 
 
 def _name_part(target: Path, response: Any, size: int | None) -> Path:
-    """Return the path for the bytes of one version of a file.
+    """Return the path of the partial file for one version of a file.
 
-    Without a strong validator the name is new every time, so that nothing is joined.
+    If the server sends no strong validator, such as an ETag, the name is new each time. So bytes of
+    two versions are never joined.
     """
     tag = response.headers.get("ETag", "")
     version = tag if tag.startswith('"') else response.headers.get("Last-Modified")

@@ -1,4 +1,4 @@
-"""What each child process of the local stack does from its start.
+"""Functions that the child processes of the local stack run.
 
 Modules that only one process needs are imported in its function.
 """

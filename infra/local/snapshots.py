@@ -231,7 +231,7 @@ class SnapshotSaver:
             control(self._settings, "DELETE", token)
 
     def _read_writes(self) -> None:
-        """Read the number of writes, and at the start whether the folder contains all of them."""
+        """Read the number of writes; at the start, find out whether the folder has all of them."""
         answer = control(self._settings, "GET")
         self._writes = answer["writes"]
         if self._dumped is None and not self._must_rewrite:

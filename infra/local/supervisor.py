@@ -248,7 +248,7 @@ class Supervisor:
                 self._replace(pid, status)
 
     def _replace(self, pid: int, status: int) -> None:
-        """Start a process again that has ended; without the emulated AWS, stop the stack."""
+        """Restart a process that has ended; if it was the emulated AWS, stop the stack."""
         name = next((n for n, child in self._processes.items() if child.pid == pid), None)
         if name is None:
             return

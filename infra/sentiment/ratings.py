@@ -137,7 +137,7 @@ def _lines(packed: tarfile.TarFile, name: str) -> list[str]:
 
 
 def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
-    """Yield number and deviation of lines with number, mean, deviation and ratings."""
+    """Yield the number and standard deviation of a sentence from each line of ratings."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 4:
@@ -145,7 +145,7 @@ def _read_spreads(lines: list[str]) -> Iterator[tuple[str, float]]:
 
 
 def _read_ratings(lines: list[str]) -> Iterator[tuple[str, float, str]]:
-    """Yield number, mean rating and text of complete lines."""
+    """Yield the number, mean rating and text of a sentence from each complete line."""
     for line in lines:
         parts = line.split("\t")
         if len(parts) == 3:

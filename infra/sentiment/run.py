@@ -41,7 +41,7 @@ class Folders:
     models: Path
     """The model directory, with the base encoder installed."""
     work: Path
-    """The files of sentences; also for intermediate files."""
+    """Folder of the downloaded sentences, and of intermediate files."""
     target: Path
     """The folder for the results, created if it does not exist."""
 

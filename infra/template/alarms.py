@@ -32,7 +32,7 @@ class Alarm:
     kind: str
     """Section in the runbook."""
     name: str
-    """Name of the alarm, without the stack's name; also of the resource."""
+    """Name of the alarm without the stack's name, and of the resource in the template."""
     namespace: str
     """Namespace of the metric."""
     metric: str

@@ -52,7 +52,7 @@ def budget() -> Part:
 
 
 def budget_condition() -> Part:
-    """Return the condition that a budget and a receiver are configured."""
+    """Return the condition that is true if a budget and a receiver are configured."""
     has_receiver = {"Fn::Or": [{"Condition": "HasAlarmEmail"}, {"Condition": "HasAlarmTopic"}]}
     return {
         "HasBudget": {"Fn::And": [{"Fn::Not": [{"Fn::Equals": [ref(BUDGET), 0]}]}, has_receiver]}

@@ -56,7 +56,7 @@ class Function:
     queue: str = ""
     """Short name of the queue that brings its events."""
     most_at_once: int = 0
-    """Default of the maximum concurrency for the queue."""
+    """Default value of the largest number of runs at once, for functions of queues."""
     loads: tuple[str, ...] = ()
     """Engine parts that the function loads at its start by default; others load when needed."""
     environment: dict[str, str] = field(default_factory=dict)

@@ -73,7 +73,7 @@ def data_parameters() -> Part:
 
 
 def has_origins() -> Part:
-    """Return the condition that web pages of other origins may call."""
+    """Return the condition that is true if web pages of other origins may call."""
     return {"HasOrigins": {"Fn::Not": [{"Fn::Equals": [_joined("AllowedOrigins"), ""]}]}}
 
 
@@ -241,7 +241,7 @@ def _number(description: str, default: int, **more: Any) -> Part:
 
 
 def _is_given(name: str) -> Part:
-    """Return the condition that a parameter is not empty."""
+    """Return the condition that is true if a parameter is not empty."""
     return {"Fn::Not": [{"Fn::Equals": [ref(name), ""]}]}
 
 

@@ -35,7 +35,7 @@ def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
 
 
 def _queue(queue: QueueResource, short: str) -> Part:
-    """Return a queue. It may be deleted, because the sweep resends jobs by their rows."""
+    """Return a queue. Deleting it loses no work, because the sweep resends jobs from their rows."""
     return _any_queue(
         queue.name,
         VisibilityTimeout=visibility_seconds(short),

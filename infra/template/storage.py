@@ -95,7 +95,7 @@ def _table(table: TableResource) -> Part:
 
 
 def _incoming_policy() -> Part:
-    """Return the policy that lets the bucket, of this account, send to its queue."""
+    """Return the policy that lets only the bucket of this account send to the queue."""
     arn = attribute(queue_id(INCOMING))
     document = resources.incoming_policy(arn, bucket_arn())
     document["Statement"][0]["Condition"]["StringEquals"] = {

@@ -53,7 +53,7 @@ def throttle_parameters() -> Part:
 
 
 def throttle_conditions() -> Part:
-    """Return the condition that a web ACL is configured."""
+    """Return the condition that is true if a web ACL is configured."""
     return {_HAS_WEB_ACL: {"Fn::Not": [{"Fn::Equals": [ref(WEB_ACL), 0]}]}}
 
 

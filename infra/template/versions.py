@@ -101,7 +101,7 @@ def version_conditions() -> Part:
 
 
 def _is_provisioned(function: Function) -> str:
-    """Return the name of the condition that a function has provisioned concurrency."""
+    """Return the name of the condition that is true if a function has provisioned concurrency."""
     return f"Has{provisioned_id(function)}"
 
 

@@ -208,7 +208,7 @@ class Guard:
         return [json.dumps(answer).encode()]
 
     def _restore(self) -> tuple[str, str]:
-        """Load the saved data; return a line about it or about the damage, and the status."""
+        """Load the saved data; return a line for the user, and the HTTP status."""
         with self._data_lock, self._s3_lock:
             try:
                 message = self._saved_data.load()

@@ -85,7 +85,7 @@ class _PlainType(ABCMeta):
 
 
 class _Call(DynamoHandler):
-    """One DynamoDB call, without parsing its address and form, which DynamoDB does not use."""
+    """One DynamoDB call, which skips moto's parsing of address and form."""
 
     def __init__(self, headers: Mapping[str, str], body: bytes, region: str) -> None:
         super().__init__()

@@ -33,7 +33,7 @@ class FileStream:
     """A range of an open file, read in blocks."""
 
     def __init__(self, descriptor: int, size: int) -> None:
-        """Own a file descriptor, which `close` closes, and read `size` bytes from its beginning."""
+        """Take over a file descriptor, which `close` closes, to read its first `size` bytes."""
         self._descriptor = descriptor
         self._start, self._end = 0, size
 

@@ -247,7 +247,7 @@ def _check_size(size: int, smallest: int, largest: int) -> None:
 def _signature(
     signer: S3SigV4QueryAuth, environ: dict[str, Any], names: list[str], timestamp: str
 ) -> str:
-    """Return the right signature of a presigned request."""
+    """Return the correct signature of a presigned request."""
     path = environ["RAW_URI"].partition("?")[0]
     kept = "&".join(
         pair for pair in environ["QUERY_STRING"].split("&") if "X-Amz-Signature=" not in pair

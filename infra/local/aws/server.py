@@ -110,7 +110,7 @@ class Handler(werkzeug_app.MotoRequestHandler):
         """Log nothing: the services log their calls."""
 
     def log_error(self, format: str, *args: Any) -> None:
-        """Log an error, but not that an idle connection was closed: clients reconnect."""
+        """Log an error, except that an idle connection was closed, because clients reconnect."""
         if not format.startswith(_IDLE):
             super().log_error(format, *args)
 

@@ -57,7 +57,7 @@ class FormChecks:
         return bool(request.command == "POST") and str(request.path).removesuffix("/") == self._path
 
     def adjust(self, adjustments: Any) -> Any:
-        """Return a server's adjustments with the size limit of forms."""
+        """Return waitress settings that allow the size of forms."""
         adjusted = copy(adjustments)
         adjusted.max_request_body_size = _MAX_FORM_BYTES + 1
         return adjusted

@@ -57,7 +57,7 @@ class Cut:
     """Indexes of the classes that stay, in the published layer: groups 1, 2 and 3, in this order.
     """
     folding: Singles
-    """0 or 1, shape (classes of groups 1 and 2, alphabet)."""
+    """Sums classes of groups 1 and 2 to the alphabet: 0 or 1, shape (classes, characters)."""
     latin: Singles
     """Sums the classes that stay to Latin letters: 0 or 1, shape (classes, letters)."""
 

@@ -86,7 +86,7 @@ class AsyncBatch(records.Batch):
         return [json.loads(line) for line in stream.getvalue().splitlines()]
 
     async def cancel(self) -> AsyncBatch:
-        """Cancel the batch, or delete it with its result if it has ended."""
+        """Cancel the batch if it is running; otherwise delete it and its result."""
         return await AsyncBatchList(self.family).cancel(self.id)
 
 
@@ -132,7 +132,7 @@ class AsyncBatchList(AsyncBatchMaker):
         )
 
     async def cancel(self, batch_id: str) -> AsyncBatch:
-        """Cancel a batch, or delete one that has ended with its result."""
+        """Cancel a running batch, or delete an ended batch and its result."""
         request = Request("DELETE", f"{self._base}/{batch_id}")
         return self._bound(await self._transport.record(request, AsyncBatch))
 

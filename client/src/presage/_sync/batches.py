@@ -87,7 +87,7 @@ class Batch(records.Batch):
         return [json.loads(line) for line in stream.getvalue().splitlines()]
 
     def cancel(self) -> Batch:
-        """Cancel the batch, or delete it with its result if it has ended."""
+        """Cancel the batch if it is running; otherwise delete it and its result."""
         return BatchList(self.family).cancel(self.id)
 
 
@@ -133,7 +133,7 @@ class BatchList(BatchMaker):
         )
 
     def cancel(self, batch_id: str) -> Batch:
-        """Cancel a batch, or delete one that has ended with its result."""
+        """Cancel a running batch, or delete an ended batch and its result."""
         request = Request("DELETE", f"{self._base}/{batch_id}")
         return self._bound(self._transport.record(request, Batch))
 

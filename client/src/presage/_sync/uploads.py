@@ -24,7 +24,7 @@ LARGEST_IN_CALL = 4_000_000
 
 @dataclass
 class Attached:
-    """A file of a call: a form part, or a field with the URL or path of the file."""
+    """A file in a call: sent as a form part, or named by its URL or path in a field."""
 
     fields: dict[str, Any]
     files: dict[str, Source]

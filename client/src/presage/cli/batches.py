@@ -138,7 +138,7 @@ def fetch(
 
 @app.command()
 def cancel(batch_id: BatchId, as_json: Json = False) -> None:
-    """Cancel a batch, or delete one that has ended with its result."""
+    """Cancel a running batch, or delete an ended batch and its result."""
     with client() as service:
         found = _find(service, batch_id).cancel()
     over = "cancelled" if found.status == "CANCELLED" else "removed"
