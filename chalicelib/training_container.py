@@ -18,7 +18,12 @@ from chalicelib.services.training.importing import ImportService, ImportStores
 from chalicelib.services.training.parts import TrainingPartService
 from chalicelib.services.training.requests import TrainingService, TrainingServiceStores
 from chalicelib.services.training.runs import TrainingRunService, TrainingRunServiceStores
-from chalicelib.services.training.text_learner import Embedder, TextLearner
+from chalicelib.services.training.text_learner import (
+    Embedder,
+    TextLearner,
+    TextLearnerStores,
+)
+from chalicelib.services.training.unlabelled import UnlabelledStores, UnlabelledTextService
 from chalicelib.services.training.vision_learner import VisionLearner, VisionLearnerStores
 from chalicelib.stores.stores import Stores, pick
 
@@ -48,8 +53,13 @@ class TrainingContainer:
     @cached_property
     def training(self) -> TrainingService:
         """Return the service that accepts trainings."""
+        unlabelled = UnlabelledTextService(pick(UnlabelledStores, self.stores), self.clock)
         return TrainingService(
-            pick(TrainingServiceStores, self.stores), self.encoders, self.clock, self.settings
+            pick(TrainingServiceStores, self.stores),
+            unlabelled.queue,
+            self.encoders,
+            self.clock,
+            self.settings,
         )
 
     @cached_property
@@ -73,7 +83,6 @@ class TrainingContainer:
     @cached_property
     def training_runs(self) -> TrainingRunService:
         """Return the service that runs trainings."""
-        s = self.stores
         embedder = Embedder(
             self.embeddings.finish_parts,
             self.embeddings.table,
@@ -84,12 +93,7 @@ class TrainingContainer:
         )
         learners: dict[str, Learner] = {
             LANGUAGE: TextLearner(
-                s.training_examples,
-                s.curves,
-                s.checkpoints,
-                embedder,
-                self.training_parts,
-                self.clock,
+                pick(TextLearnerStores, self.stores), embedder, self.training_parts, self.clock
             ),
             VISION: VisionLearner(
                 pick(VisionLearnerStores, self.stores),

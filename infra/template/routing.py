@@ -23,6 +23,8 @@ RULES = (
     (API, rf"(?:POST|PUT) {_FAMILIES}/datasets/{{dataset_id}}/upload"),
     (API, r"PUT /v1/vision/datasets/{dataset_id}"),
     (API, r"POST /v2/language/models/{model_id}/adjust"),
+    # Uploaded texts without labels are read in the call.
+    (API, r"POST /v2/language/(?:datasets/)?(?:re)?train"),
     (API, rf"POST {_FAMILIES}/models/import"),
     (API, rf"(?:POST|PUT) {_FAMILIES}/(?:batches|rankings|bulkfeedback)"),
     # Images in a call are decoded, and so are stored images that have no thumbnail yet.

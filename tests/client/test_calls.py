@@ -246,6 +246,23 @@ def test_options_are_those_of_the_service(
     assert {_sources.camel(name) for name in options.__annotations__} == fields - {*others.split()}
 
 
+def test_datasets_and_paths_of_unlabelled_texts_are_sent_as_they_are(service: Service) -> None:
+    """A dataset is sent as its id, and the path of an earlier upload without another upload."""
+    service.answers["POST /language/train"] = {**LISTED, "learningRate": 0, "epochs": 0}
+    service.answers["GET /language/datasets/7"] = {**DATASET, "statusMsg": "SUCCEEDED"}
+    language, sent = service.client.language, []
+    hooks = service.client.transport.http.event_hooks
+    service.client.transport.http.event_hooks = {
+        **hooks,
+        "request": [lambda request: sent.append(json.loads(request.read() or b"{}"))],
+    }
+    path = "presage:upload/" + "A" * 26
+    for texts in (language.datasets.get(7), 7, "7", path):
+        language.models.train(7, "m", unlabelled=texts)
+    found = [one["trainParams"]["unlabelled"] for one in sent[1:]]
+    assert found == [7, 7, "7", path]
+
+
 def test_columns_are_sent_as_json(service: Service) -> None:
     """Several text columns are sent as the JSON array that the service reads."""
     service.answers["POST /language/datasets/upload"] = {**DATASET, "statusMsg": "UPLOADING"}

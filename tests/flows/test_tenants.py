@@ -90,6 +90,21 @@ def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
     assert client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] == 0
 
 
+def test_uploads_of_another_account_answer_like_unknown_ones(client, owner):
+    """A training answers one and the same for a foreign and an unknown upload of texts."""
+    fields = {"name": "names", "type": "text-intent", "labels": "warm,cold"}
+    data = client.json("POST", f"{LANGUAGE}/datasets", fields).ok
+    foreign = owner.json("POST", "/v2/uploads", {"name": "texts.csv"}).ok["path"]
+    answers = []
+    for path in (foreign, "presage:upload/" + "A" * 26):
+        params = {"minimumExamples": 0, "unlabelled": path}
+        asked = {"name": "m", "datasetId": data["id"], "trainParams": params}
+        answers.append(scrubbed(client.json("POST", f"{LANGUAGE}/train", asked), path))
+
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 400
+
+
 def test_label_of_another_dataset_is_unknown(owner, client, foreign):
     """A label id is only good below its own dataset."""
     mine = client.json(

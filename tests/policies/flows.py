@@ -38,6 +38,7 @@ def live(deployed: Deployed, *more: Callable[[Caller], None]) -> None:
     for caller in (free, paid):
         hooked(caller)
         adjusted(caller)
+        named(caller)
     texts(free)
     moods(free)
     pictures(free)
@@ -146,6 +147,19 @@ def texts(caller: Caller) -> None:
     work()
     deleted(caller, LANGUAGE, data["id"], model)
     deleted(caller, LANGUAGE, empty["id"])
+
+
+def named(caller: Caller) -> None:
+    """Train from label names with uploaded texts, and once more while it is being trained."""
+    fields = {"name": "n", "labels": "book,other", "type": "text-intent"}
+    data = caller.form("POST", f"{LANGUAGE}/datasets", **fields)
+    asked = {"minimumExamples": 0, "unlabelled": arrived(caller, a_csv(ROWS))}
+    call = {"name": "m", "datasetId": data["id"], "trainParams": asked}
+    model = caller.json("POST", f"{LANGUAGE}/train", **call)["modelId"]
+    asked = {**asked, "unlabelled": arrived(caller, a_csv(ROWS))}
+    body = json.dumps({"modelId": model, "trainParams": asked}).encode()
+    assert caller.send("POST", f"{LANGUAGE}/retrain", body, "application/json").status == 409
+    caller.deployed.work()
 
 
 def adjusted(caller: Caller) -> None:
@@ -352,9 +366,13 @@ def cut_off(caller: Caller) -> None:
     data = caller.form(*upload, type="text-intent")
     deployed.work()
     model = trained(caller, LANGUAGE, data["id"])
-    before(RECORDS, "table/models", "dynamodb:PutItem", cut)
-    body = json.dumps({"name": "m", "datasetId": data["id"]}).encode()
-    assert caller.send("POST", f"{LANGUAGE}/train", body, "application/json").status == 503
+    archive = ("data", make_zip(label_folders({"bike": 6, "car": 6}, salt=9)), "a.zip")
+    seen = caller.form("POST", f"{VISION}/datasets/upload", archive)
+    deployed.work()
+    for family, function, dataset in ((LANGUAGE, API, data), (VISION, RECORDS, seen)):
+        before(function, "table/models", "dynamodb:PutItem", cut)
+        body = json.dumps({"name": "m", "datasetId": dataset["id"]}).encode()
+        assert caller.send("POST", f"{family}/train", body, "application/json").status == 503
     for path in (f"datasets/{data['id']}", f"models/{model}"):
         before(RECORDS, "table/deletions", "dynamodb:PutItem", cut)
         assert caller.send("DELETE", f"{LANGUAGE}/{path}").status == 503

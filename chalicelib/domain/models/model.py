@@ -14,6 +14,7 @@ from chalicelib.domain.datasets.dataset import (
     MULTI_LABEL,
     VISION,
 )
+from chalicelib.domain.datasets.upload import upload_id_of
 from chalicelib.domain.models.model_version import KeptVersions
 from chalicelib.errors import Conflict, InvalidParameter
 
@@ -100,6 +101,11 @@ class TrainRequest:
         """Return how many examples each label needs in a text training."""
         asked = self.param("minimumExamples")
         return MIN_EXAMPLES_PER_LABEL if asked is None else int(str(asked))
+
+    @property
+    def unlabelled_upload(self) -> str | None:
+        """Return the id of the upload whose texts are used without labels; None without one."""
+        return upload_id_of(str(self.param("unlabelled")))
 
     @property
     def serves_if_better(self) -> bool:

@@ -9,14 +9,20 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
+from chalicelib.domain.datasets.upload import SCHEME, is_upload_path
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import InvalidParameter, ModelNotFound
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
-from chalicelib.web.operations.forms import convert
+from chalicelib.web.operations.forms import convert, whole_number
 from chalicelib.web.operations.locate import dataset_in_body, model_in_body, model_in_path
 from chalicelib.web.operations.operation import BOTH, Call, Operation
 from chalicelib.web.records import describe, model_records
+
+UploadPath = Annotated[
+    str,
+    Meta(extra_json_schema={"pattern": f"^{SCHEME}[A-Z2-7]{{26}}$"}),
+]
 
 
 class TrainParams(msgspec.Struct, rename="camel"):
@@ -30,7 +36,7 @@ class TrainParams(msgspec.Struct, rename="camel"):
     out_of_domain_rate: Share | UnsetType = UNSET
     skip_small_labels: bool | UnsetType = UNSET
     minimum_examples: Annotated[int, Meta(ge=0, le=MIN_EXAMPLES_PER_LABEL)] | UnsetType = UNSET
-    unlabelled: Annotated[int, Meta(ge=1)] | UnsetType = UNSET
+    unlabelled: Annotated[int, Meta(ge=1)] | UploadPath | UnsetType = UNSET
     serve: Literal["always", "if-better"] | UnsetType = UNSET
 
 
@@ -69,14 +75,18 @@ def train(call: Call) -> model_records.TrainingRecord:
     form: TrainForm = call.form
     request = _request(form)
     return describe.training(
-        call.container.training.request(call.account, call.located, form.name, request)
+        call.container.training.request(
+            call.account, call.located, form.name, request, call.seconds_left
+        )
     )
 
 
 def retrain(call: Call) -> model_records.TrainingRecord:
     """Queue another training of a model, which keeps its id. Spec: Other operations, retrain."""
     request = _request(call.form)
-    return describe.training(call.container.training.retrain(call.account, call.located, request))
+    return describe.training(
+        call.container.training.retrain(call.account, call.located, request, call.seconds_left)
+    )
 
 
 def get_training(call: Call) -> model_records.TrainingRecord:
@@ -118,8 +128,22 @@ def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
         return None
     # An empty member counts as absent.
     known = {name: value for name, value in members.items() if value is not None and value != ""}
+    if "unlabelled" in known:
+        known["unlabelled"] = _unlabelled(known["unlabelled"])
     params: dict[str, object] = msgspec.to_builtins(convert(known, TrainParams, "trainParams."))
     return params
+
+
+def _unlabelled(sent: object) -> object:
+    """Return the path of an upload, or the id of a dataset as a number."""
+    number = whole_number(sent)
+    if number is None and isinstance(sent, str) and not is_upload_path(sent):
+        raise InvalidParameter(
+            "trainParams.unlabelled",
+            f"{sent[:40]!r} is neither the id of a language dataset nor the path of an upload; "
+            "get a path by POST /v2/uploads.",
+        )
+    return sent if number is None else number
 
 
 def _decoded(text: str) -> dict[str, Any] | None:

@@ -91,16 +91,16 @@ class EmbeddingService:
 
     def table(
         self,
-        dataset_id: int,
+        owner: int | str,
         encoder: str,
         texts: Sequence[str],
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return the vectors of a dataset's texts or windows; compute and store missing ones.
+        """Return the vectors of stored texts or windows; compute missing ones.
 
         Args:
-            dataset_id: dataset with which the vectors are stored.
+            owner: dataset whose embeddings are read and extended, or a prefix of the bucket.
             encoder: name of the encoder.
             texts: texts or windows in any order. Equal texts are embedded once.
             check: called between parts with the numbers of embedded texts and of all texts; raises
@@ -117,7 +117,7 @@ class EmbeddingService:
         is_asked = False
         while True:
             # In every round, because the queue writes vectors of the same dataset meanwhile.
-            self._load_new(dataset_id, encoder, wanted, known)
+            self._load_new(owner, encoder, wanted, known)
             done, missing = wanted.filled, wanted.missing(PART_TEXTS)
             check(done, len(wanted))
             if not missing:
@@ -125,7 +125,7 @@ class EmbeddingService:
             if not is_asked:
                 is_asked = True
                 delegate(wanted.missing(len(wanted)))
-            content = self._embed(dataset_id, encoder, missing, new_string_id())
+            content = self._embed(owner, encoder, missing, new_string_id())
             wanted.fill(*content)
 
     def embed(self, encoder: str, texts: Sequence[str]) -> Singles:
@@ -137,12 +137,12 @@ class EmbeddingService:
         return self._encoders.get(encoder).encode(texts, threads=self._threads)
 
     def _load_new(
-        self, dataset_id: int, encoder: str, wanted: VectorTable, known: set[str]
+        self, owner: int | str, encoder: str, wanted: VectorTable, known: set[str]
     ) -> None:
         """Fill a table with stored vectors from shards that are not in `known`."""
         from chalicelib.engines.text.encoding.embedding_shards import load_shard
 
-        for key in self._artifacts.keys(self._prefix(dataset_id, encoder)):
+        for key in self._artifacts.keys(self._prefix(owner, encoder)):
             if key not in known and wanted.filled < len(wanted):
                 known.add(key)
                 content = self._artifacts.get(key)
@@ -150,13 +150,13 @@ class EmbeddingService:
                     wanted.fill(*load_shard(content))
 
     def _embed(
-        self, dataset_id: int, encoder: str, texts: Sequence[str], name: str
+        self, owner: int | str, encoder: str, texts: Sequence[str], name: str
     ) -> tuple[list[bytes], Singles]:
         from chalicelib.engines.text.encoding.embedding_shards import dump_shard, load_shard
 
         vectors = self.embed(encoder, texts)
         content = dump_shard([text_digest(text) for text in texts], vectors)
-        self._artifacts.put(f"{self._prefix(dataset_id, encoder)}{name}.npz", content)
+        self._artifacts.put(f"{self._prefix(owner, encoder)}{name}.npz", content)
         # Read back, because storing rounds: the first training of a dataset must see the vectors
         # that later ones see.
         digests, rounded = load_shard(content)
@@ -168,7 +168,8 @@ class EmbeddingService:
         if dataset is None or dataset.status == DELETION_PENDING:
             self._artifacts.delete_prefix(f"{dataset_prefix(dataset_id)}embeddings/")
 
-    def _prefix(self, dataset_id: int, encoder: str) -> str:
+    def _prefix(self, owner: int | str, encoder: str) -> str:
         # The version is in the name, so that vectors of another version are never mixed in.
         version = self._encoders.get(encoder).sha256[:12]
-        return f"{dataset_prefix(dataset_id)}embeddings/{encoder}-{version}/"
+        prefix = owner if isinstance(owner, str) else dataset_prefix(owner)
+        return f"{prefix}embeddings/{encoder}-{version}/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from chalicelib.domain.common.limits import MAX_UNLABELLED
 from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
 from chalicelib.domain.datasets.fields import checked_name
+from chalicelib.domain.datasets.upload import is_upload_path
 from chalicelib.domain.jobs.messages import train_job
 from chalicelib.domain.models.model import OPEN, QUEUED, Model, ModelView, TrainRequest
 from chalicelib.domain.models.training import (
@@ -45,6 +47,10 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.places import QueuePlaces
 
 
+# Stores uploaded texts that the request of a model names, then queues its run by the last argument.
+QueueWithUnlabelled = Callable[[Model, int, float, Callable[[], ModelView]], ModelView]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingServiceStores:
     """Stores used by `TrainingService`."""
@@ -64,19 +70,33 @@ class TrainingService:
     def __init__(
         self,
         stores: TrainingServiceStores,
+        with_unlabelled: QueueWithUnlabelled,
         encoders: EncoderPool,
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._stores = stores
+        self._with_unlabelled = with_unlabelled
         self._encoders = encoders
         self._clock = clock
         self._settings = settings
 
     def request(
-        self, account: Account, view: DatasetView, name: str, request: TrainRequest
+        self,
+        account: Account,
+        view: DatasetView,
+        name: str,
+        request: TrainRequest,
+        seconds: float = 0.0,
     ) -> ModelView:
         """Queue the training of a new model.
+
+        Args:
+            account: owner of the new model.
+            view: the dataset.
+            name: name of the new model.
+            request: options of the call.
+            seconds: time in which uploaded texts must be read; 0 for the longest.
 
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
@@ -104,7 +124,9 @@ class TrainingService:
             is_paid=account.is_paid,
             heeds_rate=True,
         )
-        return self.queue_new(account, model, view.dataset)
+        return self._with_unlabelled(
+            model, model.run, seconds, lambda: self.queue_new(account, model, view.dataset)
+        )
 
     def queue_new(self, account: Account, model: Model, dataset: Dataset | None) -> ModelView:
         """Queue the first run of a new model.
@@ -135,8 +157,10 @@ class TrainingService:
         self._enqueue(model)
         return ModelView(model, position)
 
-    def retrain(self, account: Account, model: Model, request: TrainRequest) -> ModelView:
-        """Queue a retraining under the same model id.
+    def retrain(
+        self, account: Account, model: Model, request: TrainRequest, seconds: float = 0.0
+    ) -> ModelView:
+        """Queue a retraining under the same model id; `seconds` as in `request`.
 
         Raises:
             BadRequest: a field is not allowed, the dataset was deleted, or has too few examples.
@@ -156,7 +180,12 @@ class TrainingService:
         request = self._checked(view, request, model.request.algorithm)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "retrained")
-        return self.queue_again(account, model, request, dataset, "retrained")
+        return self._with_unlabelled(
+            replace(model, request=request),
+            model.run + 1,
+            seconds,
+            lambda: self.queue_again(account, model, request, dataset, "retrained"),
+        )
 
     def queue_again(
         self,
@@ -207,7 +236,8 @@ class TrainingService:
         algorithm = checked_algorithm(dataset.type, request.algorithm, former)
         _check_text_params(dataset, request)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
-        self._check_unlabelled(dataset, request.param("unlabelled"))
+        if not is_upload_path(str(request.param("unlabelled"))):
+            self._check_unlabelled(dataset, request.param("unlabelled"))
         check_trainable(dataset)
         if dataset.family == LANGUAGE:
             check_enough_texts(

@@ -36,6 +36,7 @@ from chalicelib.errors import TimedOut, TrainingFailed
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore, CurveWriter
+from chalicelib.stores.models.user_texts import UserTextStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
     Check = Callable[[int, int], None]
     Delegate = Callable[[Sequence[str]], None]
-    ReadVectors = Callable[[int, str, Sequence[str], Check, Delegate], VectorTable]
+    ReadVectors = Callable[[int | str, str, Sequence[str], Check, Delegate], VectorTable]
     Embed = Callable[[str, Sequence[str]], Floats]
     FinishParts = Callable[[Dataset, Check], None]
 
@@ -65,7 +66,7 @@ class Embedder:
     finish_parts: FinishParts
     """Computes the vectors of upload parts that are still waiting."""
     table: ReadVectors
-    """Returns the vectors of a dataset's texts or windows, and stores missing ones."""
+    """Reads or computes the stored vectors of texts or windows, of a dataset or below a prefix."""
     embed: Embed
     """Computes vectors of texts without storing them."""
     encoders: EncoderPool
@@ -76,22 +77,27 @@ class Embedder:
     """Number of threads that a fit may use."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextLearnerStores:
+    """The stores that `TextLearner` uses."""
+
+    checkpoints: CheckpointStore
+    curves: CurveStore
+    training_examples: TrainingExamples
+    user_texts: UserTextStore
+
+
 class TextLearner:
     """Trains models of the language family."""
 
     def __init__(
-        self,
-        examples: TrainingExamples,
-        curves: CurveStore,
-        checkpoints: CheckpointStore,
-        embedder: Embedder,
-        parts: PartDelegation,
-        clock: Clock,
+        self, stores: TextLearnerStores, embedder: Embedder, parts: PartDelegation, clock: Clock
     ) -> None:
-        self._examples = examples
+        self._examples = stores.training_examples
         self._parts = parts
-        self._checkpoints = checkpoints
-        self._curves = curves
+        self._checkpoints = stores.checkpoints
+        self._curves = stores.curves
+        self._user_texts = stores.user_texts
         self._embedder = embedder
         self._clock = clock
 
@@ -140,8 +146,10 @@ class TextLearner:
         )
 
     def discard(self, model: Model) -> None:
-        """Delete the checkpoint of an ended run. Vectors stay with the dataset."""
+        """Delete checkpoint and sent texts of an ended run. Vectors stay with the dataset."""
         self._checkpoints.delete(model)
+        if model.request.unlabelled_upload:
+            self._user_texts.delete_until(model)
 
     def _found(
         self, model: Model, dataset: Dataset, control: RunControl
@@ -228,41 +236,47 @@ class TextLearner:
         )
 
     def _unlabelled(self, model: Model, progress: _Progress) -> Callable[[str], Floats] | None:
-        """Return a function that embeds the request's unlabelled texts; None if there are none."""
-        found = self._examples.unlabelled_dataset(model)
+        """Return a function that embeds the request's unlabelled texts; None if it names none."""
+        found = self._unlabelled_texts(model)
         if found is None:
             return None
-        beginning = self._checkpoints.beginning(model)
-        # Texts that were added since the start of the run are not read, as for its examples.
-        dataset = found if beginning is None else beginning.of_unguarded(found)
-        split = split_texts(self._examples.unlabelled(dataset))
+        owner, texts = found
+        split = split_texts(texts)
 
         def of_unlabelled(name: str) -> Floats:
             from chalicelib.engines.text.windows.attention import even_weights, join_windows
 
             table = self._embedder.table(
-                dataset.dataset_id, name, split.windows, progress.on_sample, lambda missing: None
+                owner, name, split.windows, progress.on_sample, lambda missing: None
             )
             # Without labels nothing shows which windows matter, so all count alike.
             return join_windows(table.rows, even_weights(split.ends), split.ends)
 
         return of_unlabelled
 
+    def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
+        """Return where vectors of the unlabelled texts are stored, and the texts; None without."""
+        if model.request.unlabelled_upload:
+            return self._user_texts.unlabelled(model)
+        found = self._examples.unlabelled_dataset(model)
+        if found is None:
+            return None
+        beginning = self._checkpoints.beginning(model)
+        # Texts that were added since the start of the run are not read, as for its examples.
+        dataset = found if beginning is None else beginning.of_unguarded(found)
+        return dataset.dataset_id, self._examples.unlabelled(dataset)
+
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
         """Return the encoders that the request names, or choose those worth their time."""
-        wish = model.request.param("profile")
-        asked = wish
-        if asked is None and self._embedder.default_profile != ACCURATE:
-            asked = self._embedder.default_profile
+        wish, default = model.request.param("profile"), self._embedder.default_profile
+        asked = default if wish is None and default != ACCURATE else wish
         wanted = ProfileRequest(
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
         if asked is not None:
-            reason = "It was asked for."
-            if wish is None:
-                reason = "Without a wish: this installation takes it."
+            reason = "It was asked for." if wish else "Without a wish: this installation takes it."
             return wanted.named(str(asked), reason)
         if _uses_names(model, texts):
             return profile_of_names(self._ladder(wanted, texts))

@@ -70,7 +70,7 @@ class TrainingExamples:
             TrainingFailed: the dataset was deleted.
         """
         asked = model.request.param("unlabelled")
-        if asked is None:
+        if asked is None or model.request.unlabelled_upload:
             return None
         found = self._datasets.find(model.account_id, model.family, int(str(asked)))
         if found is None or not found.available:

@@ -296,8 +296,8 @@ WORDS: Mapping[str, str] = {
     "refusing the training; texts only. At least two labels must remain.",
     "minimumExamples": "Examples that each label needs, 0 to 5; texts only. Below 5 the model is "
     "also trained from the names and descriptions of the labels.",
-    "unlabelled": "Language dataset of up to 20,000 texts, whose labels are ignored, that improves "
-    "a model with few examples.",
+    "unlabelled": "Up to 20,000 texts that improve a model with few examples: the id of a language "
+    "dataset, whose labels are ignored, or the `path` of an upload, whose file is deleted.",
     "trainedFrom": "`examples`, `labelNames` or `both`.",
     "LabelDescriptionRecord.name": "Name of the label.",
     "LabelDescriptionRecord.description": "What the label means; empty without a description.",

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TypedDict, TypeVar, Union
 
+from presage.records import Dataset
+
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
 else:
@@ -75,7 +77,7 @@ class TrainParams(TypedDict, total=False):
     out_of_domain_rate: float | None
     skip_small_labels: bool | None
     minimum_examples: int | None
-    unlabelled: int | str | None
+    unlabelled: int | File | Dataset | None
     serve: str | None
     with_feedback: bool | None
     with_global_dataset_id: int | None

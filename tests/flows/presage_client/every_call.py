@@ -160,7 +160,12 @@ async def tell_sentiment(client: AsyncPresage) -> None:
     ]
     data = await client.language.datasets.upload("\n".join(rows).encode(), type="text-sentiment")
     models = client.language.models
-    model = await (await models.train(data.id, "moods", epochs=3, skip_small_labels=True)).wait()
+    texts = b"text\nlovely weather\n"
+    queued = await models.train(
+        data.id, "moods", epochs=3, skip_small_labels=True, unlabelled=texts
+    )
+    model = await queued.wait()
+    assert (model.train_params or {})["unlabelled"].startswith("presage:upload/")
     assert (await model.card()).skipped_labels == []
     assert (await client.language.sentiment("lovely!", model.model_id)).label
 

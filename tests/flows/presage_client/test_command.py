@@ -73,6 +73,12 @@ def come_and_go(presage, model_id, file):
     assert (status, json.loads(out)["status"]) == (0, "SUCCEEDED"), error
 
 
+def retrained(presage, model: str) -> int:
+    """Train a model again with options and a file of texts without labels."""
+    params = ("--param", "profile=fast", "--param", f"unlabelled={WEATHER}")
+    return presage("models", "retrain", model, *params)[0]
+
+
 def test_from_a_file_to_a_prediction(presage, tmp_path):
     """A newcomer's way by commands alone; with --json each answer is the service's own."""
     status, out, _ = presage("datasets", "upload", WEATHER, "--json")
@@ -98,7 +104,7 @@ def test_from_a_file_to_a_prediction(presage, tmp_path):
     label = data["labelSummary"]["labels"][0]["name"]
     assert label in presage("feedback", model["modelId"], "foggy?", label)[1]
     assert presage("models", "wait", model["modelId"])[0] == 0
-    assert presage("models", "retrain", model["modelId"], "--param", "profile=fast")[0] == 0
+    assert retrained(presage, model["modelId"]) == 0
     come_and_go(presage, model["modelId"], tmp_path / "model.zip")
     status, out, error = presage("models", "adjust", model["modelId"], WEATHER, "--with-feedback")
     assert (status, model["modelId"] in out) == (0, True), error

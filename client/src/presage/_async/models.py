@@ -12,7 +12,16 @@ from presage._async.transport import AsyncTransport
 from presage._async.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import File, Files, FileT, TrainOptions, TrainParams, Unpack, api_fields
+from presage._sources import (
+    File,
+    Files,
+    FileT,
+    TrainOptions,
+    TrainParams,
+    Unpack,
+    api_fields,
+    is_address,
+)
 from presage.errors import JobFailedError
 from presage.results import ResultT_co
 
@@ -204,7 +213,8 @@ class AsyncModels(Generic[ResultT_co]):
             epochs: maximum number of passes over the examples.
             learning_rate: learning rate of the classifier head.
             algorithm: training algorithm, such as `multilingual-intent-ood`.
-            params: members of `trainParams`, in snake case, such as `profile="fast"`.
+            params: members of `trainParams`, in snake case, such as `profile="fast"`. `unlabelled`
+                is a dataset, its id, or a file of texts, which is sent first.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
@@ -277,9 +287,18 @@ class AsyncModels(Generic[ResultT_co]):
         self, call: str, fields: dict[str, Any], params: dict[str, object]
     ) -> AsyncModel[ResultT_co]:
         named = {name: value for name, value in params.items() if value is not None}
+        if "unlabelled" in named:
+            named["unlabelled"] = await self._unlabelled(named["unlabelled"])
         fields["trainParams"] = named or None
         request = Request("POST", f"{self._base}/{call}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncModel))
+
+    async def _unlabelled(self, texts: Any) -> object:
+        """Return the id of a dataset as it is, and the path of a file after sending it."""
+        if isinstance(texts, records.Dataset):
+            return texts.id
+        is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
+        return texts if is_id or is_address(texts) else await self._family.uploads.send(texts)
 
     def _bound(self, model: AsyncModel[Any]) -> AsyncModel[ResultT_co]:
         # Each family finds the models of both, and only its own family can predict with one.

@@ -13,7 +13,16 @@ from presage._sync.transport import Transport
 from presage._sync.waiting import wait
 from presage._records import decode, request_id
 from presage._requests import Request
-from presage._sources import File, Files, FileT, TrainOptions, TrainParams, Unpack, api_fields
+from presage._sources import (
+    File,
+    Files,
+    FileT,
+    TrainOptions,
+    TrainParams,
+    Unpack,
+    api_fields,
+    is_address,
+)
 from presage.errors import JobFailedError
 from presage.results import ResultT_co
 
@@ -205,7 +214,8 @@ class Models(Generic[ResultT_co]):
             epochs: maximum number of passes over the examples.
             learning_rate: learning rate of the classifier head.
             algorithm: training algorithm, such as `multilingual-intent-ood`.
-            params: members of `trainParams`, in snake case, such as `profile="fast"`.
+            params: members of `trainParams`, in snake case, such as `profile="fast"`. `unlabelled`
+                is a dataset, its id, or a file of texts, which is sent first.
         """
         fields: dict[str, Any] = {"name": name, "datasetId": dataset_id, "epochs": epochs}
         fields |= {"learningRate": learning_rate, "algorithm": algorithm}
@@ -278,9 +288,18 @@ class Models(Generic[ResultT_co]):
         self, call: str, fields: dict[str, Any], params: dict[str, object]
     ) -> Model[ResultT_co]:
         named = {name: value for name, value in params.items() if value is not None}
+        if "unlabelled" in named:
+            named["unlabelled"] = self._unlabelled(named["unlabelled"])
         fields["trainParams"] = named or None
         request = Request("POST", f"{self._base}/{call}", fields=fields)
         return self._bound(self._transport.record(request, Model))
+
+    def _unlabelled(self, texts: Any) -> object:
+        """Return the id of a dataset as it is, and the path of a file after sending it."""
+        if isinstance(texts, records.Dataset):
+            return texts.id
+        is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
+        return texts if is_id or is_address(texts) else self._family.uploads.send(texts)
 
     def _bound(self, model: Model[Any]) -> Model[ResultT_co]:
         # Each family finds the models of both, and only its own family can predict with one.

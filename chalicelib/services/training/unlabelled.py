@@ -1,0 +1,164 @@
+"""Stores uploaded texts without labels with the run that uses them. beyond.md, section 15.
+
+An upload is deleted within the hour, and a run may wait longer or be repeated. So the call reads
+the file, and the run uses its own copy of the texts.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES, MAX_UNLABELLED
+from chalicelib.domain.common.repeats import object_id
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadedFile, is_upload_path
+from chalicelib.domain.jobs.batch import MAX_BATCH_LINES
+from chalicelib.domain.jobs.batch_table import InputTable
+from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.models.model import Model, ModelView
+from chalicelib.errors import (
+    DownloadFailed,
+    InvalidParameter,
+    ServiceError,
+    StorageUnavailable,
+    TimedOut,
+    TooLarge,
+)
+from chalicelib.formats.texts.batch_file import read_lines
+from chalicelib.formats.texts.encoding import HEAD_BYTES
+from chalicelib.formats.upload_files import explain_head
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.models.models import ModelStore
+    from chalicelib.stores.models.user_texts import UserTextStore
+
+_PARAMETER = "trainParams.unlabelled"
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledStores:
+    """The stores that `UnlabelledTextService` uses."""
+
+    models: ModelStore
+    uploaded_files: UploadedFileStore
+    user_texts: UserTextStore
+
+
+class UnlabelledTextService:
+    """Reads uploaded texts without labels, and stores them for one run."""
+
+    def __init__(self, stores: UnlabelledStores, clock: Clock) -> None:
+        self._stores = stores
+        self._clock = clock
+
+    def queue(
+        self, model: Model, run: int, seconds: float, enqueue: Callable[[], ModelView]
+    ) -> ModelView:
+        """Queue a run, after storing the texts of the upload that its request names, if any.
+
+        Args:
+            model: the model, with the request of the run.
+            run: number of the run.
+            seconds: time in which the texts must be read; 0 for the longest.
+            enqueue: queues the run; if it fails, the upload can be used again.
+
+        Raises:
+            BadRequest: the account has no such upload, or its file cannot be used.
+            TooLarge: the file is over its limit.
+            TimedOut: the file was not read in time.
+        """
+        path = str(model.request.param("unlabelled"))
+        if model.family != LANGUAGE or not is_upload_path(path):
+            return enqueue()
+        files, user = self._stores.uploaded_files, object_id()
+        try:
+            uploaded, size = files.find(model.account_id, path)
+            texts = self._read(uploaded, size, seconds)
+            self._claim(uploaded, user)
+        except DownloadFailed as refused:
+            # It has no URL to blame, as uploads of datasets may.
+            raise InvalidParameter(_PARAMETER, refused.reason) from refused
+        try:
+            self._stores.user_texts.put_unlabelled(model, run, uploaded.upload_id, texts)
+            queued = enqueue()
+        except ServiceError:
+            self._revert(model, run, uploaded, user)
+            raise
+        # Otherwise a rule of the bucket deletes it.
+        with suppress(StorageUnavailable):
+            files.delete(uploaded)
+        return queued
+
+    def _read(self, uploaded: UploadedFile, size: int, seconds: float) -> list[str]:
+        """Return the different texts of a file, in their order."""
+        if size > MAX_TEXT_FILE_BYTES:
+            raise TooLarge(
+                f"The file of {_PARAMETER} has {size} bytes; at most {MAX_TEXT_FILE_BYTES} "
+                "(25 MB) are allowed. Send a random sample of its texts."
+            )
+        limit = min(seconds, _SECONDS) if seconds else _SECONDS
+        cancellation = Cancellation(lambda: None, self._clock, limit)
+        with tempfile.TemporaryFile() as file:
+            try:
+                self._stores.uploaded_files.read(uploaded, file, check=cancellation.check)
+                texts, count = _usable_texts(file, cancellation.check)
+            except TimedOut:
+                raise TimedOut(
+                    f"The file of {_PARAMETER} was not read within {limit:.0f} seconds. Send a "
+                    "smaller random sample, or upload a dataset and name its id."
+                ) from None
+        if not 0 < count <= MAX_UNLABELLED:
+            raise InvalidParameter(
+                _PARAMETER,
+                f"the file has {count:,} texts that can be used, and 1 to {MAX_UNLABELLED:,} are "
+                f"allowed. {'Send a random sample.' if count else 'Send a file with texts.'}",
+            )
+        return texts
+
+    def _claim(self, uploaded: UploadedFile, user: str) -> None:
+        try:
+            self._stores.uploaded_files.claim(uploaded, user)
+        except StorageUnavailable:
+            # The claim may have succeeded without a reply.
+            with suppress(StorageUnavailable):
+                self._stores.uploaded_files.release(uploaded, user)
+            raise
+
+    def _revert(self, model: Model, run: int, uploaded: UploadedFile, user: str) -> None:
+        """Undo a request whose run was not queued."""
+        with suppress(StorageUnavailable):
+            found = self._stores.models.find(model.account_id, model.model_id)
+            # The row may have been written although the call failed.
+            if found is not None and found.run >= run and found.request == model.request:
+                return
+            self._stores.user_texts.delete_unlabelled(model, run, uploaded.upload_id)
+            self._stores.uploaded_files.release(uploaded, user)
+
+
+def _usable_texts(file: BinaryIO, check: Callable[[], None]) -> tuple[list[str], int]:
+    """Return the different texts of a file up to the limit, and the number of its texts."""
+    file.seek(0)
+    if explanation := explain_head(LANGUAGE, file.read(HEAD_BYTES)):
+        raise InvalidParameter(_PARAMETER, explanation)
+    # The table makes the reader look for the column of the texts.
+    lines = islice(
+        read_lines(file, check=check, table=InputTable(), keeps_cells=True), MAX_BATCH_LINES
+    )
+    texts: dict[str, None] = {}
+    count = 0
+    for line in lines:
+        # Rows without a text, or with one that is too long, say little about the domain.
+        if line.error is None:
+            count += 1
+            texts.setdefault(line.text)
+    return list(texts), count
