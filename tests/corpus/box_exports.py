@@ -79,6 +79,27 @@ def _no(name: str, files: dict[str, bytes], refusal: str) -> UploadCase:
     return UploadCase(name, make_zip({**_IMAGES, **files}), refusal=refusal, type=DETECTION)
 
 
+def _vott() -> bytes:
+    assets = {}
+    for name, boxes in BOXES.items():
+        regions = [
+            {
+                "type": "RECTANGLE",
+                "tags": [box["label"]],
+                "boundingBox": {
+                    "left": box["x"],
+                    "top": box["y"],
+                    "width": box["width"],
+                    "height": box["height"],
+                },
+            }
+            for box in boxes
+        ]
+        asset = {"name": name, "size": {"width": SIDE, "height": SIDE}}
+        assets[name] = {"asset": asset, "regions": regions}
+    return json.dumps({"name": "shop", "assets": assets}).encode()
+
+
 def _outlines(name: str, boxes: Any) -> bytes:
     """Return LabelMe's document of outlines, for an image in the same folder."""
     shapes: list[dict[str, Any]] = [{"label": "dot", "points": [[9, 9], [19, 22]]}]
@@ -117,6 +138,18 @@ BOX_EXPORTS = [
     _ok("CVAT for images", {"annotations.xml": _cvat()}, "cvat"),
     _no("CVAT without labels", {"annotations.xml": _cvat("name")}, "label is not a text"),
     _ok("TensorFlow", {"images/_annotations.csv": _table()}, "tensorflow"),
+    _ok("VoTT, CSV", {"vott-csv-export/shop-export.csv": _table(
+        "image,width,height,label,xmin,ymin,xmax,ymax")}, "tensorflow"),
+    _ok("corners in annotations.csv", {"annotations.csv": _table()}, "tensorflow"),
+    _ok("VoTT, JSON", {"shop-export.json": _vott()}, "vott"),
+    _no("VoTT, truncated", {"shop-export.json": _vott()[:-9]},
+        "is of VoTT's *.json and cannot be read: the JSON is not valid"),
+    _ok("CreateML, older names", {"images/a.json": _CREATED.replace(
+        b'"annotations"', b'"annotation"').replace(b'"image"', b'"imagefilename"')}, "createml"),
+    _no("CVAT for video", {"annotations.xml": b"<annotations><track id='0'><box/></track>"
+        b"</annotations>"}, "is of CVAT for video; export it as CVAT for images"),
+    _no("boxes of Label Studio", {"project-1.json": b'[{"annotations": [{"result": [{"value": '
+        b'{"x": 1, "rectanglelabels": ["a"]}}]}]}]'}, "Label Studio; export it as COCO or YOLO"),
     _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},
         "The archive has no annotations.csv"),
 ]  # fmt: skip

@@ -92,6 +92,14 @@ _ITEMS = "nlu:\n" + "".join(
     + "".join(f"  - text: |\n      {text.replace(',', '')} [now](time)\n" for text in texts)
     for label, texts in _BY_LABEL.items()
 )
+_OUTLINE = "<!-- of version 1 -->\n## synonym:Cologne\n- Koeln\n" + "".join(
+    f"\n## intent:{label}\n" + "".join(f"- {text} [now](time:today)\n" for text in texts)
+    for label, texts in _BY_LABEL.items()
+)
+_LU = "> LUIS application\n@ ml city\n" + "".join(
+    f"\n# {label}\n" + "".join(f"- {text} {{time=now}} {{@day}}\n" for text in texts)
+    for label, texts in _BY_LABEL.items()
+)
 _SNIPS_YAML = "".join(
     f"---\ntype: intent\nname: {label}\nutterances:\n"
     + "".join(f'- "{text} [at:time](noon)"\n' for text in texts)
@@ -179,6 +187,12 @@ EXPORTS = [
     _ok("Rasa, YAML with synonyms", (_YAML + _SYNONYMS).encode(), "rasa",
         options=ReadingOptions(strict=True)),
     _ok("Rasa, YAML with entities", _ITEMS.encode(), "rasa", warnings=_IGNORED),
+    _ok("Rasa, Markdown of older versions", _OUTLINE.encode(), "rasa", warnings=_IGNORED),
+    _ok("Rasa, Markdown by name, of Windows", _OUTLINE.replace("\n", "\r\n").encode(), "rasa",
+        warnings=_IGNORED, options=ReadingOptions(format="rasa")),
+    _ok("LUIS, LU", _LU.encode(), "luis", warnings=_IGNORED),
+    _ok("csv with rows that begin like an outline", b"# 7,refund\n- a late parcel,shipping\n",
+        "csv", labels={"shipping": 1, "refund": 1}, warnings=frozenset({"fewExamples"})),
     _ok("Snips, JSON", _json(_SNIPS, 1), "snips", warnings=_IGNORED),
     _ok("Snips, YAML", _SNIPS_YAML.encode(), "snips", warnings=_IGNORED),
     _ok("LUIS", _json(_LUIS), "luis", warnings=_IGNORED),

@@ -55,11 +55,26 @@ def _french(*replaced: tuple[str, bytes]) -> bytes:
     return content
 
 
+def _accented(word: str = "la") -> bytes:
+    """Return half of the French rows, with a header of unknown names and other texts."""
+    rows = [(f"{text} pr\u00e9vu {word}", label) for text, label in _FRENCH[::2]]
+    return rows_of([("Commentaire", "Rubrique"), *rows]).encode()
+
+
+def _polish(encoding: str) -> bytes:
+    rows = [(f"zgłoszenie {n}: paczka się spóźniła", list(_POLISH)[n % 2]) for n in range(20)]
+    return rows_of([("Wiadomość", "Dział"), *rows]).encode(encoding)
+
+
 _COMMAS = [
     (text, (label, f"{label}, {other}")[number % 2])
     for number, (text, label) in enumerate(PAIRS)
     for other in {"shipping", "refund"} - {label}
 ]
+_NUMBERED = list(enumerate(PAIRS))
+_WORDS = ("(none)", "(blank)", "undefined", "not set", "—", "?", "keine Angabe", "未入力")
+LONE = frozenset({"headerGuessed"})
+_POLISH = {"Zwrot pieniędzy": 10, "Usterka": 10}
 _STRAY = ("n° 7 est erronée", b"n\xb0 7 est erron\xe9e")
 _CONTROL = ("n° 7 est erronée", b"n\xc2\xb0 7 est erron\x81e")
 
@@ -128,4 +143,32 @@ UNCLEAN = [
         for n in range(12))], ";").encode("cp1254"), labels={"İade": 6, "ığne": 6},
         warnings=frozenset({"encodingGuessed", "headerGuessed"})),
     _ok("texts with commas and no quotes", _unquoted(), labels={"shipping": 5}, rejected=35),
+    _ok("labels that end in a comma", rows_of(
+        [HEADER, *((text.replace(",", ""), f"{label},") for text, label in PAIRS)]).encode()),
+    _ok("labels that end in a bar", _file([(text, f"{label} |") for text, label in PAIRS])),
+    _ok("labels of two parts with a slash",
+        _file([(text, f"{label} / now" if n % 2 else label) for n, (text, label) in _NUMBERED]),
+        labels={"shipping": 3, "refund": 3, "shipping / now": 3, "refund / now": 3},
+        warnings=SEVERAL | {"fewExamples"}),
+    _ok("labels as lists of programs", _file([(text, f"['{label}']") for text, label in PAIRS]),
+        labels={"['shipping']": 6, "['refund']": 6}, warnings=SEVERAL),
+    _ok("words for missing labels", _file([*PAIRS, *(
+        (f"an open ticket about {n}", mark) for n, mark in enumerate(_WORDS))]),
+        warnings=MISSING, rejected=len(_WORDS)),
+    _ok("a title above two columns of a workbook", workbook({"Tickets": sheet(
+        [("Tickets of May",), (), ("Frage", "Team"), *PAIRS])}), kind="xlsx", warnings=LONE),
+    _ok("a subject that is always the same", rows_of([
+        ("Date", "Subject", "Snippet", "Labels"),
+        *((f"2026-05-{n % 28 + 1:02d}", "Re: order", f"{text} {n}", label)
+        for n, (text, label) in enumerate(PAIRS * 2))]).encode(),
+        labels={"shipping": 12, "refund": 12}, warnings=frozenset({"columnsGuessed"})),
+    _ok("two files in one, each with mark and header",
+        (_accented() + b"\xef\xbb\xbf" + _accented("du")),
+        labels=_FRENCH_LABELS, warnings=LONE, rejected=1),
+    _ok("French of a Mac", _accented(" le ").decode().encode("mac-roman"),
+        labels={"Réclamation": 10, "Expédition": 10}, warnings=LONE | {"encodingGuessed"}),
+    _ok("Polish of Windows", _polish("cp1250"), labels=_POLISH,
+        warnings=LONE | {"encodingGuessed"}),
+    _ok("Polish of ISO", _polish("iso8859-2"), labels=_POLISH,
+        warnings=LONE | {"encodingGuessed"}),
 ]  # fmt: skip

@@ -84,7 +84,7 @@ def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
 
 
 # What spreadsheets, databases and programs write for a missing value.
-_MISSING_MARKS = frozenset({"#n/a", "nan", "null", "none", "\\n", "-", "<na>", "n/a", "na"})
+_MISSING_MARKS = frozenset({"#n/a", "nan", "\\n", "<na>"})
 # Spreadsheets write #N/A and failed formulas in the language of the program.
 _CELL_ERRORS = frozenset(
     (
@@ -94,7 +94,14 @@ _CELL_ERRORS = frozenset(
     )
 )
 # Those that people also use as a label, such as "None" for "none of these".
-_POSSIBLE_LABELS = frozenset({"none", "-", "null", "n/a", "na", "#nv"})
+_POSSIBLE_LABELS = frozenset(
+    (
+        *("none", "(none)", "null", "(null)", "n/a", "na", "n.a.", "#nv", "undefined", "not set"),
+        *("(blank)", "(empty)", "-", "--", "---", "–", "—", "?", "keine angabe", "k.a.", "k. a."),
+        *("non renseigné", "sin especificar", "non specificato", "não informado", "nie podano"),
+        *("niet ingevuld", "未入力", "未設定", "未選択", "未填写", "未选择", "未填寫"),
+    )
+)
 # Written by databases; as a label people write it in small letters.
 _DATABASE_NULL = "NULL"
 
@@ -102,7 +109,7 @@ _DATABASE_NULL = "NULL"
 def is_missing_mark(label: str) -> bool:
     """Return whether a label name stands for a missing value, such as `#N/A`."""
     mark = label.casefold()
-    return mark in _MISSING_MARKS or mark in _CELL_ERRORS
+    return mark in _MISSING_MARKS or mark in _CELL_ERRORS or mark in _POSSIBLE_LABELS
 
 
 def may_be_missing(label: str) -> bool:

@@ -17,10 +17,11 @@ CUSTOM_TEXT = "customTextClassification"
 # Exports of tools, which are converted to rows of text and label.
 TOOL_KINDS = (RASA, SNIPS, LUIS, CLU, CUSTOM_TEXT, DIALOGFLOW)
 CREATE_ML, LABEL_ME, CVAT, TENSORFLOW = "createml", "labelme", "cvat", "tensorflow"
+VOTT = "vott"
 # Formats of text files.
 TEXT_KINDS = (CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO, *TOOL_KINDS)
 # Formats of archives of images with boxes.
-BOX_KINDS = (ANNOTATIONS, COCO, YOLO, VOC, CREATE_ML, LABEL_ME, CVAT, TENSORFLOW)
+BOX_KINDS = (ANNOTATIONS, COCO, YOLO, VOC, CREATE_ML, LABEL_ME, CVAT, TENSORFLOW, VOTT)
 # Formats of archives.
 PICTURE_KINDS = (ZIP_FOLDERS, *BOX_KINDS)
 # Formats by dataset family.

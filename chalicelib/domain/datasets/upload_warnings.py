@@ -33,6 +33,8 @@ _BETWEEN = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
 # The semicolon of an HTML entity such as "R&amp;D" does not separate.
 _LISTED = re.compile(r"(?<!&amp)(?<!&lt)(?<!&gt)(?<!&quot)(?<!&#39);|\|")
+# A list as programs write it, such as ["Billing"].
+_LIST = re.compile(r"""\[\s*(["']).+\1\s*\]""")
 _SHORTEST_MISTYPED = 5
 _FEWEST_DUPLICATES = 5
 _FEWEST_TEXTS = 10
@@ -122,9 +124,10 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
     known = {label: split_labels(label) for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
     found = [label for label, parts in known.items() if len(parts) > 1]
+    found += [label for label in known if _LIST.fullmatch(label)]
     # A single label with a bar is a name, unless it shares a part with another label.
     if len(found) < 2 and not any(uses[part] > 1 for label in found for part in known[label]):
-        found = _find_comma_lists(known)
+        found = next(filter(None, (_find_lists(known, between) for between in ",/+&")), [])
     if not found:
         return []
     places = tuple(found[:MAX_PLACES])
@@ -135,13 +138,13 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
     return [UploadWarning(SEVERAL_LABELS, message, len(found), places)]
 
 
-def _find_comma_lists(labels: Iterable[str]) -> list[str]:
-    """Return the labels that are comma-separated lists of labels.
+def _find_lists(labels: Iterable[str], between: str) -> list[str]:
+    """Return the labels that are lists of labels with a separator between them.
 
-    A comma can also be part of a single name, such as `Parts, repairs`. So nothing is returned
-    unless most labels with commas consist of labels that occur elsewhere.
+    The separator can also be part of a single name, such as `Parts, repairs`. So nothing is
+    returned unless most labels with it consist of labels that occur elsewhere.
     """
-    known = {label: [part.strip() for part in label.split(",")] for label in labels}
+    known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
     wide = [label for label, parts in known.items() if len(parts) > 1]
     found = [label for label in wide if all(uses[part] > 1 for part in known[label])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 from chalicelib.domain.datasets.upload_format import (
@@ -24,11 +25,18 @@ from chalicelib.formats.archives.annotations_csv import (
     read_annotations,
 )
 from chalicelib.formats.archives.box_files import BoxFiles, SignsOfBoxes, shown_name
-from chalicelib.formats.archives.tools.box_tools import BOX_TOOLS
+from chalicelib.formats.archives.tools.box_tools import BOX_TOOLS, is_box_table
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
+from chalicelib.formats.texts.encoding import HEAD_BYTES
 
 _SMALL_BYTES = 1 << 20
+# Bytes in files of tools that are not read, with the tool's name and another format it writes.
+_UNREAD = (
+    (b"<track ", "CVAT for video", "CVAT for images"),
+    (b'"rectanglelabels"', "Label Studio", "COCO or YOLO"),
+    (b'"region_attributes"', "VGG Image Annotator", "COCO"),
+)
 _WORDS = {
     ANNOTATIONS: ANNOTATIONS_NAME,
     COCO: "COCO's *.json with images, annotations and categories",
@@ -106,9 +114,12 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
 def _kinds(files: BoxFiles, wanted: str) -> list[str]:
     # Formats that the caller's choice rules out are not examined, because that reads files.
     signs = files.signs
-    is_decided = bool(wanted or signs.tables)
+    # Other tools also name their table annotations.csv.
+    is_foreign = not wanted and any(_has_corners(files, member) for member in signs.tables)
+    has_table = bool(signs.tables) and not is_foreign
+    is_decided = bool(wanted or has_table)
     found = {
-        ANNOTATIONS: bool(signs.tables),
+        ANNOTATIONS: has_table,
         COCO: bool(
             signs.instances if is_decided and wanted != COCO else coco.find_documents(files)
         ),
@@ -174,12 +185,14 @@ def _missing(files: BoxFiles) -> InvalidUpload:
     # Hints from the file names tell the caller which format the archive might be meant for.
     signs = files.signs
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
-    if signs.documents:
+    if unread := _name_unread(files, [*signs.documents[:1], *signs.markup[:1]]):
+        hint += unread
+    elif signs.documents:
         hint += (
             f" {show_path(signs.documents[0].path)} is not COCO: it needs all of images, "
             "annotations and categories."
         )
-    if signs.markup:
+    elif signs.markup:
         hint += f" {shown_name(signs.markup[0])} is not Pascal VOC: {voc.fault_of(files)}"
     return InvalidUpload(
         f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
@@ -187,3 +200,22 @@ def _missing(files: BoxFiles) -> InvalidUpload:
         f"{hint} COCO, YOLO and Pascal VOC are read, too. For pictures in folders named by their "
         "label use the type image."
     )
+
+
+def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
+    """Return whether an annotations.csv has a column for each side of a box."""
+    with suppress(MemberProblem):
+        head = next(files.archive.chunks(member, MAX_ANNOTATIONS_BYTES), b"")[:HEAD_BYTES]
+        return is_box_table(head.decode("utf-8-sig", "ignore"))
+    return False
+
+
+def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
+    """Return a hint that names the tool of the files if it is one that is not read."""
+    for member in members:
+        with suppress(MemberProblem):
+            content = files.read(member)
+            for sign, tool, format_ in _UNREAD:
+                if sign in content:
+                    return f" {shown_name(member)} is of {tool}; export it as {format_}."
+    return ""

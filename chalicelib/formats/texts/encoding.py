@@ -52,6 +52,13 @@ _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
 # Turkish letters are those bytes that are Icelandic ones in Latin-1. Icelandic also has the others.
 _TURKISH, _ICELANDIC = "ışğİ".encode("cp1254"), "áæíóú".encode("cp1252")
+# Bytes between small letters: accents of Western Europe; those of Mac files, which are signs or
+# rare letters in Windows-1252; and letters of Polish, which are digits and signs there.
+_WESTERN = re.compile(rb"(?<=[a-z])[\xc0-\xd4\xd6-\xff](?=[a-z])")
+_MAC = re.compile(rb"(?<=[a-z])[\x87-\x91\x94\x98-\x9b\x9d-\x9f](?=[a-z])")
+_POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf](?=[a-z])")
+_ISO_POLISH, _WINDOWS_POLISH = "ąś".encode("iso8859_2"), "ąś".encode("cp1250")
+_LEAST_LETTERS = 3
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
 _JUDGED_BYTES = 16_384
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
@@ -247,11 +254,22 @@ def _guess(file: BinaryIO, language: str) -> str:
         best = from_bytes(judged, cp_isolation=list(_DENSE)).best()
         if best is not None and _decodes_as(file, best.encoding, "strict"):
             return str(best.encoding)
+    if regional := _find_regional(sample):
+        return regional
     is_turkish = _count(sample, _TURKISH) > _count(sample, _ICELANDIC)
     if is_turkish and _decodes_as(file, "cp1254", "strict"):
         return "cp1254"
     has_signs = len(sample.translate(None, _C1)) < len(sample)
     return "cp1252" if has_signs and _decodes_as(file, "cp1252", "strict") else "latin-1"
+
+
+def _find_regional(sample: bytes) -> str:
+    """Return the encoding of Mac files or of Polish if letters show it; empty otherwise."""
+    western, mac, polish = (len(found.findall(sample)) for found in (_WESTERN, _MAC, _POLISH))
+    if polish >= _LEAST_LETTERS and polish * 4 > western:
+        is_iso = _count(sample, _ISO_POLISH) > _count(sample, _WINDOWS_POLISH)
+        return "iso8859_2" if is_iso else "cp1250"
+    return "mac_roman" if mac >= _LEAST_LETTERS and mac > 4 * western else ""
 
 
 def _count(sample: bytes, letters: bytes) -> int:

@@ -231,7 +231,7 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
             "the row has one cell; put text and label into two columns. Errors such as #N/A, and "
             "formulas whose results were not saved, are empty cells."
         )
-    if layout.header and tuple(map(str.strip, cells)) == layout.header:
+    if layout.header and tuple(c.removeprefix("\ufeff").strip() for c in cells) == layout.header:
         return "the row repeats the header; remove it."
     if count < 2:
         return f"the row has one cell; separate text and label by a {name}."

@@ -82,6 +82,8 @@ class TextTable:
         """Yield the number and the cells of each row, without blank, broken and skipped rows."""
         for record in self._records(MAX_ROWS):
             cells = drop_empty_end(record.cells)
+            if cells:  # files that were joined have byte order marks inside
+                cells[0] = cells[0].removeprefix("\ufeff")
             if not record.fault and not _is_blank(record):
                 yield record.number, cells
 

@@ -1,4 +1,4 @@
-"""Reads boxes of CreateML, LabelMe, CVAT for images and TensorFlow's CSV. beyond.md, section 1."""
+"""Reads boxes of CreateML, LabelMe, VoTT, CVAT for images and TensorFlow's CSV. beyond.md 1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from chalicelib.domain.datasets.upload_format import CREATE_ML, CVAT, LABEL_ME, TENSORFLOW
+from chalicelib.domain.datasets.upload_format import CREATE_ML, CVAT, LABEL_ME, TENSORFLOW, VOTT
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, check_limits, rejected
 from chalicelib.formats.archives.box_cells import (
@@ -31,11 +31,13 @@ _MAX_SIDE = 100_000
 _CVAT_SHAPES = frozenset(
     ("box", "polygon", "polyline", "points", "ellipse", "mask", "cuboid", "skeleton")
 )
-_TABLE = ("filename", "class", "xmin", "ymin", "xmax", "ymax")
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+_FILE_NAMES, _LABEL_NAMES = ("filename", "image", "image_path"), ("class", "label", "class_name")
 _CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
 _LABEL_ME_SIGNS = (b'"imagePath"', b'"shapes"')
 _CVAT_SIGNS = (b"<annotations", b"<image ")
-_TABLE_SIGNS = tuple(name.encode() for name in _TABLE)
+_VOTT_SIGNS = (b'"asset"', b'"regions"', b'"tags"')
+_TABLE_SIGNS = (b"filename", b"class", *(name.encode() for name in _CORNERS))
 
 
 class _ToolBox(NamedTuple):
@@ -172,7 +174,7 @@ def _read_create_ml(text: str) -> Iterator[_ToolBox]:
         name = item.get("image", item.get("imagefilename"))
         if not isinstance(name, str):
             raise _NotThis("an item names no 'image'")
-        for found in _objects(item.get("annotations")):
+        for found in _objects(item.get("annotations", item.get("annotation"))):
             sides = found.get("coordinates")
             if not isinstance(sides, dict):
                 raise _NotThis("an annotation has no 'coordinates'")
@@ -203,6 +205,27 @@ def _read_label_me(text: str) -> Iterator[_ToolBox]:
             usable = False
         place = sides if usable else (None, None, None, None)
         yield _ToolBox(document["imagePath"], shape.get("label"), place, size)
+
+
+def _read_vott(text: str) -> Iterator[_ToolBox]:
+    document = _parse(text)
+    assets = document.get("assets") if isinstance(document, dict) else None
+    for item in _objects(list(assets.values()) if isinstance(assets, dict) else [document]):
+        asset, regions = item.get("asset"), item.get("regions")
+        if not isinstance(asset, dict) or not isinstance(asset.get("name"), str):
+            raise _NotThis("an item has no 'asset' with a 'name'")
+        size = asset.get("size") or {}
+        for region in _objects(regions):
+            # Outlines have a bounding box too, and a region may have several tags.
+            box = region.get("boundingBox") or {}
+            left, top, width, height = (box.get(k) for k in ("left", "top", "width", "height"))
+            for tag in region.get("tags") or [None]:
+                yield _ToolBox(
+                    asset["name"],
+                    tag,
+                    (left, top, width, height),
+                    (size.get("width") or 0, size.get("height") or 0),
+                )
 
 
 def _read_cvat(text: str) -> Iterator[_ToolBox]:
@@ -237,15 +260,27 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
     rows = csv.DictReader(io.StringIO(text, newline=""))
     try:
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
-        if not set(_TABLE) <= set(names):
-            raise _NotThis(f"it does not have the columns {', '.join(_TABLE)}")
+        file, label = (
+            next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
+        )
+        if not file or not label or not set(_CORNERS) <= set(names):
+            raise _NotThis(f"it does not have the columns filename, class, {', '.join(_CORNERS)}")
         for row in rows:
             cells = {key: row.get(name) for key, name in names.items()}
-            corners = (_as_number(cells[key]) for key in _TABLE[2:])
+            corners = (_as_number(cells[key]) for key in _CORNERS)
             size = cells.get("width") or 0, cells.get("height") or 0
-            yield _ToolBox(cells["filename"] or "", cells["class"], _from_corners(*corners), size)
+            yield _ToolBox(cells[file] or "", cells[label], _from_corners(*corners), size)
     except csv.Error as problem:
         raise _NotThis(f"line {rows.line_num}: {problem}") from None
+
+
+def is_box_table(text: str) -> bool:
+    """Return whether the first line of a text names a column for each side of a box."""
+    try:
+        next(_read_table(text.partition("\n")[0]), None)
+    except _NotThis:
+        return False
+    return True
 
 
 def _as_number(written: Any) -> float | None:
@@ -266,6 +301,7 @@ def _from_corners(
 BOX_TOOLS = (
     BoxTool(CREATE_ML, "CreateML's *.json", ".json", _CREATE_ML_SIGNS, _read_create_ml),
     BoxTool(LABEL_ME, "LabelMe's *.json", ".json", _LABEL_ME_SIGNS, _read_label_me),
+    BoxTool(VOTT, "VoTT's *.json", ".json", _VOTT_SIGNS, _read_vott),
     BoxTool(CVAT, "CVAT's annotations.xml for images", ".xml", _CVAT_SIGNS, _read_cvat),
     BoxTool(TENSORFLOW, "TensorFlow's _annotations.csv", ".csv", _TABLE_SIGNS, _read_table),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, takewhile
@@ -47,8 +48,8 @@ _MOST_SHOWN = 10
 _ROWS_BELOW = 50
 # Most rows of names below a header, and fewest columns of codes that show them.
 _MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 2, 10
-# Forms write every answer of a question with several choices with this at its end.
-_FORMS_END = ";"
+# Forms and scripts write one of these after every label of a list, also after the last.
+_LABEL_ENDS = ";,|"
 
 
 class ColumnFinder:
@@ -111,10 +112,10 @@ class ColumnFinder:
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         labels = [self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at]
-        ends = sum(label.endswith(_FORMS_END) and len(label) > 1 for label in labels)
-        if not labels or ends < len(labels) * _NEARLY_ALL:
-            return self._layout
-        return replace(self._layout, label_end=_FORMS_END)
+        ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
+        end, count = next(iter(ends.most_common(1)), ("", 0))
+        is_end = count and count >= len(labels) * _NEARLY_ALL
+        return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
         """Return the numbers of title rows, which have one cell, before the column names."""
@@ -131,8 +132,10 @@ class ColumnFinder:
             elif is_group_row(names, [cells for _, cells in rows[at + 1 :]]):
                 return frozenset({*titles, number})
             else:
-                # A wide row below titles may name the columns; find_columns decides.
-                return frozenset(titles if len(names) > 2 else ())
+                # A row below titles may name the columns; find_columns decides. In a csv of two
+                # columns, a row above may also be a text without a label.
+                is_clear = len(names) > 2 or self._layout.kind == XLSX or find_other_column(names)
+                return frozenset(titles if is_clear else ())
         return frozenset()
 
     def _first_rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -215,7 +218,9 @@ class ColumnFinder:
         if len(names) == 2:
             return named
         profiles = self._table.profiles(names)
-        return named._replace(texts=[at for at in named.texts if not profiles[at].has_codes])
+        texts = [at for at in named.texts if not profiles[at].has_codes]
+        # A subject that is the same in nearly all rows is no text if there is another column.
+        return named._replace(texts=[at for at in texts if not profiles[at].is_constant])
 
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int

@@ -36,6 +36,7 @@ _MOST_LABEL_CHARACTERS = 60
 _LABEL_WORDS = 2  # labels with more words on average are less likely
 _MOST_LABELS = 200
 _NEARLY_ALL = 0.9
+_CONSTANT_ROWS = 20
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ADDRESS = re.compile(r"\S+@\S+\.\S+|https?://\S+")
 
@@ -132,6 +133,11 @@ class ColumnProfile:
     def has_codes(self) -> bool:
         """Return whether most cells are numbers, dates, identifiers or addresses."""
         return 2 * self.codes > self.rows
+
+    @property
+    def is_constant(self) -> bool:
+        """Return whether the cells have nearly always the same few values."""
+        return len(self.values) * _CONSTANT_ROWS <= self.rows
 
     def are_codes(self, rows: int) -> bool:
         """Return whether nearly all cells of the column are codes, in a table with `rows` rows."""

@@ -20,6 +20,7 @@ from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.tools.export import EntityCount, ExportFault, ExportFile, ToolExport
 from chalicelib.formats.texts.tools.json_tools import find_json_export
+from chalicelib.formats.texts.tools.outline_tools import find_outline_export
 from chalicelib.formats.texts.tools.table_tools import find_table_export
 from chalicelib.formats.texts.tools.yaml_tools import find_yaml_export
 from chalicelib.formats.texts.tools.zip_tools import find_zip_export
@@ -32,6 +33,7 @@ FAMILIES: tuple[Callable[[ExportFile], ToolExport | None], ...] = (
     find_zip_export,
     find_json_export,
     find_yaml_export,
+    find_outline_export,
     find_table_export,
 )
 

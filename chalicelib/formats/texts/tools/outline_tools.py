@@ -1,0 +1,60 @@
+"""Exports that are outlines of headings and list items: Rasa's older Markdown, and LU of LUIS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from chalicelib.domain.datasets.upload_format import LUIS, RASA
+from chalicelib.formats.texts.tools.export import EntityCount, ExportFile, Pair, Tool, ToolExport
+
+_HEAD_BYTES = 4096
+_LEAST_ITEMS = 2  # for each heading
+# Every line of such a file is a heading, an item, a comment, or declares an entity.
+_LINE = re.compile(r"\s*(?:[#\-*+>@$!]|<!--).*|\s*")
+_ITEM = re.compile(r"\s*[-*+]\s+(.*)")
+_RASA_HEADING = re.compile(r"##\s*(?:(intent)|synonym|regex|lookup)\s*:\s*(.+)")
+_LU_HEADING = re.compile(r"(#)\s*([^#\s].*)")
+_RASA_ENTITY = re.compile(r"\[([^\[\]\n]+)\]\([^()\n]*\)")
+# {@city}, {city=Berlin} and {@city=Berlin}
+_LU_ENTITY = re.compile(r"\{@?[^{}=\n]*=?([^{}\n]*)\}")
+
+
+def find_outline_export(source: ExportFile) -> ToolExport | None:
+    """Return the export of an outline; None if the file is of no known tool."""
+    source.file.seek(0)
+    head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
+    lines = head.splitlines()[: None if len(head) < _HEAD_BYTES // 4 else -1]
+    if not all(map(_LINE.fullmatch, lines)):
+        return None
+    items = [bool(_ITEM.match(line)) for line in lines]
+    for tool, heading in zip(OUTLINE_TOOLS, (_RASA_HEADING, _LU_HEADING), strict=True):
+        headings = [bool(heading.match(line)) for line in lines]
+        # A table whose cells begin with such signs has no heading above several items.
+        if sum(items) >= _LEAST_ITEMS * sum(headings) > 0 and items.index(True) > headings.index(
+            True
+        ):
+            return ToolExport(tool, source.text)
+    return None
+
+
+def _read(
+    heading: re.Pattern[str], entity: re.Pattern[str], text: str, entities: EntityCount
+) -> Iterator[Pair]:
+    label = ""
+    for line in text.removeprefix("\ufeff").splitlines():
+        if found := heading.match(line):
+            label = found[2].strip() if found[1] else ""
+        elif line.startswith(("#", "@", "$")):
+            label = ""  # the items below are not utterances of an intent
+        elif label and (item := _ITEM.match(line)):
+            plain, count = entity.subn(r"\1", item[1].strip())
+            entities.count += count
+            yield plain, label
+
+
+OUTLINE_TOOLS = (
+    Tool(RASA, "Rasa", (), lambda _: True, partial(_read, _RASA_HEADING, _RASA_ENTITY)),
+    Tool(LUIS, "LUIS", (), lambda _: True, partial(_read, _LU_HEADING, _LU_ENTITY)),
+)
