@@ -1,6 +1,6 @@
-"""Settings of the service, read once from the environment and handed to the container.
+"""Settings of the service, read from the environment once and passed to the container.
 
-Nothing else reads the environment.
+No other module reads the environment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LIMITS = {
     "max_documents": "PRESAGE_RUNNING_DOCUMENTS",
     "max_stored_bytes": "PRESAGE_STORED_BYTES",
 }
-"""Variables of what one account may do, by the setting's name."""
+"""Environment variables with the limits of each account, by name of the setting."""
 
 
 class SettingsError(ValueError):
@@ -41,80 +41,83 @@ def _list(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that differs between a laptop, LocalStack and an AWS account."""
+    """All values that differ between a laptop, LocalStack and an AWS account."""
 
     name: str = "presage"
-    """Prefix of tables, queues and bucket."""
+    """Prefix of the names of tables, queues and the bucket."""
     region: str = "us-east-1"
     """AWS region."""
     endpoint_url: str | None = None
     """Endpoint of an emulated AWS; None means real AWS."""
     public_storage_url: str | None = None
-    """Host in presigned URLs, if callers reach the storage by another host."""
+    """Scheme and host of presigned URLs, if callers reach the storage at another address."""
     bucket: str = "presage-data"
-    """Bucket of uploads and artifacts."""
+    """Name of the bucket with uploads and artifacts."""
     token_secret: str = ""
     """Key that signs access and refresh tokens; empty if it is in a secret store."""
     token_secret_name: str = ""
     """Name of the secret that holds the signing key, read when `token_secret` is empty."""
     audience_hosts: tuple[str, ...] = DEFAULT_AUDIENCE_HOSTS
-    """Host names that an assertion's audience may have."""
+    """Host names that may be in the audience of an assertion."""
     model_dir: str = ".models"
-    """Folder of installed encoders and prebuilt models."""
+    """Folder with the installed encoders and prebuilt models."""
     models_from_bucket: str = ""
-    """Key of the catalogue of model files in the bucket; empty when all of them are installed."""
+    """Key of the catalogue of model files in the bucket; empty if all files are installed."""
     loads: tuple[str, ...] = ()
-    """Parts of engines that a deployed function loads as it starts, in order, such as `bge`."""
+    """Parts of engines that a deployed function loads when it starts, in order, such as `bge`."""
     allow_origins: tuple[str, ...] = ()
-    """Origins whose pages may read answers, such as `https://shop.example`; `*` for all."""
+    """Web origins whose pages may read answers, such as `https://shop.example`; `*` for all."""
     download_allow: tuple[str, ...] = ()
-    """Hosts, addresses or ranges that downloads may reach although they are not public."""
+    """Hosts, addresses or ranges that downloads may access although they are not public."""
     rate_factor: float = 1.0
-    """Factor for the rates of all plans; 0 switches them off."""
+    """Factor by which the rate limits of all plans are multiplied; 0 disables them."""
     example_calls_per_month: int = 30
-    """Calls that return examples, per account and month."""
+    """Maximum number of calls per account and month that return examples."""
     browsed_per_day: int = 1_000_000
-    """Examples that an account may browse in a day."""
+    """Maximum number of examples that an account may browse in a day."""
     max_open_trainings: int = 5
-    """Trainings of one account that may be QUEUED or RUNNING."""
+    """Maximum number of trainings per account that are QUEUED or RUNNING."""
     max_running_trainings: int = 3
-    """Trainings of one account that workers may run at the same time."""
+    """Maximum number of trainings per account that workers run at the same time."""
     max_open_uploads: int = 20
-    """Uploads of one account that may run at the same time, waiting ones included."""
+    """Maximum number of unfinished uploads per account, including waiting ones."""
     max_running_uploads: int = 4
-    """Uploads of one account that workers may read at the same time."""
+    """Maximum number of uploads per account that workers read at the same time."""
     max_downloads: int = 8
-    """Files of one account that calls may read from URLs at the same time."""
+    """Maximum number of files per account that calls download from URLs at the same time."""
     max_documents: int = 12
-    """Documents of one account that may be read at the same time."""
+    """Maximum number of documents per account that calls read at the same time."""
     max_stored_bytes: int = 10 * 1024**3
-    """Bytes that one account may store."""
+    """Maximum number of bytes that an account may store."""
     batch_chains: int = 10
-    """Parts of one batch that wait or run at the same time; at most what the workers can run."""
+    """Number of parts of a batch that are queued or running at the same time.
+
+    More than the number of workers is of no use.
+    """
     lease_seconds: float = 60.0
-    """How long a worker owns a job without a heartbeat, in seconds."""
+    """Seconds after which a worker without a heartbeat loses its job."""
     max_attempts: int = 3
-    """Number of attempts after which a job has FAILED."""
+    """Number of failed attempts after which a job ends as FAILED."""
     sync_seconds: float = 25.0
-    """Time a synchronous upload or the reading of a document may take, in seconds; 0: no limit."""
+    """Maximum seconds for a synchronous upload or for reading a document; 0 for no limit."""
     threads: int = 1
-    """Threads that one engine call may use."""
+    """Number of threads that one call of an engine may use."""
     feature_bytes: int = 2 * 1024**3
-    """Bytes of features that one training uses; augmented views beyond are left out."""
+    """Maximum bytes of image features in a training. Augmented views above it are left out."""
     feature_file_bytes: int = 8 * 1024**3
-    """Bytes of features that a training caches in a temporary file."""
+    """Maximum bytes of image features that a training caches in a temporary file."""
     ocr_engine: str = "ppocr"
     """Engine that reads text from images: `ppocr` or `tesseract`."""
     ocr_threads: int = 2
-    """Pages of one document that are read at the same time."""
+    """Number of pages of one document that are read at the same time."""
     text_profile: str = "accurate"
-    """Profile of text trainings that name none: `accurate` where possible, or `fast`."""
+    """Profile of text trainings that name none: `fast`, or `accurate` where possible."""
     log_level: str = "INFO"
     """Lowest level to log; calls, jobs, predictions and metrics are always logged."""
     log_stream: str = ""
-    """`stderr` or `stdout` for all log lines; empty for only warnings on stderr."""
+    """Stream of all log lines, `stderr` or `stdout`; empty for only warnings, on stderr."""
     metrics: str = "off"
-    """Whether log lines carry metrics for CloudWatch: `off` or `emf`."""
+    """Format in which log lines contain metrics: `emf` for CloudWatch, or `off`."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
@@ -163,18 +166,18 @@ class Settings:
 
 
 class _EnvironmentReader:
-    """Reads variables and collects what cannot be read."""
+    """Reads environment variables, and collects the names of those that cannot be read."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
         self._problems: list[str] = []
 
     def text(self, name: str, default: str) -> str:
-        """Read a text; an empty variable counts as absent."""
+        """Return the value of a variable. An empty variable counts as missing."""
         return self._environment.get(name) or default
 
     def origins(self, name: str) -> tuple[str, ...]:
-        """Read origins as browsers write them: scheme, host and port, in small letters."""
+        """Return the web origins in a variable: scheme, host and port, in lower case."""
         found = tuple(part.lower().removesuffix("/") for part in _list(self.text(name, "")))
         for wrong in (part for part in found if not _ORIGIN.fullmatch(part)):
             self._problems.append(
@@ -193,7 +196,7 @@ class _EnvironmentReader:
         return int(self.number(name, default))
 
     def number(self, name: str, default: float) -> float:
-        """Read a number that is not negative."""
+        """Return the number in a variable, which must not be negative."""
         text = self._environment.get(name) or str(default)
         try:
             value = float(text)

@@ -1,7 +1,7 @@
-"""Composition root: builds the stores, engines and services, each at its first use.
+"""Composition root: creates the stores, engines and services of a process when first used.
 
-Only this file and training_container.py name concrete classes. Tests build a container with their
-settings and clock.
+Only this file and training_container.py name concrete classes. Tests create a container with their
+own settings and clock.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Container(TrainingContainer):
         self.settings = settings
         self.clock = clock
         self.unsaved: FindUnsaved = all_is_saved
-        """Returns what the storage cannot save; the local stack sets its own function."""
+        """Returns which accepted data is not saved. The local stack replaces this function."""
         self.stores = Stores(settings, clock)
         source, model_dir = self.stores.model_source, Path(settings.model_dir)
         self.encoders = EncoderPool(model_dir, source, settings.threads)
@@ -109,7 +109,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def health(self) -> HealthService:
-        """Return the service that lists the installed parts of the engines."""
+        """Return the service that reports which parts of the engines are installed."""
         pools = (self.encoders, self.backbones, self.readers)
         names = (*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS)
         model_dir = Path(self.settings.model_dir)
@@ -120,9 +120,9 @@ class Container(TrainingContainer):
         self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines that are installed or can be downloaded, in this order.
+        """Load parts of engines in this order; skip parts that cannot be downloaded.
 
-        They are downloaded in parallel, while the modules that use them are imported.
+        Missing parts are downloaded in parallel, while the modules that use them are imported.
 
         Raises:
             StorageUnavailable: a download failed.
@@ -137,7 +137,7 @@ class Container(TrainingContainer):
                 self._load(name)
 
     def start(self) -> None:
-        """Prepare everything that a deployed function needs, while Lambda initialises it."""
+        """Load everything that a deployed function needs. Called while Lambda initialises it."""
         try:
             self.stores.clients.bind_tables()
             self.stores.secrets.signing_key()
@@ -147,7 +147,7 @@ class Container(TrainingContainer):
             log.error("start_unfinished", error)
 
     def _load(self, name: str) -> None:
-        """Load an engine part unless its files are missing."""
+        """Load one part of an engine, unless its files are missing."""
         if name in parts.READERS:
             with suppress(OcrNotInstalled):
                 self.ocr.warm()
@@ -180,12 +180,12 @@ class Container(TrainingContainer):
         return self.stores.idempotency
 
     def reserve_id(self, kind: str) -> int:
-        """Reserve an integer id for the object that a call creates; 0 if `kind` is empty."""
+        """Reserve an integer id for an object of this kind; return 0 if `kind` is empty."""
         return self.stores.ids.reserve(kind) if kind else 0
 
     @cached_property
     def served_models(self) -> ServedModels:
-        """Return the store that finds models that can predict."""
+        """Return the store that finds the models for predictions."""
         return self.stores.served_models
 
     @cached_property
@@ -195,7 +195,7 @@ class Container(TrainingContainer):
         return Allowances(self.stores.quotas, self.clock, calls, browsed, self._note_quota)
 
     def _note_quota(self, account: Account, percent: int, month: str) -> None:
-        """Emit an event that says how much of the monthly predictions is used."""
+        """Emit the event that an account has used a percentage of its monthly predictions."""
         limit = account.predictions_per_month
         self.stores.events.emit(account.account_id, f"quota.{percent}", month=month, limit=limit)
 
@@ -223,7 +223,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def ingest(self) -> IngestService:
-        """Return the service that reads accepted files."""
+        """Return the service that reads accepted files into datasets."""
         s = self.stores
         readers: dict[str, Reader] = {
             LANGUAGE: TextReader(s.labels, s.examples),
@@ -270,7 +270,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def version_1(self) -> VersionOneService:
-        """Return the service for calls that only clients of version 1.0 make."""
+        """Return the service for calls that only version 1.0 of the API has."""
         return VersionOneService(pick(VersionOneStores, self.stores), self.allowances)
 
     @cached_property
@@ -293,7 +293,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def model_versions(self) -> VersionService:
-        """Return the service of the versions of models."""
+        """Return the service that manages the versions of models."""
         s = self.stores
         return VersionService(
             s.models, s.version_serving, s.model_files, s.batches, s.exports, s.capacity
@@ -334,7 +334,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def batch_works(self) -> dict[str, BatchWork]:
-        """Return the work that is specific to batches of each family."""
+        """Return, by family, the object that reads and answers batches of this family."""
         s = self.stores
         return {
             LANGUAGE: TextWork(s.examples, self.predictions),
@@ -407,7 +407,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def traces(self) -> TraceService:
-        """Return the service that deletes the data which corrections replaced."""
+        """Return the service that deletes the data that corrections have replaced."""
         return TraceService(pick(TraceServiceStores, self.stores), self.clock)
 
     @cached_property
@@ -428,7 +428,7 @@ class Container(TrainingContainer):
 
     @cached_property
     def sweeping(self) -> SweepService:
-        """Return the sweep that resumes or ends abandoned work."""
+        """Return the service that resumes or ends abandoned work."""
         stores, announce = pick(SweepServiceStores, self.stores), self.deliveries.announce_due
         return SweepService(stores, self.clock, self.settings, announce)
 

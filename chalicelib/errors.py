@@ -1,11 +1,10 @@
-"""Every error that callers may meet, with its status, code and text.
+"""All errors that callers can get, each with its status, code and text.
 
-The status is that of the nearest class that names one: BadRequest 400, Unauthorized 401, NotFound
-404, MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
-StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end stay within workers.
-
-Errors are raised where a rule is checked, and become answers in two places only: in chalicelib/web
-(HTTP) and in chalicelib/workers.py (queues). Spec: Errors; contract section 3.
+A class without a status has that of its base class: BadRequest 400, Unauthorized 401, NotFound 404,
+MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
+StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end never leave workers.
+An error is raised where a rule is checked. Only chalicelib/web (HTTP) and chalicelib/workers.py
+(queues) convert errors to answers. Spec: Errors; contract section 3.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from chalicelib.commands import MODELS_COMMAND
 
 
 class ServiceError(Exception):
-    """An answer that is not a success; subclasses fix the status."""
+    """An error that is an answer to the caller. Subclasses define its status."""
 
     status: int = 500
     code: str = "internal_error"
     detail: Any = ""
-    """Details that a documented message cannot have; a separate member of the answer."""
+    """Details that a text fixed by the contract cannot contain; a separate member of the answer."""
     text: str = ""
-    """Message of errors that always have the same; others get one when they are raised."""
+    """Text of an error that is always the same; "" if the text is given when it is raised."""
 
     def __init__(self, message: str | None = None, code: str | None = None) -> None:
         self.message = self.text if message is None else message
@@ -34,7 +33,7 @@ class ServiceError(Exception):
 
 
 class BadRequest(ServiceError):
-    """The request is wrong; the text says how to fix it."""
+    """The request is not valid. The text says how to correct it."""
 
     status = 400
     code = "bad_request"
@@ -59,14 +58,14 @@ class InvalidParameter(BadRequest):
 
 
 class InvalidUpload(BadRequest):
-    """The uploaded file cannot become a dataset; the text also follows `FAILED: ` in answers."""
+    """The uploaded file cannot become a dataset. Its `statusMsg` is `FAILED: ` and this text."""
 
     code = "invalid_upload"
     preview: Any = None  # rows, sheets and columns, as far as they were read
 
 
 class DownloadFailed(BadRequest):
-    """A URL given as `path` or `sampleLocation` cannot be read."""
+    """The file behind a `path` or `sampleLocation` cannot be read."""
 
     code = "download_failed"
 
@@ -114,7 +113,7 @@ class Unauthorized(ServiceError):
 
 
 class InvalidToken(Unauthorized):
-    """The token is unknown, expired, revoked or of the wrong kind; one text for all."""
+    """The token is unknown, expired, revoked or of the wrong kind. The text is always the same."""
 
     code = "invalid_token"
     text = "Invalid access token"
@@ -128,28 +127,28 @@ class InvalidScheme(Unauthorized):
 
 
 class InvalidGrant(Unauthorized):
-    """The token endpoint refuses an assertion or refresh token; one text for all reasons."""
+    """The token endpoint refuses an assertion or a refresh token. The text does not say why."""
 
     code = "invalid_grant"
     text = "Invalid authorization grant"
 
 
 class NotFound(ServiceError):
-    """The id is unknown, or belongs to another account: both give the same answer."""
+    """The id is unknown or belongs to another account. Both get the same answer."""
 
     status = 404
     code = "not_found"
 
 
 class RouteNotFound(NotFound):
-    """No operation has this path."""
+    """No operation of the API has this path."""
 
     code = "route_not_found"
     text = "There is no such path; GET /v2/docs lists the operations."
 
 
 class EntitiesNotOffered(NotFound):
-    """Named entities, a beta of the old service, are not offered."""
+    """Named entity recognition, a beta feature of the service that Presage replaces, is missing."""
 
     code = "not_offered"
     text = (
@@ -180,7 +179,7 @@ class ModelNotFound(ObjectNotFound, what="model"):
 
 
 class MetricsNotFound(NotFound):
-    """The model has not finished a training yet."""
+    """No training of the model has succeeded yet."""
 
     code = "metrics_not_found"
 
@@ -189,7 +188,7 @@ class MetricsNotFound(NotFound):
 
 
 class PrebuiltHasCardOnly(ModelNotFound):
-    """A prebuilt model belongs to no account: it has a card, but no training or feedback."""
+    """A prebuilt model has a card, but no training and no feedback, because no account owns it."""
 
     def __init__(self, model_id: str, family: str) -> None:
         NotFound.__init__(
@@ -201,7 +200,7 @@ class PrebuiltHasCardOnly(ModelNotFound):
 
 
 class PrebuiltNotInstalled(NotFound):
-    """A prebuilt model is known but its files are not installed."""
+    """The prebuilt model exists, but its files are not installed."""
 
     code = "model_not_installed"
 
@@ -235,7 +234,7 @@ class TokenNotFound(NotFound):
 
 
 class MethodNotAllowed(ServiceError):
-    """The path exists, the method does not."""
+    """The path exists, but not with this method."""
 
     status = 405
     code = "method_not_allowed"
@@ -246,14 +245,14 @@ class MethodNotAllowed(ServiceError):
 
 
 class Conflict(ServiceError):
-    """The request is valid, but the current state of the object forbids it."""
+    """The request is valid, but the state of the object does not allow it."""
 
     status = 409
     code = "conflict"
 
 
 class DatasetInTraining(Conflict):
-    """A dataset cannot be deleted while a model of it is queued or running."""
+    """The dataset cannot be deleted, because a model of it is QUEUED or RUNNING."""
 
     code = "dataset_in_training"
 
@@ -265,7 +264,7 @@ class DatasetInTraining(Conflict):
 
 
 class DatasetNotReady(Conflict):
-    """A dataset that is not available cannot be trained."""
+    """The dataset cannot be used for training, because it is not available."""
 
     code = "dataset_not_ready"
 
@@ -279,7 +278,7 @@ class DatasetNotReady(Conflict):
 
 
 class DatasetBeingDeleted(Conflict):
-    """A dataset that is being deleted accepts no examples and no trainings."""
+    """The dataset is being deleted, so it accepts no examples and no trainings."""
 
     code = "dataset_being_deleted"
 
@@ -288,7 +287,7 @@ class DatasetBeingDeleted(Conflict):
 
 
 class ExampleNameTaken(Conflict):
-    """The dataset has a feedback image of this name; names identify feedback images."""
+    """The dataset already has a feedback image with this name. These names must be unique."""
 
     code = "example_name_taken"
 
@@ -300,7 +299,7 @@ class ExampleNameTaken(Conflict):
 
 
 class ModelBusy(Conflict):
-    """A model that is queued or running can be neither retrained nor deleted."""
+    """The model is QUEUED or RUNNING, so it can be neither retrained nor deleted."""
 
     code = "model_busy"
 
@@ -312,7 +311,7 @@ class ModelBusy(Conflict):
 
 
 class ModelNotReady(Conflict):
-    """A model that never succeeded cannot predict."""
+    """The model cannot predict, because no training has succeeded."""
 
     code = "model_not_ready"
 
@@ -324,7 +323,7 @@ class ModelNotReady(Conflict):
 
 
 class ModelUnreadable(Conflict):
-    """The stored model is damaged, or of a version that this service does not read."""
+    """The stored model is damaged, or of a version that this service cannot read."""
 
     code = "model_not_ready"
 
@@ -333,7 +332,7 @@ class ModelUnreadable(Conflict):
 
 
 class SuspectsNotKept(Conflict):
-    """The model has no report of suspects, or its version stored only the suspects on the card."""
+    """The model has no report of suspects, because it is too old or never trained successfully."""
 
     code = "suspects_not_kept"
 
@@ -343,7 +342,7 @@ class SuspectsNotKept(Conflict):
 
 
 class EvaluationNotKept(Conflict):
-    """The model has no evaluation, or is of a kind or version that stores none."""
+    """The model has no evaluation, because its type or its version does not store one."""
 
     code = "evaluation_not_kept"
 
@@ -353,7 +352,7 @@ class EvaluationNotKept(Conflict):
 
 
 class EncoderMissing(Conflict):
-    """The model needs an encoder that is not installed; no other encoder replaces it."""
+    """The model needs an encoder that is not installed. Another encoder cannot replace it."""
 
     code = "encoder_missing"
     what = "encoder"
@@ -380,7 +379,7 @@ class BackboneMissing(EncoderMissing):
 
 
 class ProfileMissing(Conflict):
-    """A training asks for a profile whose encoders are not installed."""
+    """The requested training profile cannot be used, because its encoders are not installed."""
 
     code = "encoder_missing"
 
@@ -392,7 +391,7 @@ class ProfileMissing(Conflict):
 
 
 class QuotaExceeded(ServiceError):
-    """A limit on the account's use of the service is reached."""
+    """The account has reached a limit on its use of the service."""
 
     status = 429
     code = "quota_exceeded"
@@ -421,7 +420,7 @@ class BrowseQuotaExceeded(QuotaExceeded):
 
 
 class RateExceeded(QuotaExceeded):
-    """Too many calls of a cost class in a short time."""
+    """The account has made too many calls of a cost class in a short time."""
 
     code = "rate_exceeded"
 
@@ -433,7 +432,7 @@ class TooManyOpen(QuotaExceeded):
 
 
 class StorageUnavailable(ServiceError):
-    """AWS throttled the call, failed or could not be reached; the cause is chained."""
+    """AWS throttled a call, failed or did not answer. The cause is the chained exception."""
 
     status = 503
     code = "storage_unavailable"
@@ -444,7 +443,7 @@ class StorageUnavailable(ServiceError):
 
 
 class NothingIsSaved(StorageUnavailable):
-    """The storage cannot save new data at present, so no new data is accepted."""
+    """The storage cannot save changes at present, so no new data is accepted."""
 
     code = "nothing_is_saved"
 
@@ -457,7 +456,7 @@ class NothingIsSaved(StorageUnavailable):
 
 
 class MachineBusy(ServiceError):
-    """The process has no free thread or processor time for this call; the request is valid."""
+    """This process has no free thread or processor time. The request itself is valid."""
 
     status = 503
     code = "machine_busy"
@@ -471,7 +470,7 @@ class MachineBusy(ServiceError):
 
 
 class TimedOut(ServiceError):
-    """The work did not end within the gateway's time; the text names how far it came."""
+    """The work took longer than the gateway waits. The text says how far it came."""
 
     status = 504
     code = "timed_out"
@@ -482,18 +481,18 @@ class TimedOut(ServiceError):
 
 
 class TrainingFailed(Exception):
-    """The model cannot be trained on these examples; the text names cause and remedy."""
+    """The model cannot be trained on these examples. The text says why and what to do."""
 
 
 class PartsSent(Exception):
-    """A training delegated parts of its work and has to wait until they are done."""
+    """A training has delegated parts of its work, and waits until they are done."""
 
     def __init__(self, stage: str, heads: int) -> None:
         super().__init__(stage)
         self.stage = stage
         self.heads = heads
-        """So many parts, from the first on, are to be announced."""
+        """Number of parts, from the first on, whose messages are sent at once."""
 
 
 class LeaseLost(Exception):
-    """Another worker owns the job now, or the job has ended; this worker must stop writing."""
+    """Another worker owns the job, or the job has ended, so this worker must stop writing."""

@@ -1,9 +1,9 @@
 """Writes one JSON line per event, with time, level and the ids of its call or job.
 
-Lines contain no tokens, texts, file names or image bytes, only ids and numbers. Of an exception,
-only place and kind are written, because its text may repeat what a caller sent. Lines go to a
-separate stream, to which Lambda adds no prefix; each line becomes one event of the function's log
-group (docs/runbook.md).
+Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. Of an
+exception, only its kind and code places are written, because its text may contain what a caller
+sent. Lambda adds no prefix to the lines, and each becomes one event in the log group of its
+function (docs/runbook.md).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 Facts = Mapping[str, object]
 
 _LOGGER = logging.getLogger("presage.lines")
-"""Not `presage`, which is Chalice's own logger for this application."""
+"""Not named `presage`, because that is Chalice's logger for this application."""
 _LOGGER.propagate = False
 _FACTS: ContextVar[Facts] = ContextVar("presage_log_facts", default=MappingProxyType({}))
 _LEVELS = {
@@ -40,18 +40,18 @@ _LEVELS = {
     "CRITICAL": logging.CRITICAL,
 }
 _FIXED = frozenset({"time", "level", "event"})
-"""Members that facts cannot replace."""
+"""Members of every line. Facts cannot replace them."""
 
 
 class _Stream(logging.Handler):
-    """Writes lines to the current standard stream, which may be replaced at any time."""
+    """Writes lines to a standard stream of the process, even if the stream is replaced."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.stream_name = name
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line; a stream that is closed or full must not fail the call."""
+        """Write one line. An error of the stream is ignored, so that it does not fail the call."""
         try:
             stream = getattr(sys, self.stream_name)
             stream.write(f"{record.getMessage()}\n")
@@ -61,7 +61,7 @@ class _Stream(logging.Handler):
 
 
 class _Libraries(logging.Handler):
-    """Converts log records of libraries to lines with unfilled texts, without data of a call."""
+    """Logs records of libraries without the values in their texts, which may be private."""
 
     def emit(self, record: logging.LogRecord) -> None:
         facts: dict[str, object] = {"logger": record.name, "text": str(record.msg)}
@@ -70,17 +70,17 @@ class _Libraries(logging.Handler):
 
 
 STREAM = _Stream(STDERR)
-"""Handler of the lines, unless a host takes them by `write_to`."""
+"""Writes the lines, unless a host has called `write_to`."""
 STREAM.setLevel(logging.WARNING)
 _LOGGER.addHandler(STREAM)
 
 
 def configure(level: str, stream: str = "") -> None:
-    """Set the log level and the destination of lines; called when the container is built.
+    """Set the log level and the stream of the lines. Called when a container is created.
 
     Args:
-        level: lowest level.
-        stream: `stderr` or `stdout` for all lines; empty for only warnings on stderr, as in
+        level: lowest level that is logged.
+        stream: `stderr` or `stdout` for all lines; empty for only warnings, on stderr, as in
             commands. Ignored after a call of `write_to`.
     """
     _LOGGER.setLevel(level)
@@ -89,7 +89,7 @@ def configure(level: str, stream: str = "") -> None:
 
 
 def write_to(*handlers: logging.Handler) -> None:
-    """Send lines only to these handlers."""
+    """Send lines only to these logging handlers."""
     for handler in list(_LOGGER.handlers):
         _LOGGER.removeHandler(handler)
     for handler in handlers:
@@ -97,7 +97,7 @@ def write_to(*handlers: logging.Handler) -> None:
 
 
 def capture_libraries() -> None:
-    """Log the records of libraries as our lines, and stop other handlers of the host."""
+    """Log the records of libraries as lines, and remove other handlers of the host."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -105,13 +105,13 @@ def capture_libraries() -> None:
 
 
 def info(event: str, **facts: object) -> None:
-    """Log an event of normal work with its facts."""
+    """Log an event of normal work, with facts about it."""
     if _LOGGER.isEnabledFor(logging.INFO):
         _write("INFO", event, facts)
 
 
 def warning(event: str, **facts: object) -> None:
-    """Log something that went wrong but was handled."""
+    """Log a problem that was handled."""
     if _LOGGER.isEnabledFor(logging.WARNING):
         _write("WARNING", event, facts)
 
@@ -123,13 +123,13 @@ def error(event: str, exception: BaseException | None = None, /, **facts: object
 
 
 def record(event: str, exception: BaseException | None = None, /, **facts: object) -> None:
-    """Log an event that accounting or metrics need, at every log level."""
+    """Log an event that accounting or metrics need. It is logged at every log level."""
     _write("ERROR" if exception else "INFO", event, facts, exception)
 
 
 @contextmanager
 def bound(**facts: object) -> Iterator[None]:
-    """Add facts to every line that this thread writes within the block; blocks nest."""
+    """Add facts to all lines that this thread writes within the block. Blocks may be nested."""
     token = _FACTS.set({**_FACTS.get(), **facts})
     try:
         yield
@@ -138,12 +138,12 @@ def bound(**facts: object) -> Iterator[None]:
 
 
 def add(**facts: object) -> None:
-    """Add facts to all further lines, until the innermost `bound` block ends."""
+    """Add facts to all later lines until the innermost `bound` block ends."""
     _FACTS.set({**_FACTS.get(), **facts})
 
 
 def with_context(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Return a function that logs with the current facts, in whichever thread it runs."""
+    """Return a function that logs with the present facts, whichever thread runs it."""
     facts = _FACTS.get()
 
     @wraps(function)
@@ -184,4 +184,4 @@ def _cut(value: object) -> str:
 
 
 _ENCODER = json.JSONEncoder(default=_cut)
-"""Made once: a new one for each line would cost more than the line."""
+"""Shared by all lines, because creating an encoder costs more than encoding a line."""

@@ -1,9 +1,10 @@
-"""Writes metrics for CloudWatch as members of log lines, and passes them to a host's recorder.
+"""Writes metrics to log lines for CloudWatch, and passes them to a recorder of the host.
 
-Every metric is declared here, with its names, unit and dimensions. A dimension has few values, and
-never accounts, models or paths. In CloudWatch the number of calls or jobs is the sample count of
-their duration metric. Log lines have the embedded metric format, see infra/template/dashboard.py
-and docs/runbook.md; the local stack records for Prometheus, see infra/local/telemetry.
+Every metric is declared here, with its names, unit and dimensions. A dimension has few values, so
+accounts, models and paths are never dimensions. In CloudWatch the number of calls or jobs is the
+sample count of their duration metric. Log lines use the embedded metric format, see
+infra/template/dashboard.py and docs/runbook.md. The local stack records for Prometheus, see
+infra/local/telemetry.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ from chalicelib import log
 NAMESPACE = "Presage"
 """Namespace of all metrics."""
 SERVICE = "Service"
-"""Dimension of every metric: the stack's name."""
+"""Dimension that every metric has. Its value is the name of the stack."""
 OFF, EMF = "off", "emf"
-"""What PRESAGE_METRICS may be."""
+"""Values of the setting PRESAGE_METRICS."""
 COUNT, MILLISECONDS, SECONDS = "Count", "Milliseconds", "Seconds"
 
 
 @dataclass(frozen=True)
 class Metric:
-    """The names, unit and dimensions of a metric."""
+    """A metric with its names, unit and dimensions."""
 
     name: str
-    """Name in CloudWatch; empty for a metric that is not written there."""
+    """Name in CloudWatch; empty if the metric is only for Prometheus."""
     unit: str
     """COUNT, MILLISECONDS or SECONDS."""
     dimensions: tuple[str, ...] = ()
-    """Dimensions in addition to the service; in small letters they are labels of Prometheus."""
+    """Dimensions other than SERVICE. In lower case they are the labels in Prometheus."""
     exported: str = ""
-    """Name in Prometheus; empty for a metric that is not exported. Durations are in seconds."""
+    """Name in Prometheus; empty if the metric is only for CloudWatch. Durations are in seconds."""
     help: str = ""
-    """What Prometheus shows next to the name."""
+    """Description that Prometheus shows."""
 
 
 CALLS = Metric("", COUNT, ("Operation", "Family", "Status"), "presage_requests_total",
@@ -48,9 +49,9 @@ CALL_MILLISECONDS = Metric("", MILLISECONDS, ("Operation", "Family"),
 REQUEST_MILLISECONDS = Metric("RequestMilliseconds", MILLISECONDS, ("Route",))
 CLIENT_ERRORS = Metric("ClientErrors", COUNT, ("Route",))
 SERVER_ERRORS = Metric("ServerErrors", COUNT, ("Route",))
-"""Of each call that is answered with 400 to 499, and with 500 and above."""
+"""CLIENT_ERRORS counts answers with status 400 to 499, SERVER_ERRORS with 500 and above."""
 COLD_START_MILLISECONDS = Metric("ColdStartMilliseconds", MILLISECONDS, ("Function",))
-"""Processor time of the start and time of the first answer, of each new process."""
+"""Processor time of a process start, plus the time of its first answer."""
 PREDICTIONS = Metric("Predictions", COUNT, ("Type",), "presage_predictions_total",
                      "Counted predictions, those of batches included.")  # fmt: skip
 PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",),
@@ -88,16 +89,16 @@ MODEL_MILLISECONDS = Metric("ModelDownloadMilliseconds", MILLISECONDS, ("Model",
 MODELS_NOT_BROUGHT = Metric("ModelsNotBrought", COUNT)
 _ALL = [value for value in list(globals().values()) if isinstance(value, Metric)]
 METRICS = tuple(metric for metric in _ALL if metric.name)
-"""Every metric of CloudWatch."""
+"""All metrics of CloudWatch."""
 EXPORTED = tuple(metric for metric in _ALL if metric.exported)
-"""Every metric of Prometheus."""
+"""All metrics of Prometheus."""
 Values = Mapping[Metric, float]
 # Takes a metric, its value, and the values of its dimensions.
 Recorder = Callable[[Metric, float, Mapping[str, str]], None]
 
 
 class Emission:
-    """Whether metrics are written, and for which service; one object per process."""
+    """Whether and for which stack this process writes metrics."""
 
     service = ""
     is_on = False
@@ -106,22 +107,22 @@ class Emission:
 
 
 def configure(mode: str, service: str) -> None:
-    """Switch metrics on or off; called when the container is built.
+    """Enable or disable metrics. Called when a container is created.
 
     Args:
         mode: OFF or EMF.
-        service: the stack's name.
+        service: name of the stack.
     """
     Emission.service, Emission.is_on = service, mode == EMF
 
 
 def record_with(recorder: Recorder | None) -> None:
-    """Pass the values of exported metrics to a recorder of this process; None ends it."""
+    """Pass the values of exported metrics to a recorder from now on; None stops this."""
     Emission.recorder = recorder
 
 
 def record(values: Values, **dimensions: str) -> None:
-    """Pass values to the recorder of this process, if there is one, and write no log line."""
+    """Pass values to the recorder, if there is one, without writing a log line."""
     if Emission.recorder is not None:
         for metric, value in values.items():
             if metric.exported:
@@ -129,14 +130,16 @@ def record(values: Values, **dimensions: str) -> None:
 
 
 def put(values: Values, **dimensions: str) -> None:
-    """Write a log line with some metrics, all of the same dimensions."""
+    """Write a log line with metrics that have the same dimensions."""
     members = embedded(values, **dimensions)
     if members:
         log.record("metrics", **members)
 
 
 def embedded(values: Values, **dimensions: str) -> dict[str, object]:
-    """Record metrics; return the members to add to a log line, none if metrics are off.
+    """Pass metrics to the recorder, and return the members that a log line needs for them.
+
+    If metrics are off, there are no members.
 
     Raises:
         ValueError: a metric has other dimensions.
@@ -160,12 +163,12 @@ def embedded(values: Values, **dimensions: str) -> dict[str, object]:
 
 @contextmanager
 def cold_start(function: str) -> Iterator[None]:
-    """Log how long the first call of a process takes, and how long the process took to start.
+    """Log how long a process took to start, and how long its first call takes.
 
-    The start is measured in processor time, because a process may sleep before its first call.
+    The start is measured in processor time, because a process may wait before its first call.
 
     Args:
-        function: full name of the function, including the stack's name.
+        function: full name of the function, including the name of the stack.
     """
     if Emission.is_warm:
         yield
@@ -178,5 +181,5 @@ def cold_start(function: str) -> Iterator[None]:
 
 
 def short_function(name: str) -> str:
-    """Return the name of a function without the stack's name."""
+    """Return the name of a function without the name of the stack."""
     return name.removeprefix(f"{Emission.service}-") or "unknown"

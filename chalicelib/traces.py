@@ -1,7 +1,7 @@
-"""Describes exceptions by kinds, codes and places, never by their messages.
+"""Describes exceptions by their kinds, codes and code places, but never by their messages.
 
-A message may quote a caller's text, name or address. The places and AWS's error code are enough to
-find the cause.
+A message may contain a caller's text, name or address. The places and the error code of AWS are
+enough to find the cause.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from types import TracebackType
 
 MAX_LINKS = 4
-"""Maximum number of described exceptions of one chain."""
+"""Maximum number of exceptions of one chain that are described."""
 MAX_PLACES = 12
-"""Maximum number of described places of one exception, the innermost ones."""
+"""Maximum number of code places per exception; the innermost ones are described."""
 # Marks an exception that was described, so that its places are logged once.
 _DESCRIBED = "_is_described"
 _PARTS = 3
-"""Number of last parts of a file's path that are shown."""
+"""Number of parts of a file's path that are shown, counted from its end."""
 
 
 def describe(exception: BaseException) -> dict[str, object]:
     """Describe an exception and its causes for a log line.
 
     Returns:
-        `exception` is the kind and code, `trace` has a text per exception of the chain. An
-            exception that was described before has no `trace`.
+        `exception` has the kind and code. `trace` has a text for each exception of the chain, and
+            is missing if the exception was described before.
     """
     if exception.__dict__.get(_DESCRIBED):
         return {"exception": _title(exception)}

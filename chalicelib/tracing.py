@@ -1,7 +1,7 @@
-"""Carries the trace context of a caller (W3C Trace Context) through requests and jobs.
+"""Passes the trace context of a caller (W3C Trace Context) through requests and jobs.
 
-Log lines have the id of the trace. A host that records spans, as the local stack does for
-OpenTelemetry, sets a recorder; otherwise the caller's context is passed on as it came.
+Log lines contain the id of the trace. A host that records spans sets a recorder, as the local stack
+does for OpenTelemetry. Without a recorder, the caller's context is passed on unchanged.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _FORMAT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-
 
 
 class TraceSpan(Protocol):
-    """A request or a job, as part of a trace."""
+    """A request or a job as a span of a trace."""
 
     @property
     def traceparent(self) -> str:
-        """The context of the span as the value of the header; empty without a trace."""
+        """Return the trace context of the span as the value of its header; "" without a trace."""
 
     def note(self, **attributes: str | int) -> None:
-        """Add attributes, whose dots are written as two underscores."""
+        """Add attributes to the span. Two underscores in a name stand for a dot."""
 
 
 class _PassedOn:
-    """The context of a caller, when no spans are recorded."""
+    """A span that is not recorded. It passes on the context of the caller."""
 
     def __init__(self, traceparent: str) -> None:
         self.traceparent = traceparent
@@ -39,29 +39,29 @@ class _PassedOn:
 
 
 NO_SPAN: TraceSpan = _PassedOn("")
-"""Of a request without a trace."""
+"""The span of a request without a trace."""
 # Takes the name of a span and the context of its caller, which may be empty.
 Recorder = Callable[[str, str], AbstractContextManager[TraceSpan]]
 
 
 class Recording:
-    """The recorder of this process."""
+    """Holds the recorder of this process."""
 
     recorder: Recorder | None = None
 
 
 def record_with(recorder: Recorder | None) -> None:
-    """Record spans with a recorder from now on; None ends it."""
+    """Record spans with a recorder from now on; None stops this."""
     Recording.recorder = recorder
 
 
 @contextmanager
 def span(name: str, sent: str = "") -> Iterator[TraceSpan]:
-    """Run a block as part of a trace, whose id all log lines in the block have.
+    """Run a block as a span of a trace. All log lines in the block have the id of the trace.
 
     Args:
         name: name of the span: an operation or a function.
-        sent: value of the caller's header; a malformed one counts as absent.
+        sent: value of the caller's header; a malformed value is ignored.
     """
     caller = sent if _FORMAT.fullmatch(sent) else ""
     if Recording.recorder is None:

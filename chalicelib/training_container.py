@@ -1,4 +1,4 @@
-"""Constructs the services of trainings; chalicelib/container.py has all others."""
+"""Creates the services for trainings. chalicelib/container.py creates all others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from chalicelib.stores.stores import Stores, pick
 
 
 class TrainingContainer:
-    """The services of trainings in one process."""
+    """The services of one process that trainings use."""
 
     settings: Settings
     clock: Clock
@@ -39,7 +39,7 @@ class TrainingContainer:
 
     @cached_property
     def thumbnails(self) -> ThumbnailService:
-        """Return the service of thumbnails."""
+        """Return the service that creates and returns thumbnails."""
         return ThumbnailService(self.stores.pictures, self.stores.thumbnails)
 
     @cached_property
@@ -71,7 +71,7 @@ class TrainingContainer:
 
     @cached_property
     def training_parts(self) -> TrainingPartService:
-        """Return the service that runs the parts that trainings delegate."""
+        """Return the service that computes the parts that trainings delegate."""
         s = self.stores
         return TrainingPartService(
             s.models,

@@ -1,7 +1,7 @@
-"""Passes each queue message to its service.
+"""Passes each queue message to the service that runs its job.
 
-An exception of a service is logged, and the queue delivers the message again. Services themselves
-end jobs that were refused or are out of attempts.
+If a service raises an error, it is logged, and the queue delivers the message again. The services
+themselves end jobs that were refused or have no attempts left.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ IDS = {
 
 
 SWEEP_REST_SECONDS = 30.0
-"""Time that a sweep leaves unused; the next sweep begins before it ends."""
+"""Seconds that a sweep leaves unused, so that it ends before the function is stopped."""
 COUNTING_SECONDS = 3.0
-"""Pause between two counts of waiting trainings; counts are valid for 5 seconds."""
+"""Seconds between two counts of waiting trainings. A count is valid for 5 seconds."""
 
 
 class JobFailed(Exception):
-    """A job failed. The text has only the kind of the error, because the host logs it."""
+    """A job failed. The text is only the kind of the error, because the host logs it."""
 
 
 def handle(
@@ -68,7 +68,7 @@ def handle(
     Args:
         handler: one of the functions below.
         container: the services.
-        message: the message as in the queue's event.
+        message: the message, as it is in the event of the queue.
         context: context of the Lambda function.
 
     Raises:
@@ -97,7 +97,7 @@ def handle(
 
 @contextmanager
 def _tracked(context: Any, **ids: object) -> Iterator[None]:
-    """Add the ids of a run to all of its log lines."""
+    """Add the ids of an invocation to all log lines within the block."""
     ids["invocation_id"] = getattr(context, "aws_request_id", "")
     with (
         log.bound(**{name: value for name, value in ids.items() if value}),
@@ -108,7 +108,7 @@ def _tracked(context: Any, **ids: object) -> Iterator[None]:
 
 @contextmanager
 def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
-    """Write the log line of a job: its result, duration and waiting time."""
+    """Run a job within the block, and log its result, duration and waiting time."""
     waited = max(0.0, time.time() - float(attributes.get("SentTimestamp", "inf")) / 1000)
     delivery = int(attributes.get("ApproximateReceiveCount", 1))
     began, failure = time.perf_counter(), None
@@ -131,12 +131,12 @@ def _written(attributes: Mapping[str, Any], function: str) -> Iterator[None]:
 
 
 def _remaining(context: Any) -> float:
-    """Return the time until the function is stopped, in seconds."""
+    """Return the seconds until Lambda stops the function."""
     return float(context.get_remaining_time_in_millis()) / 1000
 
 
 def _function(context: Any) -> str:
-    """Return the full name of the function that runs."""
+    """Return the full name of the running function."""
     return str(getattr(context, "function_name", ""))
 
 
@@ -146,7 +146,7 @@ def run_ingest(
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Read an upload, learn a template, or process a part of an upload, batch or training."""
+    """Read an upload, learn a template, or compute a part of an upload, batch or training."""
     if isinstance(job, IngestJob):
         container.ingest.run(job, delivery)
     elif isinstance(job, BatchJob):
@@ -175,7 +175,7 @@ def run_delete(
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Run a deletion, settle a counted call of unknown outcome, or call a webhook."""
+    """Run a deletion, settle a call of unknown outcome, or deliver an event to a webhook."""
     if isinstance(job, SettleJob):
         container.allowances.settle(job)
     elif isinstance(job, DeliverJob):
@@ -191,7 +191,7 @@ def run_deliver(
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Call a webhook."""
+    """Deliver an event to a webhook."""
     container.deliveries.run(job)
 
 
@@ -211,7 +211,7 @@ def run_receive(
     remaining_seconds: Callable[[], float],
     delivery: int = 1,
 ) -> None:
-    """Record the files that a notification of the bucket names."""
+    """Record the files that a notification of the bucket lists."""
     for record in job.records:
         found = record.s3.object
         container.upload_forms.receive(unquote_plus(found.key), found.etag)
@@ -229,10 +229,10 @@ HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Resend abandoned work, and update queue positions while many trainings wait.
+    """Run the sweep, and update queue positions while many trainings wait.
 
     Raises:
-        JobFailed: part of the sweep failed; the next sweep repeats it.
+        JobFailed: a part of the sweep failed. The next sweep repeats it.
     """
     with _tracked(context):
         try:

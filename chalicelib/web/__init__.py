@@ -1,1 +1,1 @@
-"""HTTP: declarations, parsing, records, OpenAPI. Only this folder and routes use Chalice."""
+"""HTTP: operations, parsing, records, OpenAPI. Only this folder and routes use Chalice."""

@@ -1,4 +1,4 @@
-"""The Chalice application: registers the operations, and handles threads and damaged events."""
+"""The Chalice application: registers the operations, handles threads and malformed events."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BINARY_TYPES = ("multipart/form-data", "application/pdf", "application/x-zip-com
 
 
 class PresageApp(Chalice):
-    """Routes from declarations, with a container that is built at the first call."""
+    """A Chalice application of the operations. Its container is created at the first call."""
 
     def __init__(
         self, name: str, operations: Iterable[Operation], make_container: Callable[[], Container]
@@ -48,28 +48,28 @@ class PresageApp(Chalice):
 
     @property
     def current_request(self) -> Request | None:
-        """The request of this thread."""
+        """Return the request that this thread handles."""
         # Chalice's own attribute is shared by all threads of the local front.
         return getattr(self._per_thread, "request", None)
 
     @current_request.setter
     def current_request(self, request: Request | None) -> None:
-        """Set the request; Chalice does this at the start of a request."""
+        """Set the request of this thread. Chalice calls this at the beginning of a request."""
         self._per_thread.request = request
 
     @property
     def lambda_context(self) -> Any:
-        """The Lambda context of this thread."""
+        """Return the Lambda context of this thread."""
         return getattr(self._per_thread, "context", None)
 
     @lambda_context.setter
     def lambda_context(self, context: Any) -> None:
-        """Set the context; Chalice does this at the start of an invocation."""
+        """Set the Lambda context of this thread. Chalice does this when an invocation begins."""
         self._per_thread.context = context
 
     @property
     def container(self) -> Container:
-        """The services, built at the first use."""
+        """Return the container of services, created at its first use."""
         if self._container is None:
             with self._lock:
                 # Checked again: another thread may have built it while this one waited for the
@@ -80,11 +80,11 @@ class PresageApp(Chalice):
 
     @container.setter
     def container(self, container: Container | None) -> None:
-        """Set the container of services; after None, a new one is built at the next use."""
+        """Set the container of services. After None, the next use creates a new one."""
         self._container = container
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:
-        """Answer a proxy event of the gateway, even a damaged one."""
+        """Return the answer to a proxy event of the gateway, which may be malformed."""
         began = time.perf_counter()
         event = whole_event(event)
         name = str(getattr(context, "function_name", ""))
@@ -114,20 +114,20 @@ class PresageApp(Chalice):
         return dict(super().__call__(event, context))
 
     def _answer_head(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Answer HEAD like GET, without its body and its effects."""
+        """Return the answer to HEAD: that of GET without its body. Nothing is changed."""
         with head_call() as call:
             answer = self._answer(event, context)
         return without_body(answer, has_length=call.has_length)
 
     def _allow_origin(self, event: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Add the headers by which pages of allowed origins may read an answer."""
+        """Add the headers that let pages of allowed origins read an answer."""
         origin = _header(event, "origin")
         # Without an Origin header the services are not built only to read a setting.
         if origin or (self._container and self._container.settings.allow_origins):
             answer["headers"] |= cors_headers(self.container.settings.allow_origins, origin)
 
     def _routing_problem(self, event: dict[str, Any]) -> ServiceError | None:
-        """Return the error for an event that matches no operation; None if one matches."""
+        """Return the error if no operation matches an event; None if one matches."""
         path = event["requestContext"]["resourcePath"]
         method = event["requestContext"]["httpMethod"]
         # Checked before Chalice, whose own errors have another form.
@@ -142,7 +142,7 @@ class PresageApp(Chalice):
         return None
 
     def _register(self, operation: Operation, family: str, path: str) -> None:
-        """Register one route."""
+        """Register one path of an operation."""
 
         def view(**_: str) -> Response:
             request = self.current_request
@@ -160,13 +160,13 @@ class PresageApp(Chalice):
 
 
 def _header(event: dict[str, Any], wanted: str) -> str:
-    """Return the value of a header by its name in small letters; empty if it was not sent."""
+    """Return the value of a header, given its name in lower case; "" if it was not sent."""
     return next((value for name, value in event["headers"].items() if name.lower() == wanted), "")
 
 
 @contextmanager
 def _traced(event: dict[str, Any], *, is_known: bool) -> Iterator[tracing.TraceSpan]:
-    """Answer a request as part of the caller's trace."""
+    """Handle a request in the block as a span of the caller's trace."""
     sent = _header(event, tracing.HEADER)
     if not sent and tracing.Recording.recorder is None:
         yield tracing.NO_SPAN

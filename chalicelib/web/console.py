@@ -1,6 +1,6 @@
-"""The console: a web page that uses the public API and loads nothing from other hosts.
+"""Serves the console: a web page that uses the public API and loads nothing from other hosts.
 
-The files are in chalicelib/assets/console; a test checks the digests of third-party files.
+Its files are in chalicelib/assets/console. A test checks the digests of third-party files.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ TYPES = {name: _TYPES[path.suffix] for name, path in _PLACES.items()}
 
 
 def page() -> str:
-    """Return the HTML of the page."""
+    """Return the HTML of the console."""
     return (FOLDER / PAGE).read_text(encoding="utf-8")
 
 
 def text_of(name: str) -> str:
-    """Return the content of a file of the console; the name must be a key of TYPES."""
+    """Return the content of a file of the console. The name must be in TYPES."""
     return _PLACES[name].read_text(encoding="utf-8")
 
 
 def policy(bucket_url: str) -> str:
-    """Return the content security policy of the page."""
+    """Return the content security policy of the console."""
     # Large files go directly to the bucket, and images come from it.
     bucket = f"{bucket_url} {bucket_url}/"
     return (
@@ -49,7 +49,7 @@ def policy(bucket_url: str) -> str:
 
 
 def headers(bucket_url: str) -> dict[str, str]:
-    """Return the headers of the page."""
+    """Return the HTTP headers of the console."""
     return {
         "Content-Security-Policy": policy(bucket_url),
         # A page that opened this one may not navigate it or read its address.

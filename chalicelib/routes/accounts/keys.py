@@ -1,4 +1,4 @@
-"""API keys: secrets that programs send in place of an access token. beyond.md, section 11."""
+"""API keys, which programs send instead of an access token. beyond.md, section 11."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ApiKeyForm(msgspec.Struct, rename="camel"):
 
 
 def locate_key(call: Call) -> ApiKey:
-    """Return the API key of the path."""
+    """Return the API key that the path names."""
     key_id = text_id(call.request.parameters["key_id"], ApiKeyNotFound)
     return call.container.api_keys.get(call.account, key_id)
 

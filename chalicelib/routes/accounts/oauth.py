@@ -1,4 +1,4 @@
-"""Tokens: issue and revoke them. Spec: Authentication; contract section 2."""
+"""Issues and revokes tokens. Spec: Authentication; contract section 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_toke
 
 
 class TokenForm(msgspec.Struct):
-    """Fields of a token request; the grant type decides which ones are required."""
+    """Fields of a token request. The grant type determines which of them are required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [
@@ -54,7 +54,7 @@ def _grant(call: Call, form: TokenForm) -> Granted:
 
 
 def _needed(name: str, value: str | None) -> str:
-    """Return a required field of the grant."""
+    """Return a field that the grant type requires; raise an error if it was not sent."""
     if value is None:
         raise MissingParameter(name)
     return value

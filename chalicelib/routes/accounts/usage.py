@@ -17,7 +17,7 @@ def list_usage(call: Call) -> ListAnswer:
 
 
 def whoami(call: Call) -> service_records.AccountRecord:
-    """Return the account of the token or API key. beyond.md, section 11."""
+    """Return the account that the token or API key belongs to. beyond.md, section 11."""
     return describe.account(call.account, call.scope)
 
 

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that receive events. Beyond, section 6."""
+"""Webhooks: URLs that receive events. beyond.md, section 6."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class WebhookChangesForm(msgspec.Struct):
 
 
 def locate_webhook(call: Call) -> Webhook:
-    """Return the webhook of the path."""
+    """Return the webhook that the path names."""
     hook_id = text_id(call.request.parameters["webhook_id"], WebhookNotFound)
     return call.container.webhooks.get(call.account, hook_id)
 
@@ -102,7 +102,7 @@ def delete_webhook(call: Call) -> None:
 
 
 def rotate_webhook(call: Call) -> service_records.WebhookRecord:
-    """Replace the secret of a webhook; it is returned only here."""
+    """Replace the secret of a webhook. Only this answer contains the new secret."""
     return describe.webhook(*call.container.webhooks.rotate(call.located))
 
 

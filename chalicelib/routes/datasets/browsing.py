@@ -1,4 +1,4 @@
-"""Browsing: examples for review."""
+"""Browses the examples of a dataset for review."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class BrowseQuery(msgspec.Struct, rename="camel"):
 
 
 def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
-    """Load the dataset of the path, and the label and model that the query names."""
+    """Return the dataset of the path, and the list of examples that the query selects."""
     view = locate.readable_dataset(call)
     # The raw query: an unknown id is a 404 before the 400 of another parameter.
     query = call.request.query
@@ -75,7 +75,7 @@ def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
 
 
 def browse_examples(call: Call) -> ListAnswer:
-    """Return examples for review."""
+    """Return a page of examples for review."""
     (view, located), asked = call.located, call.window
     query: BrowseQuery = call.query
     # `locate` has found label and model; the other filters are valid only now.

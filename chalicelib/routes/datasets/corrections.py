@@ -1,4 +1,4 @@
-"""Operations that correct a dataset: names, labels, examples, corrections in bulk."""
+"""Corrects datasets: their names, labels and examples, one by one or in bulk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from chalicelib.web.records import dataset_records, describe
 
 
 class DatasetChangesForm(msgspec.Struct, rename="camel"):
-    """Changes of a dataset: a new name, descriptions of labels, or both."""
+    """Changes to a dataset: a new name, descriptions of labels, or both."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "anyOf": [{"required": ["name"]}, {"required": ["labelDescriptions"]}]
@@ -43,13 +43,13 @@ class DatasetChangesForm(msgspec.Struct, rename="camel"):
     label_descriptions: DescriptionsField = None
 
     def __post_init__(self) -> None:
-        """Check that there is a change."""
+        """Raise an error if the request changes nothing."""
         if self.name is None and self.label_descriptions is None:
             raise MissingParameter("name", "The 'name' parameter is required.")
 
 
 class LabelChangesForm(msgspec.Struct, rename="camel"):
-    """Changes of a label: a new name, or a merge."""
+    """Changes to a label: a new name, or the label to merge it into."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["name"]}, {"required": ["mergeInto"]}]
@@ -65,7 +65,7 @@ class LabelChangesForm(msgspec.Struct, rename="camel"):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the fields may be combined."""
+        """Raise an error if the fields exclude each other."""
         if self.name is None and self.merge_into is None:
             raise MissingParameter("name", "Either 'name' or 'mergeInto' is required.")
         if self.name is not None and self.merge_into is not None:
@@ -76,7 +76,7 @@ Side = Annotated[float, msgspec.Meta(description="Pixels of the image as display
 
 
 class BoxItem(msgspec.Struct, rename="camel"):
-    """A box with its label, given by name or id."""
+    """A box with the name or the id of its label."""
 
     x: Side
     y: Side
@@ -91,13 +91,13 @@ BoxText = Annotated[str, msgspec.Meta(extra_json_schema={"contentMediaType": "ap
 
 
 class BoxesText(msgspec.Struct):
-    """Boxes as JSON text."""
+    """Boxes that were sent as JSON text."""
 
     boxes: list[BoxItem]
 
 
 class ExampleChangesForm(msgspec.Struct, rename="camel"):
-    """Changes of an example."""
+    """Changes to an example: another label, a new text, or new boxes."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "anyOf": [
@@ -122,7 +122,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
     ] = None
 
     def __post_init__(self) -> None:
-        """Check that the fields may be combined."""
+        """Raise an error if the fields exclude each other."""
         # Boxes belong to the image, and the other fields to one of its examples.
         if self.boxes is not None and any((self.label, self.label_id, self.document)):
             raise InvalidParameter("boxes", "send it alone; each box names its label.")
@@ -140,7 +140,7 @@ class CorrectionItem(msgspec.Struct, rename="camel"):
 
 
 class CorrectionsForm(msgspec.Struct, rename="camel"):
-    """A list of corrections, or the model whose report suggests them."""
+    """Corrections of examples, or a model whose suggestions are applied."""
 
     json_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["corrections"]}, {"required": ["fromReportOf"]}]
@@ -170,7 +170,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
     ] = MINIMUM_CONFIDENCE
 
     def __post_init__(self) -> None:
-        """Check that the fields may be combined."""
+        """Raise an error if the fields exclude each other."""
         if self.corrections is None and self.from_report_of is None:
             raise MissingParameter(
                 "corrections", "Either 'corrections' or 'fromReportOf' is required."
@@ -202,7 +202,7 @@ def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
-    """Return dataset and label of the path, and the label of the body to merge it into."""
+    """Return the dataset, the label in the path, and the label to merge it into, if any."""
     view, label = locate.label_in_path(call)
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     merge_target = None if into is None else view.label(into)
@@ -228,7 +228,7 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
 
 
 def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
-    """Return the merged label if an earlier attempt merged it."""
+    """Return the label into which an earlier attempt has merged the label of the path."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     # The label of the path no longer exists after a merge. Renaming may simply be repeated.
     found = None if into is None else locate.find_earlier_correction(call)
@@ -237,13 +237,13 @@ def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
 
 
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
-    """Remove a label with its examples."""
+    """Remove a label and its examples."""
     view, label = call.located
     return _described(call, view, call.container.corrections.remove_label(view, label))
 
 
 def example_in_path(call: Call) -> tuple[DatasetView, int]:
-    """Return dataset and example id of the path."""
+    """Return the dataset of the path, and the id of the example."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     call.container.corrections.find_example(view, example_id)
@@ -251,7 +251,7 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
 
 
 def change_example(call: Call) -> dataset_records.CorrectionRecord:
-    """Change the label or text of an example, or the boxes of its image."""
+    """Change the label or the text of an example, or all boxes of its image."""
     (view, example_id), form = call.located, call.form
     if form.boxes is not None:
         boxes = [_sent_box(one) for one in _box_items(form.boxes)]
@@ -262,20 +262,20 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
-    """Return what an earlier attempt changed of the example of the path."""
+    """Return the correction that an earlier attempt made to the example of the path."""
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     found = locate.find_earlier_correction(call, example_id)
     return None if found is None else _described(call, *found)
 
 
 def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
-    """Return what an earlier attempt changed of the dataset of the path."""
+    """Return the correction that an earlier attempt made to the dataset of the path."""
     found = locate.find_earlier_correction(call)
     return None if found is None else _described(call, *found)
 
 
 def _box_items(sent: list[BoxItem] | str) -> list[BoxItem]:
-    """Return the boxes of a list or of JSON text."""
+    """Return the boxes in a list or in JSON text."""
     if not isinstance(sent, str):
         return sent
     # The decoder recurses, so deep nesting would exhaust the stack.
@@ -300,7 +300,7 @@ def remove_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
-    """Return the dataset of the path, and the model of the body if it names one."""
+    """Return the dataset of the path, and the model in the body if it names one."""
     view = locate.readable_dataset(call)
     sent = locate.sent_text_id(call.fields.values, "fromReportOf")
     if sent is None:
@@ -310,7 +310,7 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
 
 
 def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
-    """Move or remove many examples, all or none."""
+    """Move or remove many examples. Either all corrections succeed or none."""
     (view, model), corrections = call.located, call.container.corrections
     form: CorrectionsForm = call.form
     if model is not None:
@@ -336,7 +336,7 @@ def list_corrections(call: Call) -> ListAnswer:
 def _described(
     call: Call, view: DatasetView, done: CorrectionResult
 ) -> dataset_records.CorrectionRecord:
-    """Describe a correction with the examples that it changed."""
+    """Return the record of a correction, with the examples that it changed."""
     shown = call.container.corrections.show(view, done)
     return describe.correction(view.dataset.dataset_id, done, shown)
 

@@ -28,7 +28,7 @@ class DatasetsQuery(msgspec.Struct):
 
 
 class FailedDatasetsQuery(msgspec.Struct):
-    """Selects the datasets to delete; only one value is allowed."""
+    """Selects the datasets to delete: those whose upload failed."""
 
     status: Annotated[
         # Required, so that no call deletes all datasets by mistake.
@@ -65,7 +65,7 @@ def list_datasets(call: Call) -> ListAnswer:
 
 
 def create_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Create a dataset with empty labels. Spec: Other operations."""
+    """Create a dataset without examples. Spec: Other operations."""
     form: NewDatasetForm = call.form
     described = sent_descriptions(form.label_descriptions, call.family, form.type)
     fields = NewDataset(form.name, form.type, form.language, form.labels, described)
@@ -84,14 +84,14 @@ def get_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
-    """Delete a dataset in the background; its models stay. Spec: Deletion behaviour."""
+    """Delete a dataset in the background. Its models are not deleted. Spec: Deletion behaviour."""
     # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 
 
 def delete_failed_datasets(call: Call) -> ListAnswer:
-    """Delete datasets of failed uploads, at most a hundred per call."""
+    """Delete up to a hundred datasets whose upload failed."""
     deletions = call.container.deletions
     deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)
     # A repeated call deletes the next datasets, so the list has no next page.

@@ -1,4 +1,4 @@
-"""Examples: list those of a dataset or label, add one. Spec: Example; contract section 5."""
+"""Lists the examples of datasets and labels, and adds single ones. Contract section 5."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class ExamplesQuery(msgspec.Struct):
 
 
 class LabelQuery(msgspec.Struct, rename="camel"):
-    """Selects the label."""
+    """Query parameter that selects the label."""
 
     label_id: int
 
 
 class NewExampleForm(msgspec.Struct, rename="camel"):
-    """Fields of a single text; `labelId` or `label` is required."""
+    """Fields of a single text. Either `labelId` or `label` is required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "anyOf": [{"required": ["labelId"]}, {"required": ["label"]}]
@@ -57,12 +57,12 @@ class NewExampleForm(msgspec.Struct, rename="camel"):
     label: Name | None = None
 
     def __post_init__(self) -> None:
-        """Check that the text is allowed."""
+        """Raise an error if the text is not allowed."""
         checked_text(self.document)
 
 
 class NewPictureForm(msgspec.Struct, rename="camel"):
-    """Fields of a single image in addition to the file `data`; `labelId` or `label` is required."""
+    """Fields of a single image, sent next to the file `data`. `labelId` or `label` is required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "required": ["data"],
@@ -86,14 +86,14 @@ def list_dataset_examples(call: Call) -> ListAnswer:
 
 
 def locate_label(call: Call) -> tuple[DatasetView, Label]:
-    """Return dataset and label of the path; the label by its id or its position."""
+    """Return the dataset and the label of the path. The label is named by id or position."""
     view = readable_dataset(call)
     number = locate.number_id(call.request.parameters["label_id"], LabelNotFound)
     return view, call.container.examples.label_of(view, number)
 
 
 def find_label(call: Call) -> tuple[DatasetView, Label] | None:
-    """Return the label of the query; None for an invalid id, which is refused later."""
+    """Return the label in the query; None for an invalid id, which a later check refuses."""
     label_id = locate.sent_number_id(call.request.query, "labelId", LabelNotFound)
     if label_id is None:
         return None

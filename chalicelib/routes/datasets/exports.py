@@ -1,4 +1,4 @@
-"""Exports of datasets: create one, and return its status."""
+"""Exports of datasets: creates them, and returns their status."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def create_export(call: Call) -> dataset_records.ExportRecord:
 
 
 def locate_export(call: Call) -> tuple[DatasetView, Export]:
-    """Return dataset and export of the path."""
+    """Return the dataset and the export of the path."""
     view = dataset_in_path(call)
     export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
     return view, call.container.exports.get(view, export_id)
 
 
 def get_export(call: Call) -> dataset_records.ExportRecord:
-    """Return the status of an export and the URL of its file."""
+    """Return the status of an export, and the URL of its file when that exists."""
     view, export = call.located
     return describe.export(export, call.container.exports.url(view, export))
 

@@ -1,4 +1,4 @@
-"""Feedback: misclassified texts and images with their correct labels. Contract section 5."""
+"""Feedback: misclassified texts and images with the correct label. Contract section 5."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class FeedbackForm(msgspec.Struct, rename="camel"):
     expected_label: Name
 
     def __post_init__(self) -> None:
-        """Check that the text is allowed."""
+        """Raise an error if the text is not allowed."""
         checked_text(self.document)
 
 
 class PictureFeedbackForm(msgspec.Struct, rename="camel"):
-    """Fields of feedback for an image in addition to the file `data`."""
+    """Fields of feedback for an image, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"required": ["modelId", "expectedLabel", "data"]}
     # A JSON body cannot hold a file, so only a form can succeed.
@@ -42,7 +42,7 @@ class PictureFeedbackForm(msgspec.Struct, rename="camel"):
 
 
 class BulkFeedbackForm(msgspec.Struct, rename="camel"):
-    """Fields of bulk feedback in addition to the archive `data`."""
+    """Fields of bulk feedback, sent next to the archive `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "required": ["modelId"],
@@ -73,14 +73,14 @@ def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
 
 
 def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive whose boxes become feedback of the dataset. Spec: Concepts."""
+    """Accept an archive of images whose boxes become feedback. Spec: Concepts."""
     source = upload_source(call)
     uploads = call.container.uploads
     return describe.dataset(uploads.add_feedback(call.account, call.located, source))
 
 
 def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
-    """Return the dataset of the model if an earlier attempt added the archive."""
+    """Return the model's dataset if an earlier attempt has added the archive."""
     model = model_in_body(call)
     if model is None or call.keyed is None:
         return None

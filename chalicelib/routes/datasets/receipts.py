@@ -1,4 +1,4 @@
-"""Receipts: the results of uploads, row by row. Contract section 5, receipts."""
+"""Receipts: the result of each upload, with its rejected rows. Contract section 5, receipts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.web.records import dataset_records, describe
 
 
 def list_receipts(call: Call) -> ListAnswer:
-    """List the receipts of a dataset, newest first."""
+    """List the upload receipts of a dataset, newest first."""
     asked = call.window
     page = call.container.receipts.list(call.located, asked.offset, asked.count)
     return list_answer(page, describe.receipt, asked)

@@ -1,4 +1,4 @@
-"""Forms for files too large for the gateway. Contract section 5, POST /v2/uploads."""
+"""Presigned forms for files too large for the gateway. Contract section 5, POST /v2/uploads."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chalicelib.web.records import dataset_records
 
 
 class IssueForm(msgspec.Struct):
-    """Fields of a request for a form."""
+    """Fields of a request for a presigned form."""
 
     name: Name | None = None
 
 
 def issue_upload(call: Call) -> dataset_records.UploadRecord:
-    """Issue a presigned form; later calls send its `path` as their `path` or `sampleLocation`."""
+    """Issue a presigned form. Later calls refer to its file by `path` or `sampleLocation`."""
     form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
     return dataset_records.UploadRecord(

@@ -39,7 +39,7 @@ ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
 
 class UploadForm(msgspec.Struct, rename="camel"):
-    """Fields of an upload of texts in addition to the file `data`."""
+    """Fields of an upload of texts, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"required": ["type"], **ONE_SOURCE}
     # A JSON body cannot hold a file, so it must have a URL.
@@ -62,7 +62,7 @@ class UploadForm(msgspec.Struct, rename="camel"):
 
 
 class PictureUploadForm(msgspec.Struct, rename="camel"):
-    """Fields of an upload of images in addition to the file `data`."""
+    """Fields of an upload of images, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
@@ -79,19 +79,19 @@ class PictureUploadForm(msgspec.Struct, rename="camel"):
 
 
 class ValidateForm(UploadForm, rename="camel"):
-    """Fields of a validation of texts in addition to the file `data`."""
+    """Fields of a validation of texts, sent next to the file `data`."""
 
     preview: bool = False
 
 
 class PictureValidateForm(PictureUploadForm, rename="camel"):
-    """Fields of a validation of images in addition to the file `data`."""
+    """Fields of a validation of images, sent next to the file `data`."""
 
     preview: bool = False
 
 
 class AddForm(msgspec.Struct, rename="camel"):
-    """Fields of an upload to an existing dataset in addition to the file `data`."""
+    """Fields of an upload to an existing dataset, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = ONE_SOURCE
     json_rules: ClassVar[dict[str, Any]] = {"required": ["path"]}
@@ -111,7 +111,7 @@ class AddForm(msgspec.Struct, rename="camel"):
 
 
 class OldChangesForm(AddForm, rename="camel"):
-    """Fields of an old call: a file adds examples, a name without a file renames the dataset."""
+    """Fields of the old PUT call: a file adds examples; only a name renames the dataset."""
 
     form_rules: ClassVar[dict[str, Any]] = {}
     json_rules: ClassVar[dict[str, Any]] = {}
@@ -120,32 +120,32 @@ class OldChangesForm(AddForm, rename="camel"):
 
 
 def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file of texts as a dataset; a worker reads it."""
+    """Accept a file of texts as a new dataset, which a worker reads."""
     return _created(call, _text_fields(call))
 
 
 def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of images as a dataset; a worker reads it."""
+    """Accept an archive of images as a new dataset, which a worker reads."""
     return _created(call, UploadFields(call.form.name, call.form.type))
 
 
 def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file of texts as a dataset and read it within the call."""
+    """Accept a file of texts as a new dataset, and read it within the call."""
     return _finished(call, _text_fields(call))
 
 
 def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of images as a dataset and read it within the call."""
+    """Accept an archive of images as a new dataset, and read it within the call."""
     return _finished(call, UploadFields(call.form.name, call.form.type))
 
 
 def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
-    """Return what an upload of texts would become. beyond.md, section 1."""
+    """Describe the dataset that an upload of texts would create. beyond.md, section 1."""
     return _validated(call, _text_fields(call))
 
 
 def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
-    """Return what an upload of an archive would become. beyond.md, section 1."""
+    """Describe the dataset that an upload of images would create. beyond.md, section 1."""
     return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
@@ -162,7 +162,7 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Add a file to a dataset; without a file, rename the dataset."""
+    """Add the examples of a file to a dataset; without a file, rename the dataset."""
     form: OldChangesForm = call.form
     if form.name is None or form.path is not None or "data" in call.fields.files:
         return add_to_dataset(call)
@@ -172,13 +172,13 @@ def put_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
-    """Return the dataset that an earlier attempt created; a worker reads it."""
+    """Return the dataset that an earlier attempt created. A worker reads its file."""
     view = created_dataset(call)
     return None if view is None else describe.dataset(view)
 
 
 def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
-    """Return the dataset of the path if an earlier attempt added the file."""
+    """Return the dataset of the path if an earlier attempt has added the file."""
     receipt_id = call.keyed.object_id if call.keyed else ""
     # The id of the receipt was reserved with the key, so it identifies the attempt.
     found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
@@ -230,7 +230,7 @@ _FORMS = {
 def _operation(
     family: str, name: str, path: str, view: Any, summary: str, *, stores: bool = True
 ) -> Operation:
-    """Return the declaration of a call that reads a whole dataset."""
+    """Return the declaration of an upload or of a validation of a new dataset."""
     return Operation(
         name=name,
         method="POST",

@@ -1,6 +1,6 @@
-"""Calls of typed clients of version 1.0 that version 2.0 does not have: labels, one example.
+"""Calls that only version 1.0 of the API has: labels, and single examples.
 
-These calls exist only below `/v1`, and return the records of labels and examples. Contract section
+The calls exist only below `/v1`. They return the records of labels and examples. Contract section
 4.
 """
 
@@ -24,7 +24,7 @@ LABELS = "/v2/:family/datasets/{dataset_id}/labels"
 
 
 class NewLabelForm(msgspec.Struct):
-    """Fields of a label."""
+    """Fields of a new label."""
 
     name: Name
 
@@ -42,19 +42,19 @@ def get_label(call: Call) -> dataset_records.LabelRecord:
 
 
 def add_label(call: Call) -> dataset_records.LabelRecord:
-    """Add a label without examples, or return the existing label of this name."""
+    """Add a label without examples. If a label with this name exists, return it."""
     return describe.label(call.container.version_1.add_label(call.located, call.form.name))
 
 
 def locate_example(call: Call) -> tuple[DatasetView, Example]:
-    """Load dataset and example of the path."""
+    """Return the dataset and the example of the path."""
     view = locate.readable_dataset(call)
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
     return view, call.container.version_1.find_example(view, example_id)
 
 
 def get_example(call: Call) -> dataset_records.ExampleRecord:
-    """Return one example; counts towards the monthly limit of such calls."""
+    """Return one example. The call counts towards the monthly limit of such calls."""
     view, example = call.located
     return describe.example(call.container.version_1.show_example(call.account, view, example))
 

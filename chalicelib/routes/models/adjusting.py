@@ -1,4 +1,4 @@
-"""Adjusts a model to texts as users send them. beyond.md, section 15."""
+"""Adjusts a model to texts of users. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class AdjustForm(msgspec.Struct, rename="camel"):
-    """Fields of an adjustment in addition to the file `data`."""
+    """Fields of an adjustment, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES]}
     # Without `data`: a JSON body cannot hold a file.
@@ -37,7 +37,7 @@ class AdjustForm(msgspec.Struct, rename="camel"):
 
 
 def locate(call: Call) -> tuple[Model, DatasetView | None]:
-    """Return the model of the path, and the dataset if the body names one."""
+    """Return the model of the path, and the dataset in the body if it names one."""
     try:
         model = model_in_path(call)
     except PrebuiltHasCardOnly as prebuilt:
@@ -66,7 +66,7 @@ def adjust_model(call: Call) -> model_records.TrainingRecord:
 
 
 def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
-    """Return the training of the model if an earlier attempt queued the adjustment."""
+    """Return the training of the model if an earlier attempt has queued the adjustment."""
     model = model_in_path(call)
     # The mark in the row is that of the call which queued the last run.
     if call.keyed is None or model.mark != call.keyed.object_id:

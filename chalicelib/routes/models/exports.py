@@ -1,4 +1,4 @@
-"""Exports of models: create one, and return its status."""
+"""Exports of models: creates them, and returns their status."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
 
 
 def create_model_export(call: Call) -> model_records.ModelExportRecord:
-    """Write a model, with everything that its predictions need, to a file in the background."""
+    """Write a model to a file in the background, with everything that predictions need."""
     form: ModelExportForm = call.form
     model = call.container.model_versions.at(call.located, form.model_version)
     return describe_versions.model_export(call.container.model_exports.create(model, form.format))
 
 
 def locate_model_export(call: Call) -> Export:
-    """Return the export of the path."""
+    """Return the export that the path names."""
     model = model_in_path(call)
     export_id = text_id(call.request.parameters["export_id"], ExportNotFound)
     found: Export = call.container.model_exports.get(model, export_id)
@@ -38,7 +38,7 @@ def locate_model_export(call: Call) -> Export:
 
 
 def get_model_export(call: Call) -> model_records.ModelExportRecord:
-    """Return the status of an export of a model and the URL of its file."""
+    """Return the status of a model's export, and the URL of its file when that exists."""
     url = call.container.model_exports.url(call.located)
     return describe_versions.model_export(call.located, url)
 

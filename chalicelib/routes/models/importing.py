@@ -1,4 +1,4 @@
-"""Imports of models that an installation of Presage exported. beyond.md, section 13."""
+"""Imports models that an installation of Presage has exported. beyond.md, section 13."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class ImportForm(msgspec.Struct, rename="camel"):
-    """Fields of an import in addition to the file `data`."""
+    """Fields of an import, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": [one]} for one in ("data", "path")]
@@ -28,14 +28,14 @@ class ImportForm(msgspec.Struct, rename="camel"):
 
 
 def import_model(call: Call) -> model_records.ModelRecord:
-    """Queue the import of an exported model; poll it like a training."""
+    """Queue the import of an exported model. Its status is that of a training."""
     source = upload_source(call)
     imports = call.container.imports
     return describe.model(imports.request(call.account, call.family, source, call.form.name))
 
 
 def recover_import(call: Call) -> model_records.ModelRecord | None:
-    """Return the model that an earlier attempt queued."""
+    """Return the model whose import an earlier attempt has queued."""
     with suppress(ModelNotFound):
         model_id = call.keyed.object_id if call.keyed else ""
         return describe.model(call.container.models.get(call.account.account_id, model_id))

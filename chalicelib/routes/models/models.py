@@ -28,7 +28,7 @@ class ModelsQuery(msgspec.Struct):
 
 
 class VersionQuery(msgspec.Struct, rename="camel"):
-    """The version of a model."""
+    """Selects a version of a model."""
 
     model_version: ModelVersionNumber | None = None
 
@@ -49,7 +49,7 @@ class EvaluationQuery(VersionQuery, rename="camel"):
 
 
 class EvaluationListRecord(ListRecord):
-    """The list record of an evaluation."""
+    """The list record of an evaluation, with the calibration of the predictions."""
 
     total: int
     reliability: list[model_records.ReliabilityRecord]
@@ -80,7 +80,7 @@ def list_learning_curve(call: Call) -> ListAnswer:
 
 
 def list_evaluation(call: Call) -> ListAnswer:
-    """List predictions for held-out examples of a model's own dataset."""
+    """List predictions for held-out examples of the model's dataset."""
     query: EvaluationQuery = call.query
     wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
     asked = call.window
@@ -94,7 +94,7 @@ def list_evaluation(call: Call) -> ListAnswer:
 
 
 def load_card(call: Call) -> dict[str, Any]:
-    """Return the card of a model, also of a prebuilt one."""
+    """Return the card of a model, which may be a prebuilt one."""
     model_id = model_id_in_path(call)
     return call.container.models.card(call.account.account_id, model_id)
 
@@ -114,7 +114,7 @@ def get_card(call: Call) -> dict[str, Any]:
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
-    """Return the model as if it served the version that the query names."""
+    """Return a copy of the model that serves the version in the query."""
     query: VersionQuery = call.query
     return call.container.model_versions.at(model or call.located, query.model_version)
 

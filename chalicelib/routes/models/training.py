@@ -26,7 +26,7 @@ UploadPath = Annotated[
 
 
 class TrainParams(msgspec.Struct, rename="camel"):
-    """Known members of `trainParams`; others are ignored."""
+    """Known members of `trainParams`. Other members are ignored."""
 
     train_split_ratio: Share | UnsetType = UNSET
     with_feedback: bool | UnsetType = UNSET
@@ -82,7 +82,7 @@ def train(call: Call) -> model_records.TrainingRecord:
 
 
 def retrain(call: Call) -> model_records.TrainingRecord:
-    """Queue another training of a model, which keeps its id. Spec: Other operations, retrain."""
+    """Queue another training of a model, under the same id. Spec: Other operations, retrain."""
     request = _request(call.form)
     return describe.training(
         call.container.training.retrain(call.account, call.located, request, call.seconds_left)
@@ -90,12 +90,12 @@ def retrain(call: Call) -> model_records.TrainingRecord:
 
 
 def get_training(call: Call) -> model_records.TrainingRecord:
-    """Return the latest training of a model. Spec: Model training status."""
+    """Return the latest training of a model, with its status. Spec: Model training status."""
     return describe.training(call.container.training.view(call.located))
 
 
 def recover_training(call: Call) -> model_records.TrainingRecord | None:
-    """Return the training that an earlier attempt queued."""
+    """Return the training that an earlier attempt has queued."""
     with suppress(ModelNotFound):
         model_id = call.keyed.object_id if call.keyed else ""
         model = call.container.models.get(call.account.account_id, model_id)
@@ -104,7 +104,7 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
 
 
 def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
-    """Return the model of the body if an earlier attempt queued its training."""
+    """Return the model in the body if an earlier attempt has queued its training."""
     model = model_in_body(call)
     # The mark in the row is that of the call which queued the last training.
     if model is None or call.keyed is None or model.mark != call.keyed.object_id:
@@ -122,7 +122,7 @@ def _request(form: TrainForm | RetrainForm) -> TrainRequest:
 
 
 def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
-    """Return the known members of `trainParams` with their types, as answers repeat them."""
+    """Return the known members of `trainParams`, converted to their types."""
     members = _decoded(sent) if isinstance(sent, str) else sent
     if members is None:
         return None
@@ -147,7 +147,7 @@ def _unlabelled(sent: object) -> object:
 
 
 def _decoded(text: str) -> dict[str, Any] | None:
-    """Decode `trainParams` from JSON text."""
+    """Parse `trainParams` that was sent as JSON text."""
     # The decoder recurses, so deep nesting would exhaust the stack.
     if is_too_deep(text):
         raise InvalidParameter("trainParams", "the JSON text is nested too deeply.")

@@ -36,7 +36,7 @@ class CompareForm(msgspec.Struct, rename="camel"):
 
 
 def locate_version(call: Call) -> tuple[Model, int]:
-    """Return model and version number of the path."""
+    """Return the model and the version number of the path."""
     model = model_in_path(call)
     number = whole_number(call.request.parameters["version"])
     if number is None or not 1 <= number <= LARGEST_VERSION:
@@ -46,7 +46,7 @@ def locate_version(call: Call) -> tuple[Model, int]:
 
 
 def list_model_versions(call: Call) -> ListAnswer:
-    """List the kept versions of a model, newest first."""
+    """List the stored versions of a model, newest first."""
     versions = call.container.model_versions.list(call.located)
     page = ListPage(tuple(versions), 0, has_more=False)
     return list_answer(page, describe_versions.model_version, _ALL)

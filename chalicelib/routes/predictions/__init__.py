@@ -1,4 +1,4 @@
-"""Predictions for texts and images, readings of documents, templates, batches and rankings."""
+"""Predictions for texts and images, OCR of documents, form templates, batches and rankings."""
 
 from chalicelib.routes.predictions import batches, documents, pictures, templates, texts
 

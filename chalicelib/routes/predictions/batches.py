@@ -1,6 +1,6 @@
-"""Batches: predictions for many texts, images or documents in the background. Beyond, section 4.
+"""Batches: predictions for many texts, images or documents. beyond.md, section 4.
 
-A ranking selects what to label next (section 7), and is a batch as well.
+A ranking, which selects what to label next (section 7), is a batch as well.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ RankedCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKED)]
 
 
 class BatchForm(msgspec.Struct, rename="camel"):
-    """Fields of a batch of texts in addition to the file `data`."""
+    """Fields of a batch of texts, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES]}
     # Without `data`: a JSON body cannot hold a file.
@@ -90,7 +90,7 @@ class BatchForm(msgspec.Struct, rename="camel"):
 
 
 class PictureBatchForm(msgspec.Struct, rename="camel"):
-    """Fields of a batch of images or documents in addition to the files."""
+    """Fields of a batch of images or documents, sent next to the files."""
 
     form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
@@ -119,7 +119,7 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
 
 
 class PictureRankingForm(msgspec.Struct, rename="camel"):
-    """Fields of a ranking of images in addition to the file `data`."""
+    """Fields of a ranking of images, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
     json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
@@ -135,13 +135,13 @@ class PictureRankingForm(msgspec.Struct, rename="camel"):
 
 
 class RankingForm(PictureRankingForm, rename="camel"):
-    """Fields of a ranking of texts in addition to the file `data`."""
+    """Fields of a ranking of texts, sent next to the file `data`."""
 
     text_column: Column | None = None
 
 
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
-    """Return the model of the body, and the dataset if it names one."""
+    """Return the model in the body, and the dataset if the body names one."""
     view = dataset_in_body(call)
     if view is not None and view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)
@@ -196,13 +196,13 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
 
 
 def create_ranking(call: Call) -> model_records.BatchRecord:
-    """Select the texts that are most worth labelling, in the background."""
+    """Select the texts whose labels would improve the model most, in the background."""
     form: RankingForm = call.form
     return _ranking(call, form, checked_column(form.text_column, "textColumn"))
 
 
 def create_picture_ranking(call: Call) -> model_records.BatchRecord:
-    """Select the images that are most worth labelling, in the background."""
+    """Select the images whose labels would improve the model most, in the background."""
     return _ranking(call, call.form)
 
 
@@ -224,7 +224,7 @@ def _ranking(
 
 
 def _columns(form: BatchForm | PictureBatchForm) -> str:
-    """Return the columns of the result; refuse columns that JSON lines cannot have."""
+    """Return the columns of the result; raise an error for columns that JSON lines do not have."""
     if form.format == JSONL:
         remedy = "send format=csv or format=xlsx, or leave it out."
         if form.columns == INPUT:
@@ -241,7 +241,7 @@ def _columns(form: BatchForm | PictureBatchForm) -> str:
 
 
 def _reading(form: PictureBatchForm) -> dict[str, object]:
-    """Return the request fields that apply to each document of the batch."""
+    """Return the fields of the request that apply to each document."""
     if form.format != JSONL:
         raise InvalidParameter(
             "format", f"{form.format} is for labels; use jsonl for batches that read documents."
@@ -260,7 +260,7 @@ def _reading(form: PictureBatchForm) -> dict[str, object]:
 
 
 def _template(call: Call) -> bytes | None:
-    """Validate the form template of the call; return its content if the caller sent one."""
+    """Check the form template of the call; return its bytes, or None if none was sent."""
     form: PictureBatchForm = call.form
     source = sent_template(call)
     # Validated within the call, so that a bad template does not fail the batch later.
@@ -286,18 +286,18 @@ def list_batches(call: Call) -> ListAnswer:
 
 
 def locate_batch(call: Call) -> Batch:
-    """Return the batch of the path."""
+    """Return the batch that the path names."""
     batch_id = text_id(call.request.parameters["batch_id"], BatchNotFound)
     return call.container.batches.get(call.account, call.family, batch_id)
 
 
 def get_batch(call: Call) -> model_records.BatchRecord:
-    """Return the status of a batch and the URL of its result."""
+    """Return the status of a batch, and the URL of its result when that exists."""
     return _described(call, call.located)
 
 
 def delete_batch(call: Call) -> model_records.BatchRecord:
-    """Cancel a batch, or delete a finished one with its result."""
+    """Cancel a running batch, or delete a finished one with its result."""
     return describe.batch(call.container.batches.delete(call.located))
 
 

@@ -1,4 +1,4 @@
-"""Text, tables, contacts and forms of images and PDFs. Contract section 6."""
+"""OCR of images and PDFs: text, tables, contacts and forms. Contract section 6."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TEMPLATE_RULES = {
 
 
 class OcrForm(msgspec.Struct, rename="camel"):
-    """Fields of a call that reads a document, in addition to the file `sampleContent`."""
+    """Fields of an OCR call, sent next to the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = {"allOf": [FORM_RULES, _TEMPLATE_RULES]}
     json_rules: ClassVar[dict[str, Any]] = {"allOf": [JSON_RULES, _TEMPLATE_RULES]}
@@ -75,7 +75,7 @@ class OcrForm(msgspec.Struct, rename="camel"):
 
 
 def find_model(call: Call) -> ServedModel | None:
-    """Return the model of the body; None for an invalid id, which is refused later."""
+    """Return the model in the body; None for an invalid id, which a later check refuses."""
     model = served_in_body(call)
     if model is not None and model.type == OCR:
         call.container.ocr.require_networks(model)
@@ -83,7 +83,7 @@ def find_model(call: Call) -> ServedModel | None:
 
 
 def run_ocr(call: Call) -> OcrRecord:
-    """Read an image or PDF. Spec: POST /v2/vision/ocr."""
+    """Return what OCR finds in an image or PDF. Spec: POST /v2/vision/ocr."""
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
@@ -96,14 +96,14 @@ def run_ocr(call: Call) -> OcrRecord:
 
 
 def _template(call: Call) -> FormTemplate:
-    """Return the template that the call sends or names."""
+    """Return the form template that the call sends or names."""
     form: OcrForm = call.form
     form_type = None if form.form_type is None else str(form.form_type)
     return call.container.ocr.template(sent_template(call), form_type)
 
 
 def _within_limits(record: OcrRecord) -> OcrRecord:
-    """Return the record, or raise BadRequest if it is too large for an answer."""
+    """Return the record; raise BadRequest if it is too large for an answer."""
     size = wire_bytes(msgspec.json.encode(record))
     if size > MAX_ANSWER_BYTES:
         raise BadRequest(

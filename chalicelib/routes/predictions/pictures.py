@@ -33,7 +33,7 @@ from chalicelib.web.records import describe, model_records
 
 
 class PictureForm(msgspec.Struct, rename="camel"):
-    """Fields of a detection in addition to the file `sampleContent`."""
+    """Fields of a detection, sent next to the file `sampleContent`."""
 
     form_rules: ClassVar[dict[str, Any]] = FORM_RULES
     json_rules: ClassVar[dict[str, Any]] = JSON_RULES
@@ -47,7 +47,7 @@ class PictureForm(msgspec.Struct, rename="camel"):
 
 
 class PredictionForm(PictureForm, rename="camel"):
-    """Fields of a prediction in addition to the file `sampleContent`."""
+    """Fields of a prediction, sent next to the file `sampleContent`."""
 
     explain: Explain = False
 
@@ -83,7 +83,7 @@ def _predict(
 def _operation(
     name: str, path: str, view: Any, summary: str, form: type, answer: type
 ) -> Operation:
-    """Return the declaration of `predict` or `detect`."""
+    """Return the declaration of the operation `predict` or `detect`."""
     return Operation(
         name=name,
         method="POST",

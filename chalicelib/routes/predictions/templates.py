@@ -1,4 +1,4 @@
-"""Form templates that are learned from examples. beyond.md, section 16."""
+"""Learns form templates from examples. beyond.md, section 16."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chalicelib.web.records.template_records import LearnedTemplateRecord, learn
 
 
 class LearnForm(msgspec.Struct, rename="camel"):
-    """Fields of a call that learns a template, in addition to the file `data`."""
+    """Fields of a call that learns a template, sent next to the file `data`."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [{"required": ["data"]}, {"required": ["path"]}]
@@ -47,18 +47,18 @@ def learn_template(call: Call) -> LearnedTemplateRecord:
 
 
 def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None]:
-    """Return the job of the path, and its result if there is one."""
+    """Return the job of the path, and its result when that exists."""
     learning_id = text_id(call.request.parameters["learning_id"], LearningNotFound)
     return call.container.templates.get(call.account, learning_id)
 
 
 def get_learned_template(call: Call) -> LearnedTemplateRecord:
-    """Return the status of a job and the template."""
+    """Return the status of a job, and the learned template when that exists."""
     return learned_template(*call.located)
 
 
 def recover_learning(call: Call) -> LearnedTemplateRecord | None:
-    """Return the job that an earlier attempt created."""
+    """Return the job that an earlier attempt has created."""
     with suppress(LearningNotFound):
         learning_id = call.keyed.object_id if call.keyed else ""
         return learned_template(*call.container.templates.get(call.account, learning_id))

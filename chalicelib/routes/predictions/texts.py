@@ -30,7 +30,7 @@ class TextForm(msgspec.Struct, rename="camel"):
     sample_id: str | UnsetType = UNSET
 
     def __post_init__(self) -> None:
-        """Check that the text is allowed."""
+        """Raise an error if the text is not allowed."""
         checked_text(self.document)
 
 
@@ -45,7 +45,7 @@ def predict_sentiment(call: Call) -> model_records.PredictionRecord:
 
 
 def predict_entities(call: Call) -> NoReturn:
-    """Raise an error: named entities are not offered. Contract section 5."""
+    """Raise the error for named entities, which are not recognised. Contract section 5."""
     # Clients of the old API call this, and get a clearer text than an unknown route would give.
     raise EntitiesNotOffered
 

@@ -1,4 +1,4 @@
-"""Deletions, the console, and descriptions of the service."""
+"""Status of deletions, the console, health, and the API documentation."""
 
 from chalicelib.routes.service import console, deletions, description
 

@@ -1,4 +1,4 @@
-"""The console and its files, and the redirect of `/`. Contract section 1, Success."""
+"""The files of the console, and the redirect of `/`. Contract section 1, Success."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILE_HEADERS = {"Cache-Control": "max-age=300", "X-Content-Type-Options": "nosni
 
 
 def get_console(call: Call) -> TextAnswer:
-    """Return the page of the console."""
+    """Return the HTML page of the console."""
     headers = console.headers(call.container.stores.artifacts.bucket_url)
     return TextAnswer(console.page(), console.HTML, headers)
 
@@ -30,7 +30,7 @@ def get_console_file(call: Call) -> TextAnswer:
 
 
 def get_root(call: Call) -> TextAnswer:
-    """Redirect browsers to the console, and other clients to the docs."""
+    """Redirect browsers to the console, and other clients to the documentation."""
     is_browser = "text/html" in call.request.header("accept").lower()
     path = CONSOLE if is_browser else DOCS
     place = call.request.path.rstrip("/") + path

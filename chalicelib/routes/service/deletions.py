@@ -1,4 +1,4 @@
-"""The state of a deletion. Spec: Deletion record."""
+"""Returns the status of a deletion. Spec: Deletion record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.web.records import describe, service_records
 
 
 def get_deletion(call: Call) -> service_records.DeletionRecord:
-    """Return the progress of a deletion. Spec: Deletion status."""
+    """Return the status and progress of a deletion. Spec: Deletion status."""
     deletion_id = locate.text_id(call.request.parameters["deletion_id"], DeletionNotFound)
     deletions = call.container.deletions
     return describe.deletion(deletions.get(call.account.account_id, deletion_id))

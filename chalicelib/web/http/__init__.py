@@ -1,1 +1,1 @@
-"""Requests, answers and pages as the gateway carries them."""
+"""Requests, responses and pages of lists, in the form of the gateway."""

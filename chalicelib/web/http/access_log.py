@@ -1,6 +1,6 @@
 """Writes one log line per request: route, status, time, size, account.
 
-A path may contain a token, so the line has the template of the route, and never path, query or
+A path can contain a token. So the line has the template of the route, and never path, query or
 body. operation.py adds the account.
 """
 
@@ -20,7 +20,7 @@ _MAX_ID = 100
 
 
 def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
-    """Return the ids of the gateway and of the invocation, for every log line of a request."""
+    """Return the ids of the request and of the invocation, which all its log lines contain."""
     ids = {
         "request_id": str(event["requestContext"].get("requestId") or ""),
         "invocation_id": str(getattr(context, "aws_request_id", "") or ""),
@@ -39,11 +39,11 @@ def write_access(
     """Write the log line of a request.
 
     Args:
-        event: the event.
-        answer: the answer for the gateway.
+        event: the event of the gateway.
+        answer: the answer in the form of the gateway.
         seconds: time from the event to the answer.
-        is_known: whether the event names a route of the service.
-        operation: name of the operation that answered, and its family.
+        is_known: whether the path is a route of the service.
+        operation: name and family of the operation that answered.
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER
@@ -69,7 +69,7 @@ def write_access(
 
 
 def body_size(answer: Mapping[str, Any]) -> int:
-    """Return the size in bytes of an answer's body as the caller receives it."""
+    """Return the size of an answer's body in bytes, as the caller receives it."""
     body = str(answer.get("body") or "")
     if answer.get("isBase64Encoded"):
         return len(body) * 3 // 4 - body[-2:].count("=")

@@ -1,6 +1,6 @@
-"""Headers by which pages of other origins may read answers. See docs/settings.md.
+"""Headers that let web pages of other origins read answers. See docs/settings.md.
 
-Credentials are never allowed: a page sends its token in a header and needs no cookies.
+Credentials are never allowed. A page sends its token in a header and needs no cookies.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OPEN_HEADERS = {ALLOW_ORIGIN: ANY, _EXPOSE: EXPOSED}
 
 
 def cors_headers(allowed: Sequence[str], origin: str) -> dict[str, str]:
-    """Return the headers by which a page of an allowed `origin` may read an answer."""
+    """Return the headers that let a page of `origin` read an answer, if it is allowed."""
     if ANY in allowed:
         return dict(OPEN_HEADERS)
     if not allowed:

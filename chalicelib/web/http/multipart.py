@@ -1,8 +1,7 @@
-"""Reads multipart/form-data as real clients send it. Contract section 1, Multipart.
+"""Parses multipart/form-data as real clients send it. Contract section 1, Multipart.
 
-The name of a field, not its `filename`, decides whether it is a file. The parser is
-python-multipart, because the parser of the standard library corrupts a file that ends with
-`--B----B--`.
+The name of a field decides whether it is a file, not its `filename`. The parser is
+python-multipart, because that of the standard library damages a file that ends with `--B----B--`.
 """
 
 from __future__ import annotations
@@ -38,21 +37,21 @@ _EXTENDED = re.compile(
 
 @dataclass
 class FormPart:
-    """One part of a body."""
+    """One part of a multipart body."""
 
     headers: dict[str, str] = field(default_factory=dict)
-    """Values by lower-case name."""
+    """Header values by name in lower case."""
     chunks: list[bytes] = field(default_factory=list)
-    """Chunks of the content, in its transfer encoding."""
+    """Content in several chunks, in its transfer encoding."""
     name: str = ""
-    """Field name."""
+    """Name of the field."""
     file_name: str = ""
     """Base name of the file; empty if none was sent."""
     charset: str = "utf-8"
-    """Character set of a text."""
+    """Character set of the content if it is text."""
 
     def content(self) -> bytes:
-        """Return the decoded content; raise InvalidParameter if that is not possible."""
+        """Return the decoded content; raise InvalidParameter if it cannot be decoded."""
         # Not joined if there is one chunk: that would copy a file of many megabytes.
         raw = self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
         encoding = self.headers.get("content-transfer-encoding", "binary").strip().lower()
@@ -80,7 +79,7 @@ class FormPart:
 
 
 class _Reader:
-    """Collects the parts of a parser; its methods are the parser's callbacks."""
+    """Collects the parts that a parser finds. Its methods are the callbacks of the parser."""
 
     def __init__(self) -> None:
         self.parts: list[FormPart] = []
@@ -110,10 +109,11 @@ class _Reader:
 
 
 def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
-    """Yield the named parts of a multipart body.
+    """Yield the parts of a multipart body that have a name.
 
     Raises:
-        BadRequest: there is no boundary or part, there are too many parts, or the end is missing.
+        BadRequest: there is no boundary or no part, there are too many parts, or the end is
+            missing.
     """
     reader = _Reader()
     try:
@@ -132,7 +132,7 @@ def read_parts(body: bytes, content_type: str) -> Iterator[FormPart]:
 
 
 def boundary_of(content_type: str) -> str:
-    """Return the boundary of a content type; raise BadRequest if there is none."""
+    """Return the boundary in a content type; raise BadRequest if there is none."""
     _, options = parse_options_header(_encodable(content_type))
     boundary = options.get(b"boundary", b"").decode("latin-1").strip()
     if not boundary:
@@ -148,12 +148,12 @@ def boundary_of(content_type: str) -> str:
 
 
 def base_name(path: str) -> str:
-    """Return a file name without folders, with separators of any operating system."""
+    """Return a file name without its folders, whatever their separator."""
     return path.replace("\\", "/").rsplit("/", 1)[-1].strip()
 
 
 def _without_preamble(body: bytes, boundary: str) -> bytes:
-    """Return a body from its first boundary on."""
+    """Return a body without the text before its first boundary."""
     # RFC 2046 allows a preamble, which the parser does not expect.
     delimiter = b"--" + boundary.encode("latin-1")
     found = re.search(rb"(?:^|\n)(?P<line>" + re.escape(delimiter) + rb"(?:--)?[ \t]*\r?\n)", body)
@@ -161,7 +161,7 @@ def _without_preamble(body: bytes, boundary: str) -> bytes:
 
 
 def _without_padding(body: bytes, boundary: str) -> bytes:
-    """Remove white space after boundaries, which RFC 2046 allows and the parser does not."""
+    """Remove white space after boundaries. RFC 2046 allows it, but the parser does not."""
     # The pattern begins with the boundary, so that a large body is searched fast.
     delimiter = b"--" + boundary.encode("latin-1")
     padded = re.compile(b"(" + re.escape(delimiter) + rb"(?:--)?)[ \t]+(?=\r\n)")
@@ -188,7 +188,7 @@ def _parser(boundary: str, reader: _Reader) -> MultipartParser:
 
 
 def _name(part: FormPart) -> None:
-    """Set the name, file name and character set of a part from its headers."""
+    """Set name, file name and character set of a part, as its headers give them."""
     disposition = part.headers.get("content-disposition", "")
     _, options = parse_options_header(_encodable(disposition))
     extended = _extended_parameters(disposition)
@@ -203,7 +203,10 @@ def _name(part: FormPart) -> None:
 
 
 def _parameter(options: dict[bytes, bytes], name: bytes) -> str | None:
-    """Return a parameter's text, in UTF-8 or as encoded words of RFC 2047; None if it is absent."""
+    """Return the value of a header parameter; None if it is missing.
+
+    The value may be UTF-8 or encoded words of RFC 2047.
+    """
     raw = options.get(name)
     if raw is None:
         return None
@@ -217,7 +220,7 @@ def _parameter(options: dict[bytes, bytes], name: bytes) -> str | None:
 
 
 def _extended_parameters(disposition: str) -> dict[str, str]:
-    """Return the parameters that are written as RFC 5987 has it: `filename*=UTF-8''caf%C3%A9`."""
+    """Return the parameters in the notation of RFC 5987, such as `filename*=UTF-8''caf%C3%A9`."""
     found = {}
     # A quoted text may hold what looks like a parameter.
     for match in _EXTENDED.finditer(_QUOTED.sub('""', disposition)):
@@ -228,5 +231,5 @@ def _extended_parameters(disposition: str) -> dict[str, str]:
 
 
 def _encodable(value: str) -> str:
-    """Return a UTF-8 header value for a parser that reads Latin-1 only."""
+    """Return a UTF-8 header value in a form that a parser for Latin-1 can read."""
     return value.encode("utf-8").decode("latin-1")

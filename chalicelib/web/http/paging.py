@@ -1,4 +1,4 @@
-"""Pages of lists: reads `offset` and `count`, limits a page to 5 MB, and links the next page.
+"""Pages of lists: parses `offset` and `count`, limits pages to 5 MB, links the next page.
 
 Contract section 1, Lists.
 """
@@ -19,7 +19,7 @@ from chalicelib.errors import InvalidParameter
 
 
 def wire_bytes(encoded: bytes) -> int:
-    """Return the size in bytes of an encoded answer inside the JSON of a Lambda response."""
+    """Return the size that an encoded answer has within the JSON of a Lambda response, in bytes."""
     # There, quotes and backslashes take two bytes, and a text may consist of them.
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
@@ -34,43 +34,47 @@ _WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Window:
-    """The requested part of a list."""
+    """The part of a list that a call requests."""
 
     offset: int
     """Position of the first record, from 0."""
     count: int
-    """Records of the page, at least 1."""
+    """Maximum number of records, at least 1."""
 
 
 class ListRecord(msgspec.Struct):
-    """The record of a list, with encoded records."""
+    """The record of a list. Its elements are already encoded."""
 
     object: str
     data: list[msgspec.Raw]
 
 
 class ScanRecord(ListRecord, rename="camel"):
-    """The results of a scan, with the position where it continues."""
+    """A page of a scan, with the position from which the next call continues."""
 
     next_offset: int | UnsetType
 
 
 @dataclass(frozen=True)
 class ListAnswer:
-    """A page to send."""
+    """A page of a list, to be sent as an answer."""
 
     record: ListRecord
-    """The record of the page."""
+    """The list record of the page."""
     next_offset: int | None
     """Offset of the next page; None on the last page."""
     count: int
-    """Records of a page, for the link to the next page."""
+    """Maximum number of records per page, for the link to the next page."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Additional headers."""
 
 
 def window(query: Mapping[str, str], largest: int) -> Window:
-    """Read `offset` and `count`, whose default and maximum is `largest`.
+    """Return the part of a list that `offset` and `count` in a query request.
+
+    Args:
+        query: the query parameters.
+        largest: default and maximum of `count`.
 
     Raises:
         InvalidParameter: a value is negative or not a whole number, or `count` is 0.
@@ -85,7 +89,7 @@ def list_answer(
     asked: Window,
     headers: Mapping[str, str] | None = None,
 ) -> ListAnswer:
-    """Encode the records of a page up to 5 MB, but at least one record."""
+    """Return a page of a list. It has at most 5 MB, but at least one record."""
     records = _encoded(page.items, record)
     has_more = page.has_more or len(records) < len(page.items)
     following = page.offset + len(records) if has_more else None
@@ -99,14 +103,14 @@ def scan_answer(
     record: Callable[[Item], Any],
     asked: Window,
 ) -> ListAnswer:
-    """Encode the results of a scan with the limits of `list_answer`.
+    """Return a page with the results of a scan, limited like `list_answer`.
 
     Args:
         items: the results.
         positions: position of each result.
-        next_offset: where the scan continues; None at the end.
-        record: returns the record of an item.
-        asked: the requested part.
+        next_offset: position from which the scan continues; None at its end.
+        record: returns the record of a result.
+        asked: the part of the list that the call requests.
     """
     records = _encoded(items, record)
     following = positions[len(records)] if len(records) < len(items) else next_offset
@@ -115,7 +119,7 @@ def scan_answer(
 
 
 def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgspec.Raw]:
-    """Encode records until a page is full."""
+    """Encode records until the page is full."""
     records: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less
     # A page of many quotes ends sooner, because a function could not return it.
@@ -132,7 +136,7 @@ def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgsp
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, smallest: int) -> int:
-    """Return a whole number of the query."""
+    """Return a query parameter that is a whole number; raise InvalidParameter if it is not."""
     text = query.get(name, "").strip()
     if not text:
         return default

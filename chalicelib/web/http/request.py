@@ -1,7 +1,7 @@
-"""Reads requests: the event of the gateway, and bodies as named fields and files.
+"""Parses requests: the event of the gateway, and bodies as named fields and files.
 
-A damaged event is answered with a 4xx, never a 500. Content types are checked here, so that GET and
-DELETE never get a 415. Contract section 1, Bodies.
+A malformed event is answered with 4xx, never with 500. Content types are checked only for calls
+with a body, so GET and DELETE never get 415. Contract section 1, Bodies.
 """
 
 from __future__ import annotations
@@ -44,31 +44,31 @@ class ApiRequest:
     template: str
     """Path of the route, with its variables in braces."""
     path: str
-    """Path as the caller wrote it, with the stage of a gateway."""
+    """Path as the caller wrote it, including the stage of the gateway."""
     parameters: Mapping[str, str]
-    """Variables of the path, decoded once."""
+    """Values of the path variables, URL-decoded once."""
     query: Mapping[str, str]
-    """Query parameters; the last value of a repeated one."""
+    """Query parameters. If one is repeated, its last value counts."""
     headers: Mapping[str, str]
-    """Header values by lower-case name."""
+    """Header values by name in lower case."""
     body: object
-    """Body of the event."""
+    """Body as the event contains it."""
     is_base64: bool
     """Whether the body is Base64."""
     request_id: str
-    """The gateway's id of the request."""
+    """Id that the gateway gave the request."""
     version: str = VERSION_2
-    """Prefix of the path: `/v1` on a path of version 1.0, otherwise `/v2`."""
+    """Prefix of the path: `/v1` for version 1.0 of the API, otherwise `/v2`."""
     domain: str = ""
-    """Host by which the gateway was reached, as reported by the gateway."""
+    """Host name by which the gateway was reached."""
 
     def header(self, name: str) -> str:
-        """Return the value of a header; empty if it is absent."""
+        """Return the value of a header; "" if it is missing."""
         return self.headers.get(name.lower(), "")
 
     @property
     def base_url(self) -> str:
-        """Scheme and host of the caller; empty if the host is not well-formed."""
+        """Return scheme and host as the caller used them; "" if the host is malformed."""
         host = self.header("host")
         if not _HOST.fullmatch(host):
             return ""
@@ -76,7 +76,7 @@ class ApiRequest:
         return f"{scheme}://{host}"
 
     def raw_body(self) -> bytes:
-        """Return the bytes of the body; raise BadRequest if its Base64 is damaged."""
+        """Return the bytes of the body; raise BadRequest if its Base64 is malformed."""
         body = self.body
         if body is None:
             return b""
@@ -94,7 +94,7 @@ class ApiRequest:
 
 
 def whole_event(event: object) -> dict[str, Any]:
-    """Return a copy of an event that has all members which Chalice reads without a check."""
+    """Return a copy of an event that has every member which Chalice reads without checking."""
     source: dict[str, Any] = dict(event) if isinstance(event, Mapping) else {}
     context = source.get("requestContext")
     context = dict(context) if isinstance(context, Mapping) else {}
@@ -113,7 +113,7 @@ def whole_event(event: object) -> dict[str, Any]:
 
 
 def read_request(event: Mapping[str, Any]) -> ApiRequest:
-    """Return the request of an event."""
+    """Return the request in an event."""
     context = event["requestContext"]
     template = context["resourcePath"]
     return ApiRequest(
@@ -133,19 +133,19 @@ def read_request(event: Mapping[str, Any]) -> ApiRequest:
 
 
 def _texts(members: object) -> dict[str, str]:
-    """Return the members that are texts."""
+    """Return those members of an object that are texts."""
     if not isinstance(members, Mapping):
         return {}
     return {str(name): _sound(value) for name, value in members.items() if isinstance(value, str)}
 
 
 def _sound(text: str) -> str:
-    """Replace unpaired surrogates in a text, because answers cannot be encoded with them."""
+    """Replace unpaired surrogates in a text, because an answer with them cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the query parameters, from whichever member of the event has them."""
+    """Return all values of each query parameter in an event."""
     many = event.get("multiValueQueryStringParameters")
     if not isinstance(many, Mapping):
         return {name: [value] for name, value in _texts(event.get("queryStringParameters")).items()}
@@ -188,7 +188,7 @@ class UnsupportedEncoding(UnsupportedType):
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file of a form."""
+    """A file that a form contains."""
 
     content: bytes
     name: str
@@ -197,7 +197,7 @@ class SentFile:
 
 @dataclass(frozen=True)
 class BodyFields:
-    """The fields of a body by name, without empty ones."""
+    """The fields of a body by name. Empty fields are left out."""
 
     values: dict[str, Any] = field(default_factory=dict)
     """Texts of a form, or members of a JSON object."""
@@ -208,15 +208,15 @@ class BodyFields:
 def read_fields(
     request: ApiRequest, known: Collection[str], *, takes_urlencoded: bool = False
 ) -> BodyFields:
-    """Return the fields of a body.
+    """Parse the body of a request into fields.
 
     Args:
         request: the request.
-        known: names of the declared fields and files; others are ignored.
-        takes_urlencoded: whether URL-encoded forms are accepted as well.
+        known: names of the declared fields and files. Others are ignored.
+        takes_urlencoded: whether URL-encoded forms are accepted, too.
 
     Raises:
-        BadRequest: the body cannot be read.
+        BadRequest: the body cannot be parsed.
         TooLarge: the body is over the limit.
         UnsupportedType: the content type of the body is not accepted.
     """
@@ -243,7 +243,7 @@ def read_fields(
 
 
 def _check_encoding(header: str) -> None:
-    """Raise an error if the header says that the body is compressed."""
+    """Raise an error if a Content-Encoding header says that the body is compressed."""
     for name in header.split(","):
         if name.strip().lower() in COMPRESSED:
             raise UnsupportedEncoding(
@@ -253,7 +253,7 @@ def _check_encoding(header: str) -> None:
 
 
 def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
-    """Return the error of an unsupported content type."""
+    """Return the error for a content type that is not accepted."""
     allowed = f"{MULTIPART} or {JSON}"
     if takes_urlencoded:
         allowed = f"{URLENCODED}, {allowed}"
@@ -265,7 +265,7 @@ def _unsupported(kind: str, takes_urlencoded: bool) -> UnsupportedType:
 
 
 def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyFields:
-    """Return the parts of a form by name."""
+    """Return the fields and files of a multipart body."""
     fields = BodyFields()
     for part in read_parts(body, content_type):
         if part.name not in known:
@@ -278,7 +278,7 @@ def _from_parts(body: bytes, content_type: str, known: Collection[str]) -> BodyF
 
 
 def _add_file(fields: BodyFields, part: FormPart) -> None:
-    """Add a file part, unless it is empty."""
+    """Add a part that is a file, unless it is empty."""
     content = part.content()
     if not content:
         return
@@ -291,7 +291,7 @@ def _add_file(fields: BodyFields, part: FormPart) -> None:
 
 
 def _add_scalar(fields: BodyFields, part: FormPart) -> None:
-    """Add a text part, unless it is empty."""
+    """Add a part that is a text, unless it is empty."""
     size = sum(map(len, part.chunks))
     limit = MAX_ENCODED_BYTES if part.name == ENCODED else MAX_SCALAR_BYTES
     if size > limit:
@@ -306,7 +306,7 @@ def _add_scalar(fields: BodyFields, part: FormPart) -> None:
 
 
 def _add_text(values: dict[str, Any], name: str, text: str) -> None:
-    """Add a field; raise BadRequest if it was sent twice with different values."""
+    """Add a field; raise BadRequest if it was sent before with another value."""
     if values.setdefault(name, text) != text:
         raise BadRequest(
             f"The '{name[:100]}' parameter was sent twice with different values; send it once.",
@@ -315,7 +315,7 @@ def _add_text(values: dict[str, Any], name: str, text: str) -> None:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
-    """Return the members of a JSON body, without null and empty ones."""
+    """Return the members of a JSON body, except null and empty ones."""
     excess = excess_of(body)
     if excess:
         raise BadRequest(f"The JSON body {excess}", "invalid_json")
@@ -337,12 +337,12 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 
 def _trimmed(name: str, value: object) -> object:
-    """Return a text without white space at its ends, as in forms; other values unchanged."""
+    """Return a value without white space at its ends if it is a text, as in forms."""
     return value.strip() if isinstance(value, str) and name not in UNTRIMMED else value
 
 
 def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
-    """Return the error for an invalid JSON body, as precise as possible."""
+    """Return the error for a body that is not valid JSON, with the position if possible."""
     # The decoder reports an unpaired surrogate as truncated input. The lenient decoder of the
     # standard library finds the field that has it.
     try:
@@ -358,7 +358,7 @@ def _invalid_json(body: bytes, problem: Exception) -> BadRequest:
 
 
 def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a URL-encoded form."""
+    """Return the fields of a URL-encoded body."""
     try:
         pairs = parse_qsl(body.decode("utf-8"), errors="strict", max_num_fields=MAX_PARTS)
     except UnicodeDecodeError as problem:
@@ -373,7 +373,7 @@ def _urlencoded(body: bytes, known: Collection[str]) -> dict[str, Any]:
 
 
 def _checked(values: Mapping[str, Any], known: Collection[str]) -> BodyFields:
-    """Return the known fields; raise InvalidParameter for control characters."""
+    """Return the known fields; raise InvalidParameter if one has control characters."""
     fields = {name: value for name, value in values.items() if name in known}
     for name, value in fields.items():
         if name not in UNCHECKED and isinstance(value, str) and _CONTROL.search(value):

@@ -1,6 +1,6 @@
-"""Responses: errors in the documented form, rate limits and links.
+"""Responses: errors in the documented form, headers for rate limits and links.
 
-Contract section 3: `{"message": …, "code": …}` with the status; never a stack trace.
+The body of an error is `{"message": …, "code": …}`, never a stack trace. Contract section 3.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RATE_LIMIT_HEADERS = {
 
 
 def rate_limit_headers(usage: Usage) -> dict[str, str]:
-    """Return the rate-limit headers; the reset is always the first of a month."""
+    """Return the rate-limit headers. The reset is always on the first day of a month."""
     return {
         "X-RateLimit-Limit": str(usage.limit),
         "X-RateLimit-Remaining": str(usage.remaining),
@@ -36,7 +36,12 @@ def rate_limit_headers(usage: Usage) -> dict[str, str]:
 
 
 def next_link(request: ApiRequest, changes: Mapping[str, int]) -> dict[str, str]:
-    """Return the `Link` header to the next page: the URL of the call with another offset."""
+    """Return the `Link` header to the next page: the URL of this call with other parameters.
+
+    Args:
+        request: the request.
+        changes: query parameters that change, with their new values.
+    """
     query = urlencode({**request.query, **changes})
     path = quote(request.path, safe="/%~:@!$&()*+,;=-._")
     return {"Link": f'<{request.base_url}{path}?{query}>; rel="next"'}
@@ -59,11 +64,11 @@ class ErrorRecord(msgspec.Struct):
     """The body of every error."""
 
     message: str
-    """For people."""
+    """Text for people."""
     code: str
-    """Stable, for programs."""
+    """Code for programs, which never changes."""
     detail: str | PreviewRecord | msgspec.UnsetType = msgspec.UNSET
-    """The cause, if the message is a documented text; with `preview` what the file contains."""
+    """The cause, if the contract fixes the message; with `preview` also what the file contains."""
 
 
 def error_response(error: ServiceError) -> Response:
@@ -77,7 +82,7 @@ def error_response(error: ServiceError) -> Response:
 
 
 def internal_error() -> Response:
-    """Return the response to an unexpected error."""
+    """Return the response to an unexpected error, status 500."""
     return response(ErrorRecord(INTERNAL, "internal_error"), 500, {})
 
 
@@ -105,11 +110,11 @@ def error_headers(error: ServiceError) -> dict[str, str]:
 
 
 def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, Any]:
-    """Return the answer to HEAD: the headers and length of the answer to GET. RFC 9110, 9.3.2.
+    """Return the answer to HEAD: headers and length of the answer to GET. RFC 9110, 9.3.2.
 
     Args:
-        answer: a function's answer to GET.
-        has_length: whether GET's body is known to have this length.
+        answer: the answer to GET, in the form of the gateway.
+        has_length: whether the body of GET would certainly have this length.
     """
     length = {"Content-Length": str(body_size(answer))} if has_length else {}
     headers = {**answer["headers"], **length}
@@ -117,7 +122,7 @@ def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, An
 
 
 def reshape(request: Request, get_response: Callable[[Request], Response]) -> Response:
-    """Convert errors that Chalice raises to the documented body (a middleware)."""
+    """Convert errors that Chalice raises to the documented form. This is a middleware."""
     answer = get_response(request)
     body: Any = answer.body
     if not isinstance(body, dict) or "Message" not in body:

@@ -1,1 +1,1 @@
-"""The description of the interface, for programs and for people."""
+"""The description of the API, as a document for programs and as a web page."""

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, generated from the declarations of the operations."""
+"""Creates the OpenAPI 3.1 document from the declarations of the operations."""
 
 from __future__ import annotations
 
@@ -125,12 +125,12 @@ def document(operations: Iterable[Operation]) -> Schema:
 
 
 def _place(path: tuple[str, Schema]) -> tuple[bool, str]:
-    """Return the sort key of a path: by name, paths of old clients last."""
+    """Return the sort key of a path: by name, with the paths of version 1.0 last."""
     return not path[0].startswith("/v2/"), path[0]
 
 
 def statuses(operation: Operation) -> list[int]:
-    """Return all statuses that an operation may answer with."""
+    """Return all statuses with which an operation may answer, ascending."""
     found = {operation.status, *operation.statuses}
     if not operation.is_public:
         found |= {401, 429, 503}
@@ -150,7 +150,7 @@ def statuses(operation: Operation) -> list[int]:
 
 
 class _Schemas:
-    """Schemas of every declared struct, and references to them."""
+    """The schemas of all declared structs, and references to them."""
 
     def __init__(self, operations: tuple[Operation, ...]) -> None:
         types: list[Any] = [ErrorRecord]
@@ -168,12 +168,12 @@ class _Schemas:
         words.describe(self.components)
 
     def ref(self, kind: Any) -> Schema:
-        """Return a reference to the schema of a type or union."""
+        """Return a reference to the schema of a type, or to those of a union."""
         found = [dict(self._refs[choice]) for choice in _choices(kind)]
         return found[0] if len(found) == 1 else {"oneOf": found}
 
     def form(self, operation: Operation, family: str, media_type: str) -> Schema:
-        """Return the schema of a body in one content type."""
+        """Return the schema of an operation's body in one content type."""
         form = operation.form
         schema: Schema = {**self.components[form.__name__]}
         fields: Schema = dict(schema["properties"])
@@ -196,7 +196,7 @@ class _Schemas:
 
 
 def _rules(rules: Schema) -> Schema:
-    """Return the rules of a form as JSON schema, with alternatives inside `allOf`."""
+    """Return the rules of a form as JSON schema. Alternatives are inside `allOf`."""
     # Client generators and Swagger UI take a schema that has `oneOf` for one of the choices alone.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
@@ -204,14 +204,14 @@ def _rules(rules: Schema) -> Schema:
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
-    """Return the types of a union, or the type itself."""
+    """Return the types in a union; for another type, the type itself."""
     if kind is None:
         return ()
     return get_args(kind) if get_origin(kind) is UnionType else (kind,)
 
 
 def _always(record: Any) -> list[str]:
-    """Return the members that every record of this type has."""
+    """Return the names of the members that every record of a type has."""
     return [
         field.encode_name
         for field in msgspec.structs.fields(record)
@@ -220,7 +220,7 @@ def _always(record: Any) -> list[str]:
 
 
 def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) -> Schema:
-    """Return the description of one operation at one path."""
+    """Return the description of an operation at one of its paths."""
     name = "_".join(part for part in (operation.name, family) if part)
     is_alias = path != operation.path.replace(FAMILY, family)
     described: Schema = {
@@ -244,7 +244,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
 
 
 def _head(described: Schema) -> Schema:
-    """Describe HEAD by the description of GET."""
+    """Return the description of HEAD, made from that of GET."""
     answers = described["responses"].items()
     return {
         **described,
@@ -259,7 +259,7 @@ def _head(described: Schema) -> Schema:
 
 
 def _details(operation: Operation) -> str:
-    """Return the description of a call: its summary, and facts from its declaration."""
+    """Return the description of an operation: its summary, and what its declaration says."""
     said = [operation.summary]
     if operation.is_public:
         said.append("Needs no token.")
@@ -274,7 +274,7 @@ def _details(operation: Operation) -> str:
 
 
 def _security(operation: Operation) -> list[Schema]:
-    """Return the alternative ways to authenticate a call."""
+    """Return the ways in which a call can authenticate."""
     if operation.is_public:
         return []
     schemes: list[Schema] = [{"bearer": []}]
@@ -282,12 +282,12 @@ def _security(operation: Operation) -> list[Schema]:
 
 
 def _slug(path: str) -> str:
-    """Return a path as part of an identifier."""
+    """Return a path in a form that can be part of an identifier."""
     return "_".join(part for part in path.replace("{", "").replace("}", "").split("/") if part)
 
 
 def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
-    """Return the description of the body in each accepted content type."""
+    """Return the description of an operation's body, by content type."""
     types = [*getattr(operation.form, "media_types", (MULTIPART, JSON))]
     types += [URLENCODED] if operation.takes_urlencoded else []
     content = {kind: {"schema": schemas.form(operation, family, kind)} for kind in types}
@@ -302,7 +302,7 @@ def _body(operation: Operation, family: str, schemas: _Schemas) -> Schema:
 
 
 def _parameters(operation: Operation, path: str) -> list[Schema]:
-    """Return the descriptions of path variables, headers and query parameters."""
+    """Return the descriptions of an operation's path variables, headers and query parameters."""
     found = [
         {
             "name": part[1:-1],
@@ -344,7 +344,7 @@ def _variable(name: str) -> Schema:
 
 
 def _without_null(schema: Schema) -> Schema:
-    """Return the schema of a field without null, which a form cannot send."""
+    """Return the schema of a field without null, because forms cannot send null."""
     kept = {name: value for name, value in schema.items() if name != "default" or value is not None}
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
@@ -397,7 +397,7 @@ def _answer(operation: Operation, schemas: _Schemas) -> Schema:
 
 
 def _headers(operation: Operation, status: int) -> Schema:
-    """Return the descriptions of the headers of a status."""
+    """Return the descriptions of the headers that an answer with a status has."""
     found: Schema = {}
     if operation.is_metered and status != 401:
         for name, meaning in RATE_LIMIT_HEADERS.items():

@@ -1,4 +1,4 @@
-"""Examples of every call, recorded from the service; tests/flows/documented compares them."""
+"""Examples of all calls, recorded from the service. tests/flows/documented checks them."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ EXAMPLES = Path(__file__).parents[2] / "assets" / "examples.json"
 
 
 def key(operation: str, family: str) -> str:
-    """Return the operation id of an operation in a family."""
+    """Return the key of an example: the id of an operation in a family."""
     return "_".join(part for part in (operation, family) if part)
 
 
 def example(operation: str, family: str) -> dict[str, Any]:
-    """Return the recorded `request` and `answer` of an operation; empty if none was recorded.
+    """Return the recorded `request` and `answer` of an operation; {} if there is none.
 
-    A file in `request` is written as `@` and its name.
+    A file in `request` is written as `@` followed by its name.
     """
     found: dict[str, Any] = _all().get(key(operation, family), {})
     return found
 
 
 def refusal(path: str, status: int) -> dict[str, Any]:
-    """Return the body of an example error for a status and a path."""
+    """Return the body of an example error with a status, for a path."""
     if status == NotFound.status:
         name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
         error = _NOT_FOUND[name]

@@ -1,6 +1,6 @@
-"""The documentation page: Swagger UI, which loads nothing from other hosts.
+"""Serves the documentation page: Swagger UI, which loads nothing from other hosts.
 
-The files are in chalicelib/assets/docs; a test checks the digests of third-party files.
+Its files are in chalicelib/assets/docs. A test checks the digests of third-party files.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ HEADERS = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff
 
 
 def page() -> str:
-    """Return the HTML of the page."""
+    """Return the HTML of the documentation page."""
     return text_of("index.html")
 
 
 def text_of(name: str) -> str:
-    """Return the content of a file of the documentation page; the name must be a key of TYPES."""
+    """Return the content of a file of the documentation page. The name must be in TYPES."""
     return (FOLDER / name).read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Descriptions of the members, fields and parameters in the OpenAPI document, one for each name.
+"""Descriptions of members, fields and parameters in the OpenAPI document, by name.
 
-A description in a declaration takes precedence; `Record.member` takes precedence over `member`. A
-test checks that every name has a description, and that every entry is used.
+A description in a declaration takes precedence over these. `Record.member` takes precedence over
+`member`. A test checks that every name has a description, and that every entry is used.
 """
 
 from __future__ import annotations
@@ -466,7 +466,7 @@ WORDS: Mapping[str, str] = {
 
 
 def describe(schemas: Mapping[str, Schema]) -> None:
-    """Give every member of every schema a description, in place."""
+    """Add a description to every member of every schema, in place."""
     for record, schema in schemas.items():
         for path, name, member in _members(record, schema):
             text = _word(record, path, name)
@@ -480,7 +480,7 @@ _ONLY_2 = "Not below /v1."
 
 
 def word(owner: str, name: str) -> str:
-    """Return the description of a field or parameter; empty if there is none."""
+    """Return the description of a field of the struct `owner`; "" if there is none."""
     return WORDS.get(f"{owner}.{name}") or WORDS.get(name, "")
 
 
@@ -489,7 +489,7 @@ def _word(record: str, path: str, name: str) -> str:
 
 
 def _members(path: str, schema: Schema) -> Iterator[tuple[str, str, Schema]]:
-    """Yield every member of a schema and of its inner schemas, with the path to its owner."""
+    """Yield owner's path, name and schema of each member of a schema and of inner schemas."""
     for name, member in schema.get("properties", {}).items():
         yield path, name, member
         yield from _members(f"{path}.{name}", member)

@@ -1,1 +1,1 @@
-"""The declaration of operations, the steps of a call, and reading of its request."""
+"""Declarations of operations, the steps of a call, and parsing of its request."""

@@ -1,4 +1,4 @@
-"""Fields of calls that read documents, single or as a batch. Contract section 6."""
+"""Fields of calls that read documents, one or a batch of them. Contract section 6."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ FormFields = Annotated[
 
 
 def sent_template(call: Call) -> bytes | str | Mapping[str, object] | None:
-    """Return the form template of a call: a file, a text or an object; None if none was sent."""
+    """Return the form template that a call sends: bytes, text or object; None if there is none."""
     sent = call.fields.files.get("formTemplate")
     source: bytes | str | Mapping[str, object] | None = call.form.form_template
     return source if sent is None else sent.content

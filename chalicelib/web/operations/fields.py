@@ -1,6 +1,6 @@
-"""Types of request fields that several operations share.
+"""Types of request fields that several operations use.
 
-Rules in `extra_json_schema` are only documentation: chalicelib/domain enforces them, with better
+Rules in `extra_json_schema` are only documentation. chalicelib/domain checks them, with better
 error texts.
 """
 

@@ -1,4 +1,4 @@
-"""Returns the file of a call: an upload, an image to add, or a sample to predict."""
+"""Returns the files of a call: an upload, an image to add, or a sample to predict."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_SOURCE = "Uploading a dataset requires either the 'data' field or the 'path' 
 
 
 def upload_source(call: Call) -> UploadSource:
-    """Return the source of an upload, which is either the file `data` or the URL `path`."""
+    """Return the source of an upload: either the file `data` or the URL `path`."""
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
@@ -45,11 +45,11 @@ SOURCES = ("data", "path", "datasetId")
 def one_source(
     call: Call, view: DatasetView | None, options: ReadingOptions = RECOGNISED
 ) -> UploadSource | DatasetView:
-    """Return the only source of a call: a file, its URL, or a dataset.
+    """Return the source of a call, which must be exactly one of a file, a URL and a dataset.
 
     Args:
         call: the call, with the file `data` or the field `path`.
-        view: the dataset that the call names, if any.
+        view: the dataset that the call names; None for no dataset.
         options: how the file is read.
     """
     sent, path = call.fields.files.get("data"), call.form.path
@@ -70,7 +70,7 @@ def one_source(
 
 
 def reading_options(call: Call) -> ReadingOptions:
-    """Return the reading options of a call; some forms declare only a part of them."""
+    """Return the reading options of a call. Some forms have only a part of them."""
     form = call.form
     return ReadingOptions(
         format=checked_format(getattr(form, "format", None), FAMILY_KINDS[call.family]),
@@ -87,7 +87,12 @@ def reading_options(call: Call) -> ReadingOptions:
 
 
 def sent_picture(call: Call, name: str | None) -> PictureFile:
-    """Return the image `data` of a form with its name."""
+    """Return the image `data` of a form.
+
+    Args:
+        call: the call.
+        name: value of the field `name`; None if it was not sent.
+    """
     sent = call.fields.files.get("data")
     if sent is None:
         raise MissingParameter(
@@ -105,7 +110,7 @@ JSON_RULES: dict[str, Any] = {"oneOf": [{"required": [name]} for name in SAMPLES
 
 
 def sample_of(call: Call) -> Sample:
-    """Return the sample of a call, exactly one of a file, a URL and Base64 text."""
+    """Return the sample of a call, which must be exactly one of a file, a URL and Base64 text."""
     sent = call.fields.files.get("sampleContent")
     location, encoded = call.form.sample_location, call.form.sample_base64_content
     # Two samples are refused rather than one ignored: it might be the wrong one.

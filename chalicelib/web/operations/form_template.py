@@ -1,7 +1,7 @@
-"""The schema of a form template, for the OpenAPI document. Contract section 6, Form template.
+"""The JSON schema of a form template, for the OpenAPI document. Contract section 6, Form template.
 
-The parser (chalicelib/formats/templates/form_template.py) accepts more names and shapes; these are
-the recommended ones.
+The parser (chalicelib/formats/templates/form_template.py) accepts more names and shapes. This
+schema has the recommended ones.
 """
 
 from __future__ import annotations

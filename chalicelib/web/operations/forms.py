@@ -1,6 +1,6 @@
-"""Converts fields and query parameters to the declared struct of an operation.
+"""Converts fields and query parameters to the struct that an operation declares.
 
-Error texts are made from msgspec's error texts: field, expected value, received value.
+Error texts are made from those of msgspec: field, expected value, received value.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"
 
 
 def whole_number(sent: object) -> int | None:
-    """Return a whole number from 12, 12.0, 1.2e1 or a text of these; None for anything else.
+    """Return a whole number sent as 12, 12.0, 1.2e1 or a text of these; None for other values.
 
-    The absolute value of the result is at most 2^63. Texts of more than 32 characters are not read.
+    The absolute value is at most 2^63. A text of more than 32 characters gives None.
     """
     if isinstance(sent, bool):
         return None
@@ -76,12 +76,12 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct; numbers may be texts, as in forms.
+    """Convert fields to a struct. Numbers may be texts, as in forms.
 
     Args:
-        values: fields by name; unknown ones are ignored.
+        values: fields by name. Unknown ones are ignored.
         form: the declared struct.
-        prefix: name of the containing field with a dot, for error texts.
+        prefix: name of the field that contains these fields and a dot, for error texts.
 
     Raises:
         BadRequest: a field is missing or its value is not allowed.
@@ -101,7 +101,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
-    """Raise BadRequest with the index of the first list item that cannot be converted."""
+    """Raise BadRequest with the index of the first list element that cannot be converted."""
     # msgspec does not report the index.
     for declared in msgspec.structs.fields(form):
         name = declared.encode_name
@@ -121,13 +121,13 @@ def _is_struct(kind: Any) -> bool:
 
 @cache
 def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the names of a form's fields in requests."""
+    """Return the names that a form's fields have in requests."""
     return tuple(declared.encode_name for declared in msgspec.structs.fields(form))
 
 
 @cache
 def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the fields that accept whole numbers but no texts and no booleans."""
+    """Return the names of fields for whole numbers, which accept neither texts nor booleans."""
     return tuple(
         declared.encode_name
         for declared in msgspec.structs.fields(form)
@@ -136,14 +136,14 @@ def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 def _kinds(declared: Any) -> set[Any]:
-    """Return a declared type with all types nested in it."""
+    """Return a declared type and all types within it."""
     return {declared}.union(*map(_kinds, get_args(declared)))
 
 
 def _readable(
     text: str, values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str
 ) -> BadRequest:
-    """Return the error for a text of msgspec."""
+    """Return the error for an error text of msgspec."""
     missing = _MISSING.fullmatch(text)
     if missing:
         texts = getattr(form, "missing_texts", {})
@@ -159,7 +159,7 @@ def _readable(
 
 
 def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
-    """Return the values of a field with fixed choices; none for other fields."""
+    """Return the allowed values of a field with fixed choices; [] for other fields."""
     for declared in msgspec.structs.fields(form):
         if declared.encode_name == name:
             return [
@@ -172,7 +172,7 @@ def _allowed(form: type[msgspec.Struct], name: str) -> list[str]:
 
 
 def _reason(what: str, value: object) -> str:
-    """Return what was expected and what was received."""
+    """Return the sentence that says what was expected and what was received."""
     mismatch = _TYPE.match(what)
     if mismatch:
         expected = _words(mismatch["expected"])
@@ -190,7 +190,7 @@ def _reason(what: str, value: object) -> str:
 
 
 def _words(expected: str) -> str:
-    """Return a type in words."""
+    """Return the name of an expected type in words."""
     kinds = [kind for kind in expected.split(" | ") if kind != "null"]
     return " or ".join(_WORDS.get(kind, kind) for kind in kinds)
 

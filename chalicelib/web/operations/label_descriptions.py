@@ -1,4 +1,4 @@
-"""The field `labelDescriptions` of several calls. beyond.md, section 15."""
+"""The field `labelDescriptions`, which several calls have. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DescriptionItem(msgspec.Struct):
 
 
 class DescriptionsText(msgspec.Struct, rename="camel"):
-    """Descriptions as JSON text."""
+    """Descriptions that were sent as JSON text."""
 
     label_descriptions: list[DescriptionItem]
 
@@ -52,7 +52,7 @@ DescriptionsField = Annotated[
 def sent_descriptions(
     sent: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
-    """Return the checked descriptions of a call; none if it has none.
+    """Return the checked descriptions of a call; () if none were sent.
 
     Raises:
         InvalidParameter: the descriptions are not allowed.

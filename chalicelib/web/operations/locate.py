@@ -1,7 +1,7 @@
-"""Reads ids of paths and bodies, and loads their objects before other checks.
+"""Parses ids in paths and bodies, and loads their objects before other checks.
 
-Ids are whole numbers below 2^63 or short words; anything else is the same 404 as an unknown id.
-The order of the checks is 401, 404, then others: contract section 3.
+An id is a whole number below 2^63 or a short word. Any other value gets the same 404 as an unknown
+id. The checks are in the order 401, 404, others: contract section 3.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TEXT = re.compile(r"[A-Za-z0-9]{1,64}", re.ASCII)
 
 
 def number_id(sent: object, unknown: Callable[[object], NotFound]) -> int:
-    """Return an integer id; raise `unknown` if the value is not one."""
+    """Return an integer id; raise the error of `unknown` if the value is not one."""
     number = whole_number(sent)
     if number is None or not 0 <= number < MAX_ID:
         raise unknown(str(sent)[:SHOWN])
@@ -50,13 +50,13 @@ def sent_number_id(
 
 
 def sent_text_id(values: Mapping[str, Any], name: str) -> str | None:
-    """Return a string id of a body; None for an invalid id, which is refused later."""
+    """Return a string id in a body; None for an invalid id, which a later check refuses."""
     value = values.get(name)
     return value if isinstance(value, str) else None
 
 
 def text_id(sent: str, unknown: Callable[[object], NotFound]) -> str:
-    """Return a string id; raise `unknown` if the value is not one."""
+    """Return a string id; raise the error of `unknown` if the value is not one."""
     if not _TEXT.fullmatch(sent):
         raise unknown(sent[:SHOWN])
     return sent
@@ -74,7 +74,7 @@ def dataset_in_path(call: Call) -> DatasetView:
 
 
 def created_dataset(call: Call) -> DatasetView | None:
-    """Return the dataset that an earlier attempt with the same key created, if any."""
+    """Return the dataset that an earlier attempt with the same idempotency key created, or None."""
     number = call.keyed.number if call.keyed else 0
     with suppress(NotFound):
         return call.container.datasets.get(call.account.account_id, call.family, number)
@@ -84,7 +84,10 @@ def created_dataset(call: Call) -> DatasetView | None:
 def find_earlier_correction(
     call: Call, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
-    """Return the correction of an earlier attempt with the same key, if any."""
+    """Return what an earlier attempt with the same idempotency key corrected, with the dataset.
+
+    The result is None if no attempt changed the dataset.
+    """
     view = readable_dataset(call)
     mark = call.keyed.object_id if call.keyed else ""
     done = call.container.corrections.find_done(view, mark, example_id)
@@ -92,7 +95,7 @@ def find_earlier_correction(
 
 
 def readable_dataset(call: Call) -> DatasetView:
-    """Return the dataset of the path, unless it is being deleted."""
+    """Return the dataset of the path; raise an error if it is being deleted."""
     view = dataset_in_path(call)
     # The dataset itself is shown until its row is deleted, but its content is not.
     if view.dataset.status == DELETION_PENDING:
@@ -101,7 +104,7 @@ def readable_dataset(call: Call) -> DatasetView:
 
 
 def label_in_path(call: Call) -> tuple[DatasetView, Label]:
-    """Return dataset and label of the path; the label by its id only, not by its position."""
+    """Return the dataset and the label of the path. The label is named by id, not by position."""
     view = readable_dataset(call)
     number = number_id(call.request.parameters["label_id"], LabelNotFound)
     label = view.label(number)
@@ -111,7 +114,7 @@ def label_in_path(call: Call) -> tuple[DatasetView, Label]:
 
 
 def dataset_in_body(call: Call) -> DatasetView | None:
-    """Return the dataset of the body; None for an invalid id, which is refused later."""
+    """Return the dataset in the body; None for an invalid id, which a later check refuses."""
     dataset_id = sent_number_id(call.fields.values, "datasetId", DatasetNotFound)
     if dataset_id is None:
         return None
@@ -129,13 +132,13 @@ def model_in_path(call: Call) -> Model:
 
 
 def model_id_in_body(call: Call) -> str | None:
-    """Return the model id of the body; None for an invalid id, which is refused later."""
+    """Return the model id in the body; None for an invalid id, which a later check refuses."""
     sent = sent_text_id(call.fields.values, "modelId")
     return None if sent is None else text_id(sent, ModelNotFound)
 
 
 def named_in_body(call: Call) -> str | None:
-    """Return the model id of the body; None if the body has none."""
+    """Return the model id in the body, to read its row early; None if the row is not needed."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
         named = model_id_in_body(call)
@@ -145,7 +148,7 @@ def named_in_body(call: Call) -> str | None:
 
 
 def served_in_body(call: Call) -> ServedModel | None:
-    """Return the trained or prebuilt model of the body; None for an id that is refused later."""
+    """Return the trained or prebuilt model in the body; None for an id that is refused later."""
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
@@ -157,7 +160,7 @@ def served_in_body(call: Call) -> ServedModel | None:
 
 
 def model_in_body(call: Call) -> Model | None:
-    """Return the trained model of the body; None for an id that is refused later."""
+    """Return the trained model in the body; None for an invalid id that is refused later."""
     model_id = model_id_in_body(call)
     return (
         None if model_id is None else call.container.models.get(call.account.account_id, model_id)

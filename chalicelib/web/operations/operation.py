@@ -1,8 +1,9 @@
-"""The declaration of operations, and the steps that answer a call.
+"""The declaration of operations, and the steps in which a call is answered.
 
-Declared in chalicelib/routes, described by chalicelib/web/openapi. The order of the checks is the
-contract's (section 3): 401, 429 of a rate, 403 of a scope, 404, 400/413/415, 409, 429 of an
-allowance, work. Errors become answers here and in chalicelib/workers.py only.
+Operations are declared in chalicelib/routes. chalicelib/web/openapi describes them. The order of
+the checks is that of the contract (section 3): 401, 429 of a rate, 403 of a scope, 404,
+400/413/415, 409, 429 of an allowance, then the work. Errors are converted to answers only here and
+in chalicelib/workers.py.
 """
 
 from __future__ import annotations
@@ -67,77 +68,78 @@ class Operation:
     """The declaration of one API operation."""
 
     name: str
-    """Unique; the `operationId` of the document."""
+    """Unique name, which is also the `operationId` in OpenAPI."""
     method: str
     """GET, POST, PUT or DELETE."""
     path: str
     """Path with the placeholder `:family`, and variables in braces."""
     view: Callable[[Call], object]
-    """Function that does the work and returns the answer record."""
+    """Function that does the work of the call, and returns the record of the answer."""
     summary: str
-    """One sentence for the OpenAPI document."""
+    """One sentence that describes the operation in OpenAPI."""
     answer: Any = None
-    """Type of the answer record, or a union of several; None if there is no body."""
+    """Type of the answer's record, or a union of types; None if the answer has no body."""
     parts: tuple[Any, ...] = ()
-    """Records inside the answer that its type does not name."""
+    """Types of records inside the answer that the type of the answer does not name."""
     families: tuple[str, ...] = ()
-    """Families of the path; none if it has no family."""
+    """Families for which the operation exists; () if the path has no family."""
     form: Any = None
-    """Struct of the body's fields; None without a body.
+    """Struct with the fields of the body; None if there is no body.
 
-    Optional class variables: `form_rules` and `json_rules` complete its schema by content type,
-    `media_types` restricts the content types, `missing_texts` are errors of missing fields.
+    Optional class variables: `form_rules` and `json_rules` add to its schema by content type,
+    `media_types` restricts the content types, `missing_texts` has the error texts of missing
+    fields.
     """
     files: tuple[str, ...] = ()
     """Names of fields that are files."""
     query: type[msgspec.Struct] | None = None
-    """Struct of the query parameters other than `offset` and `count`."""
+    """Struct with the query parameters other than `offset` and `count`; None if there are none."""
     page_size: int = 0
-    """Default and maximum `count` of a paged list; 0 for an unpaged one."""
+    """Default and maximum of `count`; 0 if the list has no pages."""
     is_list: bool = False
-    """Whether the answer is a list of records of the struct `answer`."""
+    """Whether the answer is a list of records of type `answer`."""
     list_members: Mapping[str, Any] = field(default_factory=dict)
-    """Schemas of optional members of the list in addition to `object` and `data`."""
+    """Schemas of optional members that the list has in addition to `object` and `data`."""
     locate: Callable[[Call], object] | None = None
-    """Loads the objects of path and body; runs after the 401 and before other checks."""
+    """Loads the objects that path and body name. Runs after authentication, before other checks."""
     name_model: Callable[[Call], str | None] | None = None
-    """Returns the id of the body's model, whose row is read in one trip with the account's.
+    """Returns the id of the model in the body, so that its row is read together with the account's.
 
-    It runs before the 401 is certain, so it must not raise.
+    It runs before authentication has succeeded, so it must not raise an error.
     """
     takes_key: bool = False
-    """Whether the call accepts an `Idempotency-Key`."""
+    """Whether the call accepts an idempotency key."""
     creates: str = ""
-    """Kind of the integer id that is reserved with a key; empty for none."""
+    """Kind of the integer id to reserve for a call with an idempotency key; "" for none."""
     recover: Callable[[Call], object | None] | None = None
-    """Returns the answer record of an earlier attempt with the same key, or None.
+    """Returns the record of an earlier attempt with the same key; None if it did nothing.
 
-    Called first if the earlier attempt left no answer. None if the work can be repeated.
+    It is called first if the earlier attempt stored no answer. None if the work may be repeated.
     """
     takes_data: bool = False
-    """Whether the call adds or corrects data, which is refused while saving fails."""
+    """Whether the call adds or corrects data. It is refused while changes cannot be saved."""
     is_public: bool = False
     """Whether the call needs no token."""
     cost: str = RECORDS
-    """Cost class for the rate limit; not used for public calls."""
+    """Cost class for the rate limit. Public calls do not use it."""
     key_scope: str = ALL
-    """Scope that an API key needs: PREDICT, ALL, or NO_KEY if no key may make the call."""
+    """Scope that an API key needs: PREDICT or ALL; NO_KEY if API keys are not accepted."""
     is_metered: bool = False
-    """Whether every answer after the 401 has the rate-limit headers."""
+    """Whether every answer of an authenticated call has the rate-limit headers."""
     status: int = 200
-    """Status of success."""
+    """HTTP status of a successful answer."""
     statuses: tuple[int, ...] = ()
-    """Error statuses in addition to those that follow from other members."""
+    """Error statuses that do not follow from the other attributes."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers of every successful answer."""
     answer_types: tuple[str, ...] = ("application/json",)
     """Content types of successful answers."""
     aliases: tuple[str, ...] = ()
-    """Alternative paths."""
+    """Alternative paths of the operation."""
     versions: tuple[str, ...] = (VERSION_1, VERSION_2)
-    """Prefixes below which it answers; only paths of version 1.0 answer below `/v1`."""
+    """Path prefixes at which the operation exists. At `/v1` only paths of version 1.0 exist."""
     takes_urlencoded: bool = False
-    """Whether the call also accepts `application/x-www-form-urlencoded`."""
+    """Whether the body may also be `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
     """Whether another operation replaces it."""
     group: str = ""
@@ -145,7 +147,7 @@ class Operation:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """The method of the operation, and HEAD in addition to GET."""
+        """Return the method of the operation, and HEAD if it is GET."""
         return (self.method, "HEAD") if self.method == "GET" else (self.method,)
 
     def routes(self) -> Iterator[tuple[str, str]]:
@@ -173,23 +175,23 @@ class Operation:
 
 @dataclass
 class Call:
-    """The state of one running call of an operation."""
+    """One call of an operation, with everything that is known of it so far."""
 
     operation: Operation
-    """The called operation."""
+    """The operation that is called."""
     family: str
     """`language`, `vision`, or empty if the path has no family."""
     request: ApiRequest
     make_container: Callable[[], Container]
-    """Returns the services; called at their first use."""
+    """Returns the container of services; called when a service is first needed."""
     catalogue: tuple[Operation, ...] = ()
-    """All operations, for the OpenAPI document."""
+    """All operations, from which the OpenAPI document is made."""
     account: Account = field(init=False)
-    """The caller; not set for public operations."""
+    """The authenticated account; not set for public operations."""
     scope: str = ALL
-    """What the caller's token or API key may do."""
+    """Scope of the caller's token or API key."""
     located: Any = None
-    """The model read with the account, or the result of `locate`."""
+    """The result of `Operation.locate`, or the model that was read together with the account."""
     form: Any = None
     """The validated body, an instance of the operation's form."""
     query: Any = None
@@ -197,20 +199,20 @@ class Call:
     window: Window = field(init=False)
     """The requested part of a paged list."""
     usage: Usage | None = None
-    """The predictions of the month after this call made one."""
+    """Predictions of the month including this call, if it made one; otherwise None."""
     keyed: KeyedCall | None = None
-    """The claim of the idempotency key; None without a key."""
+    """The claimed idempotency key; None if none was sent."""
     started: float = field(default_factory=time.monotonic)
-    """Start of the call in seconds of the monotonic clock."""
+    """When the call began, in seconds of the monotonic clock."""
 
     @cached_property
     def container(self) -> Container:
-        """The services."""
+        """Return the container of services."""
         return self.make_container()
 
     @cached_property
     def fields(self) -> BodyFields:
-        """The fields of the body, read at the first use."""
+        """Return the fields of the body, which are parsed at the first use."""
         form, known = self.operation.form, [*self.operation.files]
         if form is not None:
             known += field_names(form)
@@ -218,7 +220,7 @@ class Call:
 
     @property
     def seconds_left(self) -> float:
-        """Remaining time of a synchronous call, in seconds."""
+        """Return how many seconds a synchronous call may still take."""
         limit = self.container.settings.sync_seconds
         return float("inf") if limit == 0 else max(0.0, limit - (time.monotonic() - self.started))
 
@@ -232,7 +234,7 @@ _BEARER = re.compile(r"bearer +(?P<token>[A-Za-z0-9\-._~+/]+=*) *", re.IGNORECAS
 
 @dataclass(frozen=True)
 class TextAnswer:
-    """An answer that is not JSON, such as an HTML page."""
+    """An answer whose body is not JSON, such as an HTML page."""
 
     body: str
     content_type: str
@@ -241,7 +243,7 @@ class TextAnswer:
 
 
 def run(call: Call) -> Response:
-    """Return the response to a call; an error becomes a response, too."""
+    """Return the response to a call. An error becomes a response as well."""
     try:
         with until_answered(call.operation.name):
             answer = _answer(call)
@@ -258,7 +260,7 @@ def run(call: Call) -> Response:
 
 
 def _answer(call: Call) -> Response:
-    """Authenticate the caller, check its rate, then do the work."""
+    """Authenticate the caller, check the rate limit, then answer the call."""
     operation = call.operation
     if not operation.is_public:
         name_model = partial(operation.name_model or _names_none, call)
@@ -277,7 +279,7 @@ def _answer(call: Call) -> Response:
 
 
 def _find_caller(call: Call, name_model: Callable[[], str | None]) -> ApiCaller:
-    """Return the caller of an access token or an API key."""
+    """Return the account and the model of a call, given its access token or API key."""
     token = bearer_token(call)
     if token.startswith(PREFIX):
         return call.container.api_keys.find_caller(token, name_model)
@@ -285,7 +287,7 @@ def _find_caller(call: Call, name_model: Callable[[], str | None]) -> ApiCaller:
 
 
 def _answer_once(call: Call, key: str) -> Response:
-    """Return the stored answer of the key, or do the work."""
+    """Return the stored answer for an idempotency key; without one, do the work and store it."""
     answers = call.container.idempotency
     reserve = partial(call.container.reserve_id, call.operation.creates)
     digest = request_digest(call.request, lambda: call.fields)
@@ -294,7 +296,7 @@ def _answer_once(call: Call, key: str) -> Response:
 
 
 def _work(call: Call) -> Response:
-    """Load the objects of the call, validate its fields, and do the work."""
+    """Load the objects of the call, check its fields, and do the work."""
     operation, keyed = call.operation, call.keyed
     # The earlier attempt may have died after its work, so its result is looked up first.
     if keyed and keyed.is_taken_over and operation.recover:
@@ -322,7 +324,7 @@ def _names_none(_: Call) -> None:
 
 
 def bearer_token(call: Call) -> str:
-    """Return the token of the Authorization header; raise InvalidScheme if there is none."""
+    """Return the token in the Authorization header; raise InvalidScheme if there is none."""
     found = _BEARER.fullmatch(call.request.header("authorization").strip())
     if found is None:
         raise InvalidScheme
@@ -330,7 +332,7 @@ def bearer_token(call: Call) -> str:
 
 
 def _rendered(call: Call, answer: object) -> Response:
-    """Return the response for the answer of a view."""
+    """Return the response with the record that the operation's view returned."""
     headers: dict[str, str | list[str]] = {**call.operation.headers}
     if answer is None:
         return Response(body="", status_code=call.operation.status, headers=headers)
@@ -351,7 +353,7 @@ def _rendered(call: Call, answer: object) -> Response:
 
 
 def _as_version_1(answer: object, operation: Operation) -> object:
-    """Return an answer without the members that version 2.0 added."""
+    """Return an answer without the members that version 2.0 of the API added."""
     # Typed clients of version 1.0 refuse unknown members.
     later = members_since_2(operation.answer)
     if not later:
@@ -364,7 +366,7 @@ def _as_version_1(answer: object, operation: Operation) -> object:
 
 
 def _add_rate_limits(call: Call, answer: Response) -> None:
-    """Add the rate-limit headers to the answers of metered calls with a known caller."""
+    """Add the rate-limit headers if the operation is metered and the caller is known."""
     if not call.operation.is_metered or not hasattr(call, "account"):
         return
     try:

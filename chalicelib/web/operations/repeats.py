@@ -1,6 +1,7 @@
-"""Answers a call with an `Idempotency-Key` once; a repeated call gets the stored answer.
+"""Answers calls with an `Idempotency-Key`: a repeated call gets the stored answer.
 
-A repeated call has the same method, path, query, fields and files; the boundary may differ.
+A call is a repetition if method, path, query, fields and files are the same. The multipart boundary
+may differ.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 
 def sent_key(request: ApiRequest) -> str | None:
-    """Return the digest of a request's key; None without a key."""
+    """Return the digest of the idempotency key in a request; None if there is none."""
     if KEY_HEADER.lower() not in request.headers:
         return None
     return checked_key(request.header(KEY_HEADER))
 
 
 def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
-    """Return the digest of a request."""
+    """Return a digest of everything in a request that a repeated call must have in common."""
     asked: dict[str, Any] = {
         "method": request.method,
         "path": request.template,
@@ -62,10 +63,10 @@ def request_digest(request: ApiRequest, read: Callable[[], BodyFields]) -> str:
 def answer_once(
     answers: IdempotencyStore, keyed: KeyedCall, work: Callable[[], Response]
 ) -> Response:
-    """Return the stored answer of a key, or perform the call and store its answer.
+    """Return the stored answer for an idempotency key, or do the work and store its answer.
 
     Raises:
-        ServiceError: a temporary error of the call, which is not stored.
+        ServiceError: a temporary error of the work, which is not stored.
     """
     if keyed.answer is not None:
         return _repeated(keyed.answer)
@@ -84,12 +85,12 @@ def answer_once(
 
 
 def _is_final(error: ServiceError) -> bool:
-    """Return whether an error is stored; temporary errors are not."""
+    """Return whether an error is stored as the answer. Temporary errors are not."""
     return error.status < 500 and not hasattr(error, "retry_after_seconds")
 
 
 def _store(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Response:
-    """Store an answer; if another attempt has stored one, return that answer."""
+    """Store the answer of a call. If another attempt has stored one, return that."""
     made = KeptAnswer(answer.status_code, answer.headers, str(answer.body))
     try:
         first = answers.keep(keyed, made)
@@ -101,7 +102,7 @@ def _store(answers: IdempotencyStore, keyed: KeyedCall, answer: Response) -> Res
 
 
 def _release(answers: IdempotencyStore, keyed: KeyedCall) -> None:
-    """Release the key, so that the next attempt can start at once."""
+    """Release the idempotency key, so that the next attempt can start at once."""
     # If this fails, the next attempt starts when the lease ends.
     with suppress(StorageUnavailable):
         answers.release(keyed)

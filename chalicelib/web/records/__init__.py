@@ -1,1 +1,1 @@
-"""The structs of answers, and how domain objects fill them."""
+"""The structs of answers, and the functions that create them from domain objects."""

@@ -1,4 +1,4 @@
-"""Writes the result lines of batches: one answer of a single call per line."""
+"""Writes the result lines of batches. Each has the answer that a single call would get."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from chalicelib.web.records.ocr_records import (
 
 
 class LineErrorRecord(msgspec.Struct):
-    """The error of a line, as in the answer to a single call."""
+    """The error of a line, as the answer to a single call would have it."""
 
     code: str
     message: str
 
 
 class BatchLineRecord(msgspec.Struct, rename="camel"):
-    """A line of a result: its `id`, or its row if it has none, and the answer."""
+    """A line of a batch result: the answer, and the line's `id`, or its row without one."""
 
     id: str | UnsetType
     row: int | UnsetType
@@ -48,7 +48,7 @@ class BatchLineRecord(msgspec.Struct, rename="camel"):
 
 
 class RankedLineRecord(msgspec.Struct):
-    """A line of a ranking: what to label, why, and the prediction of the model."""
+    """A line of a ranking: a sample to label, why, and the prediction of the model."""
 
     rank: int
     id: str | UnsetType
@@ -61,7 +61,7 @@ class RankedLineRecord(msgspec.Struct):
 
 
 def write_lines(kind: str, lines: Iterable[AnsweredLine]) -> bytes:
-    """Return lines in a format: `jsonl`, or `csv` with only the most probable label."""
+    """Return result lines in a format: `jsonl`, or `csv` with only the most probable label."""
     if kind == CSV:
         return _csv(lines)
     return b"".join(msgspec.json.encode(_record(line)) + b"\n" for line in lines)
@@ -107,7 +107,7 @@ def _ranked(
 def _ranked_cells(
     line: BatchLine, placing: Placing, best: Probability | Detection | None
 ) -> tuple[object, ...]:
-    """Return the columns of a ranking."""
+    """Return the cells that a line of a ranking has in CSV."""
     # Text and label are columns of an upload, so a corrected ranking can be uploaded.
     return (
         placing.rank,
@@ -123,7 +123,7 @@ def _ranked_cells(
 
 
 def _answer(answered: AnsweredLine) -> Any:
-    """Return an answer like that of a single call."""
+    """Return the record of a line's answer, as the answer to a single call has it."""
     if answered.document is not None:
         return _read(answered)
     detections = [item for item in answered.items if isinstance(item, Detection)]
@@ -134,7 +134,7 @@ def _answer(answered: AnsweredLine) -> Any:
 
 
 def _read(answered: AnsweredLine) -> OcrRecord:
-    """Return the record of a document."""
+    """Return the record of a document that a line has read."""
     line, document = answered.line, answered.document
     if document is None:
         raise TypeError("The line has no document.")

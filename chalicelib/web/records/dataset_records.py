@@ -1,6 +1,7 @@
 """The records of datasets: labels, examples, corrections, uploads, receipts, exports.
 
-describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
+describe.py creates them. tests/spec/test_records.py compares them with the examples in contract
+section 4.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class LabelRecord(msgspec.Struct, rename="camel"):
 
 
 class LabelDescriptionRecord(msgspec.Struct, rename="camel"):
-    """A label with its description, which is empty if it has none."""
+    """A label with its description; an empty text if it has no description."""
 
     name: str
     description: str
@@ -73,7 +74,7 @@ class ExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class BoxRecord(msgspec.Struct):
-    """A box as in annotations, in pixels from the top left of the image."""
+    """A box as in annotation files, in pixels from the top left of the image."""
 
     x: Number
     y: Number
@@ -98,8 +99,8 @@ SuspectReason = Annotated[
 class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
     """An example for review.
 
-    Images have `thumbnail`, `width` and `height`, detection datasets `box`, and flagged examples
-    `suggestion`, `confidence` and `reason`.
+    Only images have `thumbnail`, `width` and `height`. Only examples of detection datasets have
+    `box`. Only flagged examples have `suggestion`, `confidence` and `reason`.
     """
 
     id: int
@@ -119,7 +120,7 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class CorrectedExampleRecord(ExampleRecord, rename="camel"):
-    """An example after a correction; an example with a box also has the position of the box."""
+    """An example after a correction. If it has a box, its position follows."""
 
     box: BoxRecord | UnsetType = UNSET
 
@@ -127,8 +128,8 @@ class CorrectedExampleRecord(ExampleRecord, rename="camel"):
 class CorrectionRecord(msgspec.Struct, rename="camel"):
     """The result of a correction.
 
-    If the call named one example, `examples` has this example as it is now, or all boxes of its
-    image.
+    If the call named one example, `examples` contains this example in its new state, or all boxes
+    of its image.
     """
 
     dataset_id: int
@@ -148,7 +149,7 @@ class CorrectionRecord(msgspec.Struct, rename="camel"):
 
 
 class ChangedLabelRecord(LabelRecord, rename="camel"):
-    """A label after a change; after a merge, the remaining label."""
+    """A label after a change. After a merge, it is the label that remains."""
 
     moved: int = 0
     duplicates: Annotated[
@@ -177,7 +178,7 @@ class RejectionRecord(msgspec.Struct):
 
 
 class WarningRecord(msgspec.Struct):
-    """Something unusual in a file, with the first places where it was found."""
+    """Something unusual in a file, and where it was first found."""
 
     code: str
     message: str
@@ -186,7 +187,7 @@ class WarningRecord(msgspec.Struct):
 
 
 class ReceiptRecord(msgspec.Struct, rename="camel"):
-    """The results of an upload, row by row or file by file."""
+    """The result of an upload, with its rejected rows or files."""
 
     id: str
     created_at: str
@@ -202,7 +203,7 @@ class ReceiptRecord(msgspec.Struct, rename="camel"):
 
 
 class FormatRecord(msgspec.Struct, rename="camel"):
-    """How a file was read; members that do not apply to its format are null."""
+    """How a file was read. Members that its format does not have are null."""
 
     kind: Annotated[str, Meta(extra_json_schema={"enum": [*TEXT_KINDS, *PICTURE_KINDS]})]
     encoding: str | None
@@ -220,7 +221,7 @@ class FoundLabelRecord(msgspec.Struct, rename="camel"):
 
 
 class PreviewRowRecord(msgspec.Struct):
-    """One of the first rows of a file, or files of an archive, as it was read."""
+    """One of the first rows of a file, or one of the first files of an archive."""
 
     row: int
     cells: list[str]
@@ -237,14 +238,14 @@ class SheetRecord(msgspec.Struct):
 
 
 class RankRecord(msgspec.Struct):
-    """The rank of a column among all columns, from 1, for each role that it may have."""
+    """The rank of a column among all columns for each role. The best column has rank 1."""
 
     text: int
     label: int
 
 
 class ColumnRecord(msgspec.Struct):
-    """What the first 1,000 rows contain in a column, or in a member of JSON objects."""
+    """What a column, or a member of JSON objects, contains in the first 1,000 rows."""
 
     position: int
     name: str | None
@@ -262,7 +263,7 @@ class PreviewRecord(msgspec.Struct):
 
 
 class ValidationRecord(msgspec.Struct, rename="camel"):
-    """What an upload of a file would become; nothing is stored."""
+    """What an upload of a file would create. Nothing is stored."""
 
     format: FormatRecord
     seen: int
@@ -281,7 +282,7 @@ class ValidationRecord(msgspec.Struct, rename="camel"):
 
 
 class ExportRecord(msgspec.Struct, rename="camel"):
-    """An export of a dataset; its file can be downloaded once it SUCCEEDED."""
+    """An export of a dataset. Its file can be downloaded once it has SUCCEEDED."""
 
     id: str
     dataset_id: int

@@ -18,7 +18,7 @@ _MODULES = (dataset_records, model_records, service_records, ocr_records, templa
 
 
 def declared() -> Iterator[type[msgspec.Struct]]:
-    """Yield all records in the order of their declaration."""
+    """Yield the types of all records, in the order of their declaration."""
     for module in _MODULES:
         for item in vars(module).values():
             if isinstance(item, type) and item.__module__ == module.__name__:

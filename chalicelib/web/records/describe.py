@@ -80,7 +80,7 @@ from chalicelib.web.records.service_records import (
 
 
 def duration(seconds: float) -> str:
-    """Return a duration as HH:MM:SS:mmm."""
+    """Return a duration in the form HH:MM:SS:mmm."""
     total = round(seconds * 1000)
     minutes, milliseconds = divmod(total, 60_000)
     hours, minutes = divmod(minutes, 60)
@@ -89,7 +89,7 @@ def duration(seconds: float) -> str:
 
 
 def fraction(value: float) -> Number:
-    """Return 0 and 1 as int, and other values unchanged."""
+    """Return a fraction; 0 and 1 as int, so that JSON has no decimals."""
     # Typed clients of the old API fail at 0.0 and 1.0.
     return int(value) if value in (0, 1) else value
 
@@ -149,7 +149,13 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
 def correction(
     dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
 ) -> CorrectionRecord:
-    """Return the record of a correction with its examples."""
+    """Return the record of a correction.
+
+    Args:
+        dataset_id: id of the dataset.
+        done: the correction.
+        shown: the examples that it changed.
+    """
     return CorrectionRecord(
         dataset_id=dataset_id,
         moved=done.moved,
@@ -178,12 +184,12 @@ def corrected(view: ExampleView) -> CorrectedExampleRecord:
 
 
 def box_record(box: Box) -> BoxRecord:
-    """Return the record of an object's box."""
+    """Return the record of a box as in annotations."""
     return BoxRecord(box.x, box.y, box.width, box.height)
 
 
 def changed_label(item: Label, done: CorrectionResult) -> ChangedLabelRecord:
-    """Return the record of a label after a change."""
+    """Return the record of a label after a correction changed it."""
     return ChangedLabelRecord(
         item.label_id, item.dataset_id, item.name, item.examples, done.moved, done.duplicates
     )
@@ -217,7 +223,7 @@ def training(view: ModelView) -> TrainingRecord:
 
 
 def train_stats(stats: TrainStats) -> TrainStatsRecord:
-    """Return the record of a finished training's statistics."""
+    """Return the record of the statistics of a finished training."""
     return TrainStatsRecord(
         labels=stats.labels,
         examples=stats.examples,
@@ -233,7 +239,7 @@ def train_stats(stats: TrainStats) -> TrainStatsRecord:
 
 
 def model(row: Model) -> ModelRecord:
-    """Return the record of a model in a list."""
+    """Return the record of a model, as lists of models have it."""
     return ModelRecord(
         dataset_id=row.dataset_id,
         dataset_version_id=0,
@@ -265,7 +271,7 @@ def evaluated(one: EvaluatedExample) -> EvaluatedRecord:
 
 
 def reliability_bin(one: ReliabilityBin) -> ReliabilityRecord:
-    """Return the record of a calibration bin."""
+    """Return the record of a bin of the calibration."""
     return ReliabilityRecord(one.low, one.high, one.count, one.probability, one.accuracy)
 
 
@@ -292,7 +298,7 @@ def _box(box: PixelBox) -> BoundingBoxRecord:
 
 
 def detection(items: Iterable[Detection], sample_id: str | UnsetType) -> DetectionRecord:
-    """Return the record of the objects in an image."""
+    """Return the record of the objects detected in an image."""
     found = [DetectedRecord(item.label, item.probability, _box(item.box)) for item in items]
     return DetectionRecord(found, sample_id=sample_id)
 
@@ -312,7 +318,7 @@ def deletion(row: Deletion) -> DeletionRecord:
 
 
 def export(row: Export, url: str | None = None) -> ExportRecord:
-    """Return the record of an export."""
+    """Return the record of an export, with the URL of its file, if that exists."""
     is_done = row.status == SUCCEEDED
     return ExportRecord(
         id=row.export_id,
@@ -331,7 +337,7 @@ def export(row: Export, url: str | None = None) -> ExportRecord:
 
 
 def batch(row: Batch, url: str | None = None) -> BatchRecord:
-    """Return the record of a batch."""
+    """Return the record of a batch, with the URL of its result, if that exists."""
     done = row.lines_done
     return BatchRecord(
         id=row.batch_id,
@@ -353,7 +359,7 @@ def batch(row: Batch, url: str | None = None) -> BatchRecord:
 
 
 def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
-    """Return the record of a webhook."""
+    """Return the record of a webhook. The secret is only given when it is new."""
     return WebhookRecord(
         id=row.hook_id,
         url=row.url,
@@ -368,7 +374,7 @@ def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
 
 
 def api_key(row: ApiKey, secret: str | None = None) -> ApiKeyRecord:
-    """Return the record of an API key."""
+    """Return the record of an API key. The secret is only given when it is new."""
     ends, used = row.expires_at, row.last_used_at
     return ApiKeyRecord(
         id=row.key_id,
@@ -435,7 +441,7 @@ def validation(found: Validation) -> ValidationRecord:
 
 
 def preview(found: Preview) -> PreviewRecord:
-    """Return the record of the first rows of a file."""
+    """Return the record of a preview of a file."""
     return msgspec.convert(
         {"preview": found.rows, "sheets": found.sheets, "columns": found.columns},
         PreviewRecord,
@@ -458,12 +464,12 @@ def _rejection(item: RejectedItem) -> RejectionRecord:
 
 
 def account(caller: Account, scope: str) -> AccountRecord:
-    """Return the record of an account, with the scope of the call's token or API key."""
+    """Return the record of an account, with the scope of the caller's token or API key."""
     return AccountRecord(caller.account_id, caller.email, caller.plan, scope, "account")
 
 
 def usage(facts: UsageFacts) -> UsageRecord:
-    """Return the record of an account's predictions of a month."""
+    """Return the record of the predictions that an account made in a month."""
     return UsageRecord(
         id=facts.usage_id,
         organization_id=facts.organization_id,

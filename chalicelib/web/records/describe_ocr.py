@@ -1,4 +1,4 @@
-"""Creates the records of documents."""
+"""Creates the records of OCR answers."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ _RECORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The ids and names by which an answer refers to its key-value pairs and tables."""
+    """Number and name of a key-value pair or table within one answer."""
 
     block_id: int
-    """Unique in the answer: first pairs, then tables, from 1."""
+    """Number, unique in the answer. Pairs come first, then tables, from 1."""
     name: str = ""
-    """Name of a table, unique in the answer."""
+    """Name of the table, unique in the answer; "" for a pair."""
     count: str = ""
-    """Number of tables in the answer."""
+    """Number of tables in the answer, as text; "" for a pair."""
 
 
 def ocr_answer(
@@ -80,13 +80,13 @@ def ocr_answer(
     sample_id: str | UnsetType = UNSET,
     table_id: Callable[[int], UUID] = lambda _: uuid4(),
 ) -> OcrRecord:
-    """Return the record of a document for a task.
+    """Return the record of the OCR answer for a document.
 
     Args:
-        task: the task.
-        found: the findings in the order of the answer.
+        task: the OCR task.
+        found: the findings, in the order of the answer.
         sample_id: `sampleId` of the request.
-        table_id: returns an id for an unnamed table, given the table's number.
+        table_id: returns an id for a table without a name, given the table's number.
     """
     blocks = _blocks(found.findings, table_id)
     items = [
@@ -110,7 +110,7 @@ def ocr_answer(
 
 
 def _form_field(placed: PlacedWidget) -> FormFieldRecord:
-    """Return the record of a field of the PDF's own form."""
+    """Return the record of a form field that the PDF itself defines."""
     widget = placed.widget
     checked = UNSET if widget.checked is None else widget.checked
     return FormFieldRecord(
@@ -119,12 +119,12 @@ def _form_field(placed: PlacedWidget) -> FormFieldRecord:
 
 
 def _unread(place: UnreadBox) -> UnreadRecord:
-    """Return the record of a place with unread text."""
+    """Return the record of a box with text that was detected but not recognised."""
     return UnreadRecord(box(place.box), place.page_number)
 
 
 def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dict[int, _Block]:
-    """Assign numbers to pairs and tables, and names to tables, by index in the answer."""
+    """Return numbers and names for all pairs and tables, by index in `findings`."""
     places = range(len(findings))
     pairs = [place for place in places if isinstance(findings[place].item, FormField)]
     blocks = {place: _Block(number) for number, place in enumerate(pairs, 1)}
@@ -140,14 +140,23 @@ def _blocks(findings: Sequence[Finding], table_id: Callable[[int], UUID]) -> dic
 
 
 def _names(tables: Iterable[TableBlock], table_id: Callable[[int], UUID]) -> dict[int, str]:
-    """Return the name of each table: from its header, otherwise its number and an id."""
+    """Return the name of each table by its number.
+
+    A table without a name gets a name made of its number and an id.
+    """
     names = {table.number: table.table.name for table in tables}
     # The id keeps unnamed tables of several documents apart.
     return {number: name or f"table{number}_{table_id(number)}" for number, name in names.items()}
 
 
 def _item(task: str, finding: Finding, block: _Block | None) -> Any:
-    """Return the record of one finding."""
+    """Return the record of one finding.
+
+    Args:
+        task: the OCR task.
+        finding: the finding.
+        block: number and name of a pair or table; None for other findings.
+    """
     item = finding.item
     if isinstance(item, TextLine):
         attributes = TextAttributes(finding.page_number)
@@ -168,7 +177,7 @@ def _item(task: str, finding: Finding, block: _Block | None) -> Any:
 
 
 def box(place: PixelBox) -> BoundingBoxRecord:
-    """Return the record of a box."""
+    """Return the record of a box in pixels."""
     return BoundingBoxRecord(place.min_x, place.min_y, place.max_x, place.max_y)
 
 
@@ -190,12 +199,12 @@ def _pair(finding: Finding, field: FormField, block: _Block) -> PairItem:
 
 
 def _part_box(view: ReadPage, rect: Rect | None) -> BoundingBoxRecord:
-    """Return the record of the box of a key or value, which may be absent."""
+    """Return the record of the box of a key or value. Without a box, it is 1, 1, 1, 1."""
     return _NOWHERE if rect is None else box(view.answer_box(rect))
 
 
 def _table(task: str, finding: Finding, block: _Block) -> TableItem | FormTableItem:
-    """Return the record of a table, by itself or in a form."""
+    """Return the record of a table, in the form that the task needs."""
     found: Any = finding.item
     cells = [_cell(finding.view, found, number) for number in range(len(found.table.table.cells))]
     attributes = TableAttributes(
@@ -225,6 +234,13 @@ def _cell(view: ReadPage, block: TableBlock, number: int) -> CellRecord:
 
 
 def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> CellLine:
-    """Return the record of a cell's row or column; a header cell does not repeat its own name."""
+    """Return the record of a cell's row or column.
+
+    Args:
+        cell: the cell.
+        index: number of the row or column.
+        entities: entities of headers by this number.
+        header: kind of header cells, which get no entity because it would be their own.
+    """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

@@ -1,4 +1,4 @@
-"""Types and markers that members of several records share."""
+"""Types and markers of members that several records have."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SINCE_2 = Meta(
 
 
 def members_since_2(record: Any) -> frozenset[str]:
-    """Return the members of a record that are marked with `SINCE_2`."""
+    """Return the names of a record's members that version 2.0 of the API added."""
     if not (isinstance(record, type) and issubclass(record, msgspec.Struct)):
         return frozenset()
     return frozenset(

@@ -1,6 +1,7 @@
 """The records of models: trainings, metrics, predictions, batches.
 
-describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
+describe.py creates them. tests/spec/test_records.py compares them with the examples in contract
+section 4.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from chalicelib.web.records.members import SINCE_2, Number
 
 
 class TrainStatsRecord(msgspec.Struct, rename="camel"):
-    """Statistics of a finished training; durations as HH:MM:SS:mmm."""
+    """Statistics of a finished training. Durations are in the form HH:MM:SS:mmm."""
 
     labels: int
     examples: int
@@ -76,7 +77,7 @@ class ModelRecord(msgspec.Struct, rename="camel"):
 
 
 class MetricsRecord(msgspec.Struct, rename="camel"):
-    """Metrics of a model on its test set."""
+    """Metrics of a model, measured on its test set."""
 
     id: str
     metrics_data: dict[str, Any]
@@ -87,7 +88,7 @@ class MetricsRecord(msgspec.Struct, rename="camel"):
 
 
 class ModelVersionRecord(msgspec.Struct, rename="camel"):
-    """A version of a model, which one training made."""
+    """A version of a model. Each training or adjustment creates one."""
 
     version: int
     created_at: str
@@ -100,7 +101,7 @@ class ModelVersionRecord(msgspec.Struct, rename="camel"):
 
 
 class ComparisonRecord(msgspec.Struct, rename="camel"):
-    """Accuracies of two versions on the same held-out examples."""
+    """Accuracies of two model versions on the same held-out examples."""
 
     versions: list[int]
     accuracies: list[Number]
@@ -120,7 +121,7 @@ class LearningCurveRecord(msgspec.Struct, rename="camel"):
 
 
 class TargetThresholdRecord(msgspec.Struct, rename="camel"):
-    """The threshold at which out-of-fold answers reach a target precision."""
+    """The threshold of a label at which out-of-fold predictions reach a target precision."""
 
     precision: float
     threshold: Number | None
@@ -131,14 +132,14 @@ class TargetThresholdRecord(msgspec.Struct, rename="camel"):
 
 
 class TextLimitRecord(msgspec.Struct):
-    """How much of a text the model reads."""
+    """How much of a text the model reads. The rest is ignored."""
 
     words: int
     cut: int
 
 
 class AdviceRecord(msgspec.Struct, rename="camel"):
-    """Something that would improve the model."""
+    """Advice on how to improve the model."""
 
     code: str
     message: str
@@ -146,7 +147,7 @@ class AdviceRecord(msgspec.Struct, rename="camel"):
 
 
 class CardRecord(msgspec.Struct, rename="camel"):
-    """The model card: data, metrics and limitations."""
+    """The model card, with data, metrics and limitations."""
 
     model_id: str
     name: str
@@ -183,7 +184,7 @@ class EvaluatedRecord(msgspec.Struct, rename="camel"):
 
 
 class ReliabilityRecord(msgspec.Struct, rename="camel"):
-    """Predictions of similar probability, and how many of them are correct."""
+    """Predictions of similar probability, and the fraction of them that is right."""
 
     low: float
     high: float
@@ -200,7 +201,7 @@ class ProbabilityRecord(msgspec.Struct):
 
 
 class BoundingBoxRecord(msgspec.Struct, rename="camel"):
-    """A box in pixels of the image as displayed; the origin is its top left."""
+    """A box in pixels of the image as displayed, from its top left corner."""
 
     min_x: int
     min_y: int
@@ -245,7 +246,7 @@ class DetectionRecord(msgspec.Struct, rename="camel"):
 
 
 class ModelExportRecord(msgspec.Struct, rename="camel"):
-    """An export of a model; its file can be downloaded once it SUCCEEDED."""
+    """An export of a model. Its file can be downloaded once it has SUCCEEDED."""
 
     id: str
     model_id: str
@@ -262,7 +263,7 @@ class ModelExportRecord(msgspec.Struct, rename="camel"):
 
 
 class BatchCountsRecord(msgspec.Struct):
-    """The number of lines of a batch."""
+    """The numbers of lines of a batch."""
 
     total: int
     done: int
@@ -270,7 +271,7 @@ class BatchCountsRecord(msgspec.Struct):
 
 
 class BatchRecord(msgspec.Struct, rename="camel"):
-    """A batch of predictions; its result can be downloaded once it SUCCEEDED."""
+    """A batch of predictions. Its result can be downloaded once it has SUCCEEDED."""
 
     id: str
     name: str

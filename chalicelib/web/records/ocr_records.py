@@ -1,6 +1,7 @@
-"""The records of documents. Contract section 6.
+"""The records of OCR answers. Contract section 6.
 
-describe_ocr.py creates them; tests/spec/test_ocr_records.py compares the examples of the contract.
+describe_ocr.py creates them. tests/spec/test_ocr_records.py compares them with the examples in the
+contract.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ItemRole = Annotated[Role, Meta(description=_ROLE, examples=["heading"])]
 
 
 class TextAttributes(msgspec.Struct, rename="camel"):
-    """The position of a run of words."""
+    """The position of a run of words on a page."""
 
     page_number: int
     language: Literal["English"] = "English"
@@ -51,14 +52,14 @@ class TextItem(msgspec.Struct, rename="camel"):
 
 
 class ContactAttributes(msgspec.Struct, rename="camel"):
-    """The kind of an entity."""
+    """The kind of an entity on a business card."""
 
     tag: Tag
     page_number: int
 
 
 class ContactItem(msgspec.Struct, rename="camel"):
-    """An entity of a business card; the label is its text."""
+    """An entity of a business card. The label is its text."""
 
     probability: float
     label: str
@@ -67,14 +68,14 @@ class ContactItem(msgspec.Struct, rename="camel"):
 
 
 class CellPlace(msgspec.Struct, rename="camel"):
-    """Row and column of a cell, from 1."""
+    """Row and column of a cell. Both count from 1."""
 
     row_index: int
     col_index: int
 
 
 class CellLine(msgspec.Struct):
-    """The number of a row or column, from 1, and the entity of its header."""
+    """Number of a row or column, from 1, and the entity of its header."""
 
     index: int
     entity: str | UnsetType = UNSET
@@ -95,7 +96,7 @@ class CellRecord(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TableAttributes(msgspec.Struct, rename="camel"):
-    """A table cell by cell; its name and block id are unique in the answer."""
+    """The cells of a table. Its name and block id are unique in the answer."""
 
     table_name: str
     table_count: str
@@ -106,7 +107,7 @@ class TableAttributes(msgspec.Struct, rename="camel"):
 
 
 class TableItem(msgspec.Struct, rename="camel"):
-    """A table; the label is its text, row by row."""
+    """A table. The label is its text, row by row."""
 
     probability: float
     label: str
@@ -124,7 +125,7 @@ class FormTableItem(msgspec.Struct, rename="camel"):
 
 
 class FieldPart(msgspec.Struct, rename="camel"):
-    """A key or a value; if it is not on the page, its box is 1, 1, 1, 1."""
+    """A key or a value. If it is not on the page, its box is 1, 1, 1, 1."""
 
     entity: str
     text: str
@@ -133,7 +134,7 @@ class FieldPart(msgspec.Struct, rename="camel"):
 
 
 class PairAttributes(msgspec.Struct, rename="camel"):
-    """A key of the form template and its value."""
+    """A key of the form template, and the value that was found for it."""
 
     block_id: int
     key: FieldPart
@@ -145,7 +146,7 @@ class PairAttributes(msgspec.Struct, rename="camel"):
 
 
 class PairItem(msgspec.Struct, rename="camel"):
-    """A key and its value."""
+    """A key of the form template, with its value and probability."""
 
     probability: float
     label: Literal["key-value"]
@@ -170,14 +171,14 @@ FormItems = Annotated[
 
 
 class UnreadRecord(msgspec.Struct, rename="camel"):
-    """A place with text that was detected but not read."""
+    """A place with text that was detected but not recognised."""
 
     bounding_box: BoundingBoxRecord
     page_number: int
 
 
 class PageRecord(msgspec.Struct, rename="camel"):
-    """The size of a page as displayed; boxes are in these pixels."""
+    """The size of a page as displayed. Boxes are in these pixels."""
 
     page_number: int
     width: int
@@ -186,7 +187,7 @@ class PageRecord(msgspec.Struct, rename="camel"):
 
 
 class PageNoteRecord(msgspec.Struct, rename="camel"):
-    """A note on a page whose answer may lack something."""
+    """A note on a page whose results may be incomplete."""
 
     page_number: int
     code: NoteCode
@@ -194,7 +195,7 @@ class PageNoteRecord(msgspec.Struct, rename="camel"):
 
 
 class FormFieldRecord(msgspec.Struct, rename="camel"):
-    """A field of the PDF's own form; the box of a field outside its page is 1, 1, 1, 1."""
+    """A form field that the PDF itself defines. Outside its page, its box is 1, 1, 1, 1."""
 
     name: str
     type: Annotated[str, Meta(extra_json_schema={"enum": [*FIELD_KINDS]})]
@@ -205,7 +206,7 @@ class FormFieldRecord(msgspec.Struct, rename="camel"):
 
 
 class TextRecord(msgspec.Struct, rename="camel"):
-    """The text of a document; `layout` adds `unread` and notes, `output` adds `document`."""
+    """The text of a document. `layout` adds `unread` and notes; `output` adds `document`."""
 
     task: Literal["text"]
     probabilities: list[TextItem]
@@ -219,7 +220,7 @@ class TextRecord(msgspec.Struct, rename="camel"):
 
 
 class ContactRecord(msgspec.Struct, rename="camel"):
-    """The entities of business cards."""
+    """The entities found on business cards."""
 
     task: Literal["contact"]
     probabilities: list[ContactItem]
@@ -242,7 +243,7 @@ class TableRecord(msgspec.Struct, rename="camel"):
 
 
 class FormRecord(msgspec.Struct, rename="camel"):
-    """The fields of a form, and its tables if the template requests them."""
+    """The fields of a form, and its tables if the form template requests them."""
 
     task: Literal["form"]
     probabilities: FormItems

@@ -1,6 +1,7 @@
 """The records of the service: deletions, webhooks, usage, API keys, tokens, health.
 
-describe.py creates them. Contract section 4, whose examples tests/spec/test_records.py compares.
+describe.py creates them. tests/spec/test_records.py compares them with the examples in contract
+section 4.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class DeletionRecord(msgspec.Struct, rename="camel"):
 
 
 class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
-    """A webhook; its secret is returned only when it is created or replaced."""
+    """A webhook. Its secret is returned only when it is created or replaced."""
 
     id: str
     url: str
@@ -65,7 +66,7 @@ class WebhookRecord(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ApiKeyRecord(msgspec.Struct, rename="camel", kw_only=True):
-    """An API key; its secret is returned only when it is created."""
+    """An API key. Its secret is returned only when it is created."""
 
     id: str
     name: str
@@ -94,7 +95,7 @@ class DeliveryRecord(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PlanRecord(msgspec.Struct):
-    """A plan of an account."""
+    """The plan of an account."""
 
     plan: str
     amount: int
@@ -102,7 +103,7 @@ class PlanRecord(msgspec.Struct):
 
 
 class UsageRecord(msgspec.Struct, rename="camel"):
-    """The predictions of a calendar month."""
+    """The predictions that an account has made in a calendar month."""
 
     id: str
     organization_id: str
@@ -136,7 +137,7 @@ class TokenRecord(msgspec.Struct):
 
 
 class EnginePartRecord(msgspec.Struct):
-    """A network of an engine; title and digest are null while it is not installed."""
+    """A network of an engine. Title and digest are null if it is not installed."""
 
     name: str
     state: Annotated[str, Meta(extra_json_schema={"enum": [*STATES]})]
@@ -145,7 +146,7 @@ class EnginePartRecord(msgspec.Struct):
 
 
 class UnsavedRecord(msgspec.Struct, rename="camel"):
-    """What would be lost if the service stopped now, because saving fails."""
+    """What would be lost if the service stopped now, because changes cannot be saved."""
 
     since: str
     datasets: int

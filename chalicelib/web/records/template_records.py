@@ -1,4 +1,4 @@
-"""The record of a learned template. beyond.md, section 16."""
+"""The record of a learned form template. beyond.md, section 16."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FieldScoreRecord(msgspec.Struct, rename="camel"):
 
 
 class LearnedTemplateRecord(msgspec.Struct, rename="camel"):
-    """A template that is learned from examples; it has a result once it has SUCCEEDED."""
+    """A form template learned from examples. It has a result once it has SUCCEEDED."""
 
     id: str
     status: Annotated[str, Meta(extra_json_schema={"enum": [*STATUSES]})]
@@ -54,7 +54,7 @@ class LearnedTemplateRecord(msgspec.Struct, rename="camel"):
 def learned_template(
     row: TemplateLearning, result: Mapping[str, Any] | None = None
 ) -> LearnedTemplateRecord:
-    """Return the record of a job, with its result if there is one."""
+    """Return the record of a job that learns a template, with its result if there is one."""
     record = LearnedTemplateRecord(
         id=row.learning_id,
         status=row.status,

@@ -17,7 +17,7 @@ class Label(Record, kw_only=True):
 
 
 class LabelDescription(Record, kw_only=True):
-    """A label with its description, which is empty if it has none."""
+    """A label with its description; an empty text if it has no description."""
 
     name: str
     description: str
@@ -61,7 +61,7 @@ class Example(Record, kw_only=True):
 
 
 class Box(Record, kw_only=True):
-    """A box as in annotations, in pixels from the top left of the image."""
+    """A box as in annotation files, in pixels from the top left of the image."""
 
     x: float
     y: float
@@ -72,8 +72,8 @@ class Box(Record, kw_only=True):
 class BrowsedExample(Record, kw_only=True):
     """An example for review.
 
-    Images have `thumbnail`, `width` and `height`, detection datasets `box`, and flagged examples
-    `suggestion`, `confidence` and `reason`.
+    Only images have `thumbnail`, `width` and `height`. Only examples of detection datasets have
+    `box`. Only flagged examples have `suggestion`, `confidence` and `reason`.
     """
 
     id: int
@@ -93,7 +93,7 @@ class BrowsedExample(Record, kw_only=True):
 
 
 class CorrectedExample(Record, kw_only=True):
-    """An example after a correction; an example with a box also has the position of the box."""
+    """An example after a correction. If it has a box, its position follows."""
 
     id: int
     name: str
@@ -107,8 +107,8 @@ class CorrectedExample(Record, kw_only=True):
 class Correction(Record, kw_only=True):
     """The result of a correction.
 
-    If the call named one example, `examples` has this example as it is now, or all boxes of its
-    image.
+    If the call named one example, `examples` contains this example in its new state, or all boxes
+    of its image.
     """
 
     dataset_id: int
@@ -125,7 +125,7 @@ class Correction(Record, kw_only=True):
 
 
 class ChangedLabel(Record, kw_only=True):
-    """A label after a change; after a merge, the remaining label."""
+    """A label after a change. After a merge, it is the label that remains."""
 
     id: int
     dataset_id: int
@@ -155,7 +155,7 @@ class Rejection(Record, kw_only=True):
 
 
 class Warning(Record, kw_only=True):
-    """Something unusual in a file, with the first places where it was found."""
+    """Something unusual in a file, and where it was first found."""
 
     code: str
     message: str
@@ -164,7 +164,7 @@ class Warning(Record, kw_only=True):
 
 
 class Receipt(Record, kw_only=True):
-    """The results of an upload, row by row or file by file."""
+    """The result of an upload, with its rejected rows or files."""
 
     id: str
     created_at: str
@@ -180,7 +180,7 @@ class Receipt(Record, kw_only=True):
 
 
 class Format(Record, kw_only=True):
-    """How a file was read; members that do not apply to its format are null."""
+    """How a file was read. Members that its format does not have are null."""
 
     kind: str
     encoding: str | None
@@ -198,7 +198,7 @@ class FoundLabel(Record, kw_only=True):
 
 
 class PreviewRow(Record, kw_only=True):
-    """One of the first rows of a file, or files of an archive, as it was read."""
+    """One of the first rows of a file, or one of the first files of an archive."""
 
     row: int
     cells: list[str]
@@ -215,14 +215,14 @@ class Sheet(Record, kw_only=True):
 
 
 class Rank(Record, kw_only=True):
-    """The rank of a column among all columns, from 1, for each role that it may have."""
+    """The rank of a column among all columns for each role. The best column has rank 1."""
 
     text: int
     label: int
 
 
 class Column(Record, kw_only=True):
-    """What the first 1,000 rows contain in a column, or in a member of JSON objects."""
+    """What a column, or a member of JSON objects, contains in the first 1,000 rows."""
 
     position: int
     name: str | None
@@ -240,7 +240,7 @@ class Preview(Record, kw_only=True):
 
 
 class Validation(Record, kw_only=True):
-    """What an upload of a file would become; nothing is stored."""
+    """What an upload of a file would create. Nothing is stored."""
 
     format: Format
     seen: int
@@ -259,7 +259,7 @@ class Validation(Record, kw_only=True):
 
 
 class Export(Record, kw_only=True):
-    """An export of a dataset; its file can be downloaded once it SUCCEEDED."""
+    """An export of a dataset. Its file can be downloaded once it has SUCCEEDED."""
 
     id: str
     dataset_id: int
@@ -277,7 +277,7 @@ class Export(Record, kw_only=True):
 
 
 class TrainStats(Record, kw_only=True):
-    """Statistics of a finished training; durations as HH:MM:SS:mmm."""
+    """Statistics of a finished training. Durations are in the form HH:MM:SS:mmm."""
 
     labels: int
     examples: int
@@ -335,7 +335,7 @@ class Model(Record, kw_only=True):
 
 
 class Metrics(Record, kw_only=True):
-    """Metrics of a model on its test set."""
+    """Metrics of a model, measured on its test set."""
 
     id: str
     metrics_data: dict[str, Any]
@@ -346,7 +346,7 @@ class Metrics(Record, kw_only=True):
 
 
 class ModelVersion(Record, kw_only=True):
-    """A version of a model, which one training made."""
+    """A version of a model. Each training or adjustment creates one."""
 
     version: int
     created_at: str
@@ -359,7 +359,7 @@ class ModelVersion(Record, kw_only=True):
 
 
 class Comparison(Record, kw_only=True):
-    """Accuracies of two versions on the same held-out examples."""
+    """Accuracies of two model versions on the same held-out examples."""
 
     versions: list[int]
     accuracies: list[float]
@@ -379,7 +379,7 @@ class LearningCurve(Record, kw_only=True):
 
 
 class TargetThreshold(Record, kw_only=True):
-    """The threshold at which out-of-fold answers reach a target precision."""
+    """The threshold of a label at which out-of-fold predictions reach a target precision."""
 
     precision: float
     threshold: float | None
@@ -390,14 +390,14 @@ class TargetThreshold(Record, kw_only=True):
 
 
 class TextLimit(Record, kw_only=True):
-    """How much of a text the model reads."""
+    """How much of a text the model reads. The rest is ignored."""
 
     words: int
     cut: int
 
 
 class Advice(Record, kw_only=True):
-    """Something that would improve the model."""
+    """Advice on how to improve the model."""
 
     code: str
     message: str
@@ -405,7 +405,7 @@ class Advice(Record, kw_only=True):
 
 
 class Card(Record, kw_only=True):
-    """The model card: data, metrics and limitations."""
+    """The model card, with data, metrics and limitations."""
 
     model_id: str
     name: str
@@ -442,7 +442,7 @@ class Evaluated(Record, kw_only=True):
 
 
 class Reliability(Record, kw_only=True):
-    """Predictions of similar probability, and how many of them are correct."""
+    """Predictions of similar probability, and the fraction of them that is right."""
 
     low: float
     high: float
@@ -459,7 +459,7 @@ class Probability(Record, kw_only=True):
 
 
 class BoundingBox(Record, kw_only=True):
-    """A box in pixels of the image as displayed; the origin is its top left."""
+    """A box in pixels of the image as displayed, from its top left corner."""
 
     min_x: int
     min_y: int
@@ -504,7 +504,7 @@ class Detection(Record, kw_only=True):
 
 
 class ModelExport(Record, kw_only=True):
-    """An export of a model; its file can be downloaded once it SUCCEEDED."""
+    """An export of a model. Its file can be downloaded once it has SUCCEEDED."""
 
     id: str
     model_id: str
@@ -521,7 +521,7 @@ class ModelExport(Record, kw_only=True):
 
 
 class BatchCounts(Record, kw_only=True):
-    """The number of lines of a batch."""
+    """The numbers of lines of a batch."""
 
     total: int
     done: int
@@ -529,7 +529,7 @@ class BatchCounts(Record, kw_only=True):
 
 
 class Batch(Record, kw_only=True):
-    """A batch of predictions; its result can be downloaded once it SUCCEEDED."""
+    """A batch of predictions. Its result can be downloaded once it has SUCCEEDED."""
 
     id: str
     name: str
@@ -563,7 +563,7 @@ class Deletion(Record, kw_only=True):
 
 
 class Webhook(Record, kw_only=True):
-    """A webhook; its secret is returned only when it is created or replaced."""
+    """A webhook. Its secret is returned only when it is created or replaced."""
 
     id: str
     url: str
@@ -578,7 +578,7 @@ class Webhook(Record, kw_only=True):
 
 
 class ApiKey(Record, kw_only=True):
-    """An API key; its secret is returned only when it is created."""
+    """An API key. Its secret is returned only when it is created."""
 
     id: str
     name: str
@@ -607,7 +607,7 @@ class Delivery(Record, kw_only=True):
 
 
 class Plan(Record, kw_only=True):
-    """A plan of an account."""
+    """The plan of an account."""
 
     plan: str
     amount: int
@@ -615,7 +615,7 @@ class Plan(Record, kw_only=True):
 
 
 class Usage(Record, kw_only=True):
-    """The predictions of a calendar month."""
+    """The predictions that an account has made in a calendar month."""
 
     id: str
     organization_id: str
@@ -649,7 +649,7 @@ class Token(Record, kw_only=True, rename=None):
 
 
 class EnginePart(Record, kw_only=True):
-    """A network of an engine; title and digest are null while it is not installed."""
+    """A network of an engine. Title and digest are null if it is not installed."""
 
     name: str
     state: str
@@ -658,7 +658,7 @@ class EnginePart(Record, kw_only=True):
 
 
 class Unsaved(Record, kw_only=True):
-    """What would be lost if the service stopped now, because saving fails."""
+    """What would be lost if the service stopped now, because changes cannot be saved."""
 
     since: str
     datasets: int
@@ -676,7 +676,7 @@ class Health(Record, kw_only=True):
 
 
 class TextAttributes(Record, kw_only=True):
-    """The position of a run of words."""
+    """The position of a run of words on a page."""
 
     page_number: int
     language: str = "English"
@@ -696,14 +696,14 @@ class TextItem(Record, kw_only=True):
 
 
 class ContactAttributes(Record, kw_only=True):
-    """The kind of an entity."""
+    """The kind of an entity on a business card."""
 
     tag: str
     page_number: int
 
 
 class ContactItem(Record, kw_only=True):
-    """An entity of a business card; the label is its text."""
+    """An entity of a business card. The label is its text."""
 
     probability: float
     label: str
@@ -712,14 +712,14 @@ class ContactItem(Record, kw_only=True):
 
 
 class CellPlace(Record, kw_only=True):
-    """Row and column of a cell, from 1."""
+    """Row and column of a cell. Both count from 1."""
 
     row_index: int
     col_index: int
 
 
 class CellLine(Record, kw_only=True):
-    """The number of a row or column, from 1, and the entity of its header."""
+    """Number of a row or column, from 1, and the entity of its header."""
 
     index: int
     entity: str | None = None
@@ -740,7 +740,7 @@ class Cell(Record, kw_only=True):
 
 
 class TableAttributes(Record, kw_only=True):
-    """A table cell by cell; its name and block id are unique in the answer."""
+    """The cells of a table. Its name and block id are unique in the answer."""
 
     table_name: str
     table_count: str
@@ -751,7 +751,7 @@ class TableAttributes(Record, kw_only=True):
 
 
 class TableItem(Record, kw_only=True):
-    """A table; the label is its text, row by row."""
+    """A table. The label is its text, row by row."""
 
     probability: float
     label: str
@@ -769,7 +769,7 @@ class FormTableItem(Record, kw_only=True):
 
 
 class FieldPart(Record, kw_only=True):
-    """A key or a value; if it is not on the page, its box is 1, 1, 1, 1."""
+    """A key or a value. If it is not on the page, its box is 1, 1, 1, 1."""
 
     entity: str
     text: str
@@ -778,7 +778,7 @@ class FieldPart(Record, kw_only=True):
 
 
 class PairAttributes(Record, kw_only=True):
-    """A key of the form template and its value."""
+    """A key of the form template, and the value that was found for it."""
 
     block_id: int
     key: FieldPart
@@ -790,7 +790,7 @@ class PairAttributes(Record, kw_only=True):
 
 
 class PairItem(Record, kw_only=True):
-    """A key and its value."""
+    """A key of the form template, with its value and probability."""
 
     probability: float
     label: str
@@ -799,14 +799,14 @@ class PairItem(Record, kw_only=True):
 
 
 class Unread(Record, kw_only=True):
-    """A place with text that was detected but not read."""
+    """A place with text that was detected but not recognised."""
 
     bounding_box: BoundingBox
     page_number: int
 
 
 class Page(Record, kw_only=True):
-    """The size of a page as displayed; boxes are in these pixels."""
+    """The size of a page as displayed. Boxes are in these pixels."""
 
     page_number: int
     width: int
@@ -815,7 +815,7 @@ class Page(Record, kw_only=True):
 
 
 class PageNote(Record, kw_only=True):
-    """A note on a page whose answer may lack something."""
+    """A note on a page whose results may be incomplete."""
 
     page_number: int
     code: str
@@ -823,7 +823,7 @@ class PageNote(Record, kw_only=True):
 
 
 class FormField(Record, kw_only=True):
-    """A field of the PDF's own form; the box of a field outside its page is 1, 1, 1, 1."""
+    """A form field that the PDF itself defines. Outside its page, its box is 1, 1, 1, 1."""
 
     name: str
     type: str
@@ -834,7 +834,7 @@ class FormField(Record, kw_only=True):
 
 
 class TextResult(Record, kw_only=True):
-    """The text of a document; `layout` adds `unread` and notes, `output` adds `document`."""
+    """The text of a document. `layout` adds `unread` and notes; `output` adds `document`."""
 
     task: str
     probabilities: list[TextItem]
@@ -848,7 +848,7 @@ class TextResult(Record, kw_only=True):
 
 
 class ContactResult(Record, kw_only=True):
-    """The entities of business cards."""
+    """The entities found on business cards."""
 
     task: str
     probabilities: list[ContactItem]
@@ -871,7 +871,7 @@ class TableResult(Record, kw_only=True):
 
 
 class FormResult(Record, kw_only=True):
-    """The fields of a form, and its tables if the template requests them."""
+    """The fields of a form, and its tables if the form template requests them."""
 
     task: str
     probabilities: list[Any]
@@ -891,7 +891,7 @@ class FieldScore(Record, kw_only=True):
 
 
 class LearnedTemplate(Record, kw_only=True):
-    """A template that is learned from examples; it has a result once it has SUCCEEDED."""
+    """A form template learned from examples. It has a result once it has SUCCEEDED."""
 
     id: str
     status: str
