@@ -1,1 +1,1 @@
-"""Machine learning on arrays; independent of AWS and HTTP."""
+"""The machine learning of the service, on arrays. Independent of AWS and HTTP."""

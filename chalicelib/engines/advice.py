@@ -1,4 +1,7 @@
-"""Advice on cards: what would improve a model most, with the expected gain from the folds."""
+"""Writes the advice on cards: what would improve a model most, and by how much.
+
+The expected gains are computed from out-of-fold predictions.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _GAIN_OF_FIVE = 0.15
 
 
 class LabelQuality(NamedTuple):
-    """What cross-validation shows about each label."""
+    """The result of a cross-validation for each label."""
 
     names: Sequence[str]
     counts: Ints
@@ -37,18 +40,18 @@ class LabelQuality(NamedTuple):
     quality: Doubles
     """Accuracy or average precision of every label, float64, shape (labels,)."""
     weights: Doubles
-    """Part of every label in the overall figure, float64, shape (labels,)."""
+    """Weight of every label in the overall metric, float64, shape (labels,)."""
 
 
 def single_label_advice(
     names: Sequence[str], truth: Ints, answers: Ints, is_cut: Bools | None = None
 ) -> list[dict[str, Any]]:
-    """Return the advice for a model that gives each example one label; gains are of accuracy.
+    """Return the advice for a model with one label per example; gains are in accuracy.
 
     Args:
         names: names of the labels.
         truth: label indexes of the examples, int, shape (examples,).
-        answers: out-of-fold answers, int, shape (examples,).
+        answers: out-of-fold predictions, int, shape (examples,).
         is_cut: texts longer than the model reads, bool, shape (examples,); None for images.
     """
     if not len(truth):
@@ -82,7 +85,7 @@ def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
 def multi_label_advice(
     names: Sequence[str], truth: Bools, average_precisions: Floats
 ) -> list[dict[str, Any]]:
-    """Return the advice for a model of several labels; gains are of mean average precision.
+    """Return the advice for a multi-label model; gains are in mean average precision.
 
     Args:
         names: names of the labels.
@@ -97,7 +100,7 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return advice that includes the shift which an adjustment found.
+    """Return the advice of an adjusted version, with the shift of texts that was found.
 
     Args:
         advice: entries of the version that was adjusted.
@@ -141,7 +144,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
 
 
 def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
-    """Return the expected gain if labels with few examples became as good as labels with many."""
+    """Return the gain that is expected if labels with few examples had as many as others."""
     gains = np.zeros(len(labels.counts))
     for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
         is_larger = labels.counts >= _MORE * labels.counts[label]

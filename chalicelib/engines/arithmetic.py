@@ -1,9 +1,9 @@
-"""Arithmetic whose results do not depend on threads or on the processor's kernels.
+"""Arithmetic whose results do not depend on threads or on the type of processor.
 
-An exact sum of products does not depend on the order of its terms. So features, weights and
-residuals are rounded to grids that are coarse enough for every matrix product to fit into the 53
-bits of a float64. Exponential and logarithm use only + - x /, which IEEE 754 defines to the last
-bit. Large sets use plain float32 instead.
+A sum of products that is exact does not depend on the order of its terms. So features, weights and
+residuals are rounded to grids that are coarse enough for every matrix product to be exact in a
+float64. Exponential and logarithm use only + - x /, which IEEE 754 defines exactly. For large sets
+of examples, plain float32 is used instead.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _SMALLEST_EXPONENT = -700.0
 
 
 class Arithmetic(Protocol):
-    """Defines how to round numbers, and how to compute exponentials and logarithms."""
+    """Defines how numbers are rounded, and how exponentials and logarithms are computed."""
 
     dtype: Any
     """Type of every array of the fit."""
     threads: int
-    """Threads that share an evaluation; results do not depend on them."""
+    """Number of threads that share an evaluation. Results do not depend on it."""
 
     def features(self, values: Floats) -> Floats:
         """Round features in place; float, any shape."""
@@ -63,7 +63,7 @@ class Arithmetic(Protocol):
 
 
 class PlainArithmetic:
-    """Float32 of the processor: fast, but repeatable only on the same machine."""
+    """Plain float32 arithmetic: fast, but results can be repeated only on the same machine."""
 
     dtype: Any = np.float32
 
@@ -92,7 +92,7 @@ class PlainArithmetic:
 
 
 class GridArithmetic:
-    """Rounds float64 to fixed steps, so that any threads and BLAS kernels give equal bits."""
+    """Rounds float64 to fixed steps, so that results do not depend on threads or BLAS kernels."""
 
     dtype: Any = np.float64
 
@@ -133,10 +133,11 @@ def _round_to(values: Floats, steps: float) -> Floats:
 
 
 def exact_exp(values: Floats) -> Floats:
-    """Return the exponential, in place, using only + - x /; values below -700 count as -700.
+    """Return the exponential, in place, computed with + - x / only.
 
     Args:
-        values: numbers of at most 0, float64, contiguous, any shape; overwritten.
+        values: numbers of at most 0, float64, contiguous, any shape; overwritten. Values below
+            -700 count as -700.
 
     Returns:
         The same array, relative error below 1e-9.

@@ -1,7 +1,7 @@
-"""Converts trained arrays to bytes and back: an npz archive with a JSON header.
+"""Stores trained arrays as bytes, an npz archive with a JSON header, and reads them.
 
-Timestamps are fixed, so the same arrays give the same bytes, and the sha256 of an artifact
-identifies a model. Nothing is pickled: reading an artifact runs no code.
+Timestamps are fixed, so equal arrays give equal bytes, and the SHA-256 of an artifact identifies a
+model. Nothing is pickled, so reading an artifact runs no code.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class ArtifactError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """Named arrays and the JSON members that describe them."""
+    """Named arrays, and a JSON header that describes them."""
 
     header: dict[str, Any]
-    """JSON members, including `kind` and `version`."""
+    """The JSON header, including `kind` and `version`."""
     arrays: dict[str, Array]
 
 
@@ -107,7 +107,7 @@ def read(
     build: Callable[[Artifact], Model],
     oldest: int | None = None,
 ) -> Model:
-    """Read an archive written by `dump` and build a model from it.
+    """Read an archive written by `dump`, and build a model from it.
 
     Args:
         data: the bytes.
@@ -127,7 +127,7 @@ def read(
 
 
 def read_parts(data: bytes) -> Artifact:
-    """Read header and arrays of an archive of any kind and version.
+    """Read the header and the arrays of an archive of any kind and version.
 
     Raises:
         ArtifactError: the bytes are damaged or not an artifact.
@@ -142,19 +142,23 @@ def add_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def strip_prefix(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the arrays whose names begin with a prefix and a dot; their names lose both."""
+    """Return the arrays whose names begin with a prefix and a dot, with both removed."""
     start = f"{prefix}."
     return {name[len(start) :]: array for name, array in arrays.items() if name.startswith(start)}
 
 
 def read_kind(data: bytes) -> str:
-    """Return the kind in an archive's header, or ""; raise ArtifactError if it is damaged."""
+    """Return the kind in an archive's header; an empty string if it has none.
+
+    Raises:
+        ArtifactError: the archive is damaged.
+    """
     header = read_header(_read_members(data, {_HEADER}).get(_HEADER))
     return str(header.get("kind", ""))
 
 
 def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str, Array]:
-    """Read the named arrays of the archive, or every one, without pickle."""
+    """Read some arrays of the archive by name, or all of them, without pickle."""
     import numpy as np
 
     if not data.startswith(b"PK"):
@@ -172,7 +176,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
 
 
 def read_header(member: Array | None) -> dict[str, Any]:
-    """Read the JSON header, uint8, shape (bytes,)."""
+    """Decode the JSON header, stored as uint8, shape (bytes,)."""
     if member is None:
         raise ArtifactError("These bytes hold arrays, but not those of an artifact.")
     try:

@@ -1,6 +1,7 @@
-"""Temperature scaling: one number that calibrates the probabilities.
+"""Temperature scaling, which calibrates probabilities with one number.
 
-It is fitted to out-of-fold logits, because a head is too confident on texts that it was trained on.
+The temperature is fitted to out-of-fold logits, because a head is too confident on texts that it
+was trained on.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
     """Return the temperature with the lowest log-loss.
 
     Args:
-        logits: scores by a head that did not see the examples, float, shape (examples, labels).
+        logits: scores by a head that was not trained on the examples, float, shape (examples,
+            labels).
         truth: label indexes, int, shape (examples,).
-        smoothing: fraction of each truth that is spread over all labels, 0 to 1. Without it, a few
-            examples that are all answered correctly would make every answer certain.
+        smoothing: fraction of each target that is distributed over all labels, 0 to 1. Without it,
+            a few examples that are all predicted correctly would make every prediction certain.
 
     Returns:
         A temperature between 0.05 and 20, a multiple of 1/1024; 1 without examples.
@@ -55,7 +57,7 @@ def fit_temperature(logits: Floats, truth: Ints, smoothing: float = 0.0) -> floa
 
 
 def tempered_loss(logits: Floats, truth: Ints, temperature: float) -> float:
-    """Return the mean log-loss at a temperature; float, (examples, labels) and int, (examples,)."""
+    """Return the mean log-loss of logits, float, (examples, labels), at a temperature."""
     if len(truth) == 0:
         return 0.0
     chosen = logits[np.arange(len(truth)), truth].astype(np.float64) / temperature

@@ -1,6 +1,6 @@
-"""Findings of a training about its data: likely label errors and confused labels.
+"""Finds problems in training data: likely label errors and confused labels.
 
-Works on out-of-fold answers, of texts and images alike.
+Works on out-of-fold predictions, for texts and images alike.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Suspect(NamedTuple):
     """An example whose label is probably wrong."""
 
     example: int
-    """Row of the example."""
+    """Index of the example."""
     suggestion: int
-    """Index of the label that it probably has."""
+    """Index of the label that the example probably has."""
     confidence: float
 
 
@@ -42,14 +42,14 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """By index; labels of only a global dataset, which come last, have none."""
+    """Ids by index of the label. Labels that only a global dataset has are last and have none."""
 
     def id_of(self, label: int) -> int:
         """Return the id of a label; 0 if there is none."""
         return self.ids[label] if label < len(self.ids) else 0
 
     def suspect(self, example_id: int, digest: str, given: int, found: Suspect) -> SuspectExample:
-        """Return the record of an example that looks like an example of another label.
+        """Return the record of an example whose label is probably wrong.
 
         Args:
             example_id: the example.
@@ -70,25 +70,26 @@ class LabelNames(NamedTuple):
 
 
 class Confusion(NamedTuple):
-    """Two labels that are confused more often than chance explains."""
+    """Two labels that are confused more often than by chance."""
 
     label: int
-    """The true label."""
+    """Index of the true label."""
     answer: int
-    """The answered label."""
+    """Index of the predicted label."""
     times: int
     expected: float
-    """How often chance would cause it."""
+    """Expected number of confusions by chance."""
 
 
 def likely_label_errors(
     probabilities: Floats, truth: Ints, limit: int = MAX_LISTED
 ) -> list[Suspect]:
-    """Return examples that look like those of another label, the most suspicious first.
+    """Return examples whose labels are probably wrong, the most suspicious first.
 
-    Confident learning: an example counts for a label if the label's probability for this example is
-    above the label's mean probability for its own examples. If n examples count for a label other
-    than their own, the n examples with the lowest probability of their own label are returned.
+    Confident learning: an example counts for a label if the label's probability for this example
+    is above the label's mean probability for its own examples. If n examples count for a label
+    other than their own, the n examples with the lowest probability of their own label are
+    returned.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
@@ -119,7 +120,7 @@ def _answers_and_errors(
     Args:
         probabilities: out of fold, float, shape (examples, labels).
         truth: label indexes as given, int, shape (examples,).
-        thresholds: mean probability of every label on its own examples, float, shape (labels,).
+        thresholds: mean probability of every label for its own examples, float, shape (labels,).
         is_counted: labels that are examined, bool, shape (labels,).
     """
     answers, off_diagonal = np.empty(len(truth), np.int64), 0
@@ -136,14 +137,14 @@ def _answers_and_errors(
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
-    """Return likely errors of one label that each example either has or lacks.
+    """Return likely errors in one label that each example either has or does not have.
 
     Args:
         shares: out-of-fold probability of the label, float, shape (examples,).
         truth: whether the example has the label as given, bool, shape (examples,).
 
     Returns:
-        The rows of the suspects, most suspicious first, int, shape (n,).
+        Indexes of the suspects, most suspicious first, int, shape (n,).
     """
     if min(int(truth.sum()), int((~truth).sum())) < LEAST_EXAMPLES:
         return np.empty(0, np.int64)
@@ -155,11 +156,11 @@ def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
 
 
 def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
-    """Return pairs of labels that are confused more often than chance explains.
+    """Return pairs of labels that are confused more often than by chance.
 
     Args:
         truth: label indexes as given, int, shape (examples,).
-        answers: answered label indexes, int, shape (examples,).
+        answers: predicted label indexes, int, shape (examples,).
         labels: number of labels.
 
     Returns:
@@ -189,7 +190,7 @@ def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[
     Args:
         names: label names by index.
         truth: label indexes as given, int, shape (examples,).
-        answers: answered label indexes, int, shape (examples,).
+        answers: predicted label indexes, int, shape (examples,).
     """
     return [
         {
@@ -203,7 +204,7 @@ def confusion_records(names: Sequence[str], truth: Ints, answers: Ints) -> list[
 
 
 def expected_precision(examples_per_label: float) -> str:
-    """Return the fraction of likely label errors that are usually real errors."""
+    """Return a sentence about the fraction of flagged labels that are real errors."""
     if examples_per_label < _FEW:
         return "about half"
     return "about two thirds" if examples_per_label < _SOME else "most"

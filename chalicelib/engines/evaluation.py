@@ -1,4 +1,4 @@
-"""Makes evaluations from predictions by heads that were not trained on the examples."""
+"""Makes evaluations from out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ def evaluate_single(
         example_ids: id of each row; None for an example of a global dataset, which is left out.
         names: labels by column.
         truth: index of the true label, int, shape (rows,).
-        shares: probabilities as served, float, shape (rows, labels).
-        is_rejected: whether the answer was that no label fits, bool, shape (rows,); None: never.
+        shares: probabilities, as the finished model returns them, float, shape (rows, labels).
+        is_rejected: whether the prediction is that no label fits, bool, shape (rows,); None:
+            never.
     """
     answers = shares.argmax(axis=1).tolist()
     best = [round(share, 6) for share in shares.max(axis=1).tolist()]

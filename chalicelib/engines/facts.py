@@ -1,4 +1,4 @@
-"""Reads the facts files of installed models: title, digest, licence, sizes."""
+"""Reads the JSON files with facts about installed models: title, digest, licence, sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def read_facts(file: Path) -> Mapping[str, Any]:
-    """Return the content of a facts file, or an empty object if it cannot be read."""
+    """Return the content of a facts file; empty if it cannot be read."""
     try:
         facts = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):

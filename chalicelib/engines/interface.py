@@ -1,6 +1,6 @@
 """Interfaces between the training engines and the services, and the records they exchange.
 
-Imports nothing native, so that services can name these types without loading numpy.
+The module imports no native code, so that services can name these types without loading numpy.
 """
 
 from __future__ import annotations
@@ -18,94 +18,97 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EncoderUse:
-    """An encoder whose vectors a model was trained on."""
+    """An encoder on whose vectors a model was trained."""
 
     name: str
     sha256: str
-    """Digest of its model file, 64 hex digits; empty if unknown."""
+    """SHA-256 of the encoder's model file, 64 hex digits; empty if unknown."""
     dims: int
-    """Length of its vectors."""
+    """Length of the encoder's vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextTrainingSet:
-    """Embedded examples for a training."""
+    """The examples of a text training, as vectors with labels."""
 
     blocks: Blocks
-    """Raw vectors by encoder, float32, shape (examples, dims)."""
+    """Raw vectors of the examples by encoder, float32, shape (examples, dims)."""
     label_indexes: Ints
-    """Index into `label_names` of every example, int, shape (examples,)."""
+    """Index of each example's label in `label_names`, int, shape (examples,)."""
     label_names: Sequence[str]
-    """Labels in the dataset's order."""
+    """Label names, in the dataset's order."""
     digests: Sequence[bytes]
-    """Digest of every example's text: equal texts have equal digests."""
+    """Digest of each example's text. Equal texts have equal digests."""
     word_digests: Sequence[bytes] | None = None
-    """Digest of every text's words, ignoring case and punctuation; None: `digests`."""
+    """Digest of each text's words, without case and punctuation; None to use `digests`."""
     label_blocks: Blocks | None = None
-    """Vectors of the labels' phrases, float32, shape (labels, dims); ignored without a phrase."""
+    """Vectors of label names by encoder, float32, (labels, dims); None if they are not used."""
     background: Blocks | None = None
     """Vectors of out-of-domain texts, float32, shape (texts, dims); None if unknown."""
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
-    """Sha256 of every encoder's model file, by encoder name."""
+    """SHA-256 of each encoder's model file, by encoder name."""
     reading: WindowReading | None = None
-    """How long texts are read; None: only their first 128 tokens."""
+    """How long texts are encoded; None to use only their first 128 tokens."""
 
     @property
     def words(self) -> Sequence[bytes]:
-        """Return one digest per example; texts with the same words have the same digest."""
+        """The `word_digests`, or `digests` without them."""
         return self.word_digests or self.digests
 
 
 @dataclass(frozen=True, slots=True)
 class TextFitOptions:
-    """Options of a training."""
+    """Options of a text training."""
 
     split_ratio: float = 0.8
     """Fraction of the examples to train on while metrics are measured, between 0 and 1."""
     out_of_domain_rate: float | None = None
     """Fraction of in-domain texts that may be rejected; None to reject nothing."""
     max_epochs: int | None = None
-    """None: until the loss stops falling."""
+    """Maximum number of epochs; None to train until the loss stops falling."""
     seed: int = 0
-    """Chooses the split and the folds."""
+    """Seed of the split and the folds."""
     threads: int = 1
-    """Threads that share the work; the result does not depend on them."""
+    """Number of threads that share the work. The result does not depend on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextMetrics:
-    """Quality on the held-out split; lists are in the order of `labels`."""
+    """Metrics on the held-out part of the split. Lists are in the order of `labels`."""
 
     labels: list[str]
-    """In the dataset's order."""
+    """Label names, in the dataset's order."""
     f1: list[float]
-    """Harmonic mean of precision and recall; 0 for a label that was not tested."""
+    """F1 score of each label: harmonic mean of precision and recall; 0 if it was not tested."""
     precision: list[float]
-    """Fraction of the answers with this label that were right."""
+    """Precision of each label: fraction of the predictions of this label that are correct."""
     recall: list[float]
-    """Fraction of the texts of this label that were found."""
+    """Recall of each label: fraction of the texts of this label that are predicted correctly."""
     macro_f1: float
-    """Mean f1 of the labels that were tested."""
+    """Mean F1 score of the labels that were tested."""
     test_accuracy: float
-    """Fraction of held-out texts answered correctly; a rejected text counts as wrong."""
+    """Fraction of held-out texts predicted correctly; a rejected text counts as wrong."""
     training_accuracy: float
-    """The same for the training part of the split."""
+    """Fraction of training texts predicted correctly; a rejected text counts as wrong."""
     test_loss: float
     """Mean log-loss of the held-out texts."""
     training_loss: float
     """Mean log-loss of the training part."""
     confusion_matrix: list[list[int]]
-    """Held-out texts by true label (row) and answer (column); with rejection one more of each."""
+    """Number of held-out texts by true label (row) and predicted label (column).
+
+    If the model may reject texts, the last row and column are out of domain.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class TextEpoch:
-    """One group of optimiser passes over the training part of the split."""
+    """An epoch: a group of optimiser iterations on the training part of the split."""
 
     epoch: int
-    """From 1."""
+    """Number of the epoch, from 1."""
     metrics: TextMetrics
-    """Quality after it."""
+    """Metrics after the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +117,19 @@ class PrecisionRecallCurve:
 
     f1: list[float]
     recall: list[float]
-    """Fraction of the true pairs of text and label whose score reaches the threshold."""
+    """Fraction of the true pairs of text and label that have at least the threshold's score."""
     precision: list[float]
-    """Fraction of the pairs whose score reaches the threshold that are true."""
+    """Fraction of the pairs with at least the threshold's score that are true."""
     threshold: list[float]
-    """Scores, ascending."""
+    """Thresholds, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value with its 95 % interval: Wilson's for a fraction, a bootstrap for a mean f1."""
+    """A value with its 95 % interval.
+
+    The interval of a fraction is Wilson's; that of a mean F1 is from a bootstrap.
+    """
 
     value: float
     low: float
@@ -135,29 +141,32 @@ class TextConflict:
     """Two examples with nearly the same text and different labels."""
 
     left: int
-    """Index in the training set."""
+    """Index of the first example in the training set."""
     right: int
     similarity: float
-    """Cosine of their feature vectors; 1 for texts of the same words."""
+    """Cosine of the two feature vectors; 1 for texts with the same words."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionQuality:
-    """How many texts the out-of-domain threshold rejects."""
+    """Which fraction of texts a model rejects as out of domain."""
 
     held_out: Interval
     """Fraction of the held-out texts that are rejected."""
     out_of_fold: float
-    """Fraction of the texts that the threshold was computed from."""
+    """Fraction rejected of the texts from which the threshold was computed."""
     judged_by: int
-    """Number of texts that the served threshold was computed from."""
+    """Number of texts from which the threshold of the finished model was computed."""
     background: Interval | None = None
-    """Fraction of background texts rejected by models that did not see them; None if unknown."""
+    """Fraction of background texts rejected by models that were not trained on them.
+
+    None if unknown.
+    """
     background_texts: int = 0
     withheld_clusters: Interval | None = None
-    """Fraction rejected of texts whose cluster was withheld; None if there is no margin."""
+    """Fraction rejected of texts whose cluster was withheld; None without a margin."""
     withheld_labels: Interval | None = None
-    """Fraction rejected of texts whose label was withheld; None if there is no margin."""
+    """Fraction rejected of texts whose label was withheld; None without a margin."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,15 +174,15 @@ class OutOfFold:
     """Predictions for examples by heads that were not trained on them."""
 
     examples: Ints
-    """Indexes in the training set, int, shape (n,)."""
+    """Indexes of the examples in the training set, int, shape (n,)."""
     probabilities: Singles
-    """Of all labels, float32, shape (n, labels)."""
+    """Probabilities of all labels, float32, shape (n, labels)."""
     truth: Ints
-    """Label indexes as given, int, shape (n,)."""
+    """Index of each example's label as given, int, shape (n,)."""
     served: Singles | None = None
-    """Probabilities as the model serves them, same shape; None: `probabilities`."""
+    """Probabilities as the finished model returns them; None if equal to `probabilities`."""
     is_rejected: Bools | None = None
-    """Which of them the model rejects, bool, shape (n,); None: none."""
+    """Which examples the model rejects, bool, shape (n,); None if it rejects none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,37 +191,37 @@ class TextReport:
 
     metrics: TextMetrics
     thresholds: dict[str, float]
-    """By label: the score from which its answers have the best f1 on held-out texts."""
+    """For each label, the threshold with the best F1 score on held-out texts."""
     curve: PrecisionRecallCurve
     accuracy_interval: Interval
-    """Held-out accuracy with its uncertainty."""
+    """Held-out accuracy with its 95 % interval."""
     calibration_error: float
-    """Mean gap between probability and accuracy over 15 equally filled bins, out of fold."""
+    """Mean difference of probability and accuracy in 15 bins of equal size, out of fold."""
     brier_score: float
-    """Mean squared error of the probabilities, out of fold."""
+    """Mean squared error of the out-of-fold probabilities."""
     penalty_inverse: float
-    """The chosen C."""
+    """The chosen inverse penalty C."""
     temperature: float
-    """Divisor of the logits."""
+    """Divisor of the logits, which calibrates the probabilities."""
     nearness_weight: float
-    """Added to a label's logit per cosine to its nearest training text; 0 if unused."""
+    """What a cosine of 1 to a label's nearest text adds to its logit; 0 if unused."""
     epochs: int
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""
     training_examples: int
-    """Size of the training part of the split."""
+    """Number of examples in the training part of the split."""
     test_examples: int
-    """Size of the held-out part."""
+    """Number of examples in the held-out part of the split."""
     is_exact: bool
     """Whether the artifact has the same bytes on every processor."""
     macro_f1_interval: Interval
-    """Held-out macro f1 with its uncertainty."""
+    """Held-out macro F1 score with its 95 % interval."""
     duplicates_kept_together: int
-    """Texts beyond the first of every group of near-duplicates of one label."""
+    """Number of texts beyond the first of every group of near-duplicates of one label."""
     duplicates_across_split: int
-    """Held-out texts with a near-duplicate in the training part."""
+    """Number of held-out texts with a near-duplicate in the training part."""
     conflicts: tuple[TextConflict, ...]
-    """Near-duplicates with different labels, the most alike first."""
+    """Near-duplicates with different labels, the most similar first."""
     rejection: RejectionQuality | None
-    """How well the model rejects; None for a model that never rejects."""
+    """Which fraction of texts the model rejects; None for a model that never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""Limits the memory that glibc retains after large arrays; does nothing on other systems.
+"""Limits the memory that glibc keeps after large arrays are freed. Does nothing elsewhere.
 
 Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes. By
 default, the heap of each thread stays at its largest size. If each block were returned to the
@@ -21,7 +21,7 @@ _IDLE_BYTES = 64 * 2**20
 
 
 def bound_memory() -> None:
-    """Let threads share two heaps, and return only blocks above 24 MB to the system at once."""
+    """Let all threads share two heaps, and return only blocks above 24 MB to the system at once."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, _HEAPS)
@@ -30,7 +30,7 @@ def bound_memory() -> None:
 
 
 def release_memory_beyond(resident_bytes: int = ROOMY_BYTES) -> None:
-    """Return free heap memory to the system if the process is larger than `resident_bytes`."""
+    """Return free heap memory to the system if the process uses more than `resident_bytes`."""
     try:
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     except OSError:

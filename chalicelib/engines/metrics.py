@@ -24,7 +24,7 @@ _RESAMPLES = 200
 
 
 class LabelScores(NamedTuple):
-    """Metrics by label; float64, shape (labels,) each; 0 where undefined."""
+    """Metrics of each label, each float64, shape (labels,); 0 if undefined."""
 
     precision: Floats
     recall: Floats
@@ -32,26 +32,26 @@ class LabelScores(NamedTuple):
 
 
 def confusion_matrix(truth: Ints, answers: Ints, size: int) -> Ints:
-    """Count pairs of true label and answer.
+    """Count the pairs of true and predicted label.
 
     Args:
         truth: true label indexes, int, shape (examples,).
-        answers: answered label indexes, int, shape (examples,).
+        answers: predicted label indexes, int, shape (examples,).
         size: number of rows and of columns.
 
     Returns:
-        Counts, int, shape (size, size); rows are the truth.
+        Counts, int, shape (size, size). Rows are true labels, columns predicted labels.
     """
     pairs = np.asarray(truth, np.int64) * size + answers
     return np.bincount(pairs, minlength=size * size).reshape(size, size)
 
 
 def label_scores(matrix: Ints, labels: int) -> LabelScores:
-    """Return precision, recall and f1 of the first labels of a confusion matrix.
+    """Return precision, recall and F1 of each label from a confusion matrix.
 
     Args:
         matrix: counts, int, shape (size, size), size at least `labels`.
-        labels: number of rows and columns that are labels; a further one is out of domain.
+        labels: number of labels; a further row and column is out of domain.
 
     Returns:
         The scores of the labels; undefined scores are 0.
@@ -66,7 +66,7 @@ def label_scores(matrix: Ints, labels: int) -> LabelScores:
 
 
 def macro_f1(matrix: Ints, labels: int) -> float:
-    """Return the mean f1 of the labels that occur in the truth; 0 if none does.
+    """Return the mean F1 of the labels that have examples; 0 if none has any.
 
     Args:
         matrix: counts, int, shape (size, size).
@@ -110,7 +110,7 @@ def brier_score(probabilities: Floats, truth: Ints) -> float:
 
 
 def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATION_BINS) -> float:
-    """Return the mean gap between top probability and accuracy, over equally filled bins.
+    """Return the mean difference of highest probability and accuracy, over bins of equal size.
 
     Args:
         probabilities: float, shape (examples, labels).
@@ -132,7 +132,7 @@ def calibration_error(probabilities: Floats, truth: Ints, bins: int = CALIBRATIO
 
 
 def wilson_interval(hits: int, total: int) -> Interval:
-    """Return the 95 % interval of hits among trials; 0 to 1 without trials.
+    """Return the 95 % interval of a fraction, given hits and trials; 0 to 1 without trials.
 
     Source: Wilson 1927, score interval.
     """
@@ -146,14 +146,14 @@ def wilson_interval(hits: int, total: int) -> Interval:
 
 
 def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
-    """Return the 95 % interval of the macro f1, by resampling the confusion matrix.
+    """Return the 95 % interval of the macro F1, by resampling the confusion matrix.
 
     Args:
         matrix: counts, int, shape (size, size).
         labels: number of rows and columns that are labels.
 
     Returns:
-        The macro f1 and its bounds; 0 to 1 without texts.
+        The macro F1 and its bounds; 0 to 1 without texts.
 
     Source: Efron 1979, the bootstrap.
     """
@@ -180,14 +180,14 @@ def _macro_f1_of_cells(truth: Ints, answers: Ints, counts: Ints, labels: int) ->
 
 
 def best_threshold(scores: Floats, is_true: Bools) -> float:
-    """Return the threshold at which one label has the best f1.
+    """Return the threshold at which one label has the best F1.
 
     Args:
         scores: score of one label for every text, float, shape (texts,).
         is_true: whether the text has the label, bool, shape (texts,).
 
     Returns:
-        The highest of the best thresholds; 0.5 when no text has the label.
+        The highest of the best thresholds; 0.5 if no text has the label.
     """
     if not is_true.any():
         return _UNTESTED_THRESHOLD
@@ -203,12 +203,12 @@ def best_threshold(scores: Floats, is_true: Bools) -> float:
 def precision_recall_curve(
     probabilities: Floats, truth: Ints, points: int = CURVE_POINTS
 ) -> PrecisionRecallCurve:
-    """Return micro-averaged precision and recall, evenly thinned along recall.
+    """Return the micro-averaged precision-recall curve, with a limited number of points.
 
     Args:
         probabilities: float, shape (examples, labels).
         truth: label indexes, int, shape (examples,).
-        points: maximum number of points.
+        points: maximum number of points, evenly chosen along recall.
 
     Returns:
         The curve, thresholds strictly ascending; empty without examples.
@@ -233,5 +233,5 @@ def precision_recall_curve(
 
 
 def rounded(values: Floats, digits: int = 6) -> list[float]:
-    """Round numbers to the digits of a record, float, shape (n,); return a list."""
+    """Round numbers, float, shape (n,), for a JSON record; return a list."""
     return [round(float(value), digits) for value in values]

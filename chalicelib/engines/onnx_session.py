@@ -1,6 +1,7 @@
-"""Opens ONNX graphs for all engines, with one thread per run and no memory kept between runs.
+"""Opens ONNX graphs for all engines. A run uses one thread, and its memory is then freed.
 
-This module imports ONNX Runtime, so import it only in modules that do so too, or inside functions.
+This module imports ONNX Runtime. So import it only inside functions, or in modules that import
+ONNX Runtime themselves.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ def open_session(path: Path, *, has_patterns: bool = True) -> onnxruntime.Infere
 
     Args:
         path: the graph's file.
-        has_patterns: whether to keep the memory plan of each input shape; useful only if few shapes
-            occur.
+        has_patterns: whether to store the memory plan of each input shape; useful only if few
+            shapes occur.
     """
     options = onnxruntime.SessionOptions()
     # Threads change the last bits of sums, and the callers run several texts or pages in parallel.

@@ -1,4 +1,4 @@
-"""Names of the networks that engines load, and the modules that use them."""
+"""The names of the networks that engines load, and the modules that use each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ READERS = (PPOCR, SLANET)
 
 
 def modules_of(name: str) -> tuple[str, ...]:
-    """Return the modules to import before the first use of a part of an engine."""
+    """Return the modules to import before a network is used for the first time."""
     if name in READERS:
         return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
     if name in BACKBONES:

@@ -1,7 +1,7 @@
-"""Deterministic, stratified division of examples into held-out split and folds.
+"""Divides examples into a training part, a held-out part, and folds.
 
-The digest of an example and the seed decide where it belongs, not its position. Groups of
-near-duplicates are never divided.
+Each label is divided in the same proportion. Where an example belongs depends on its digest and
+the seed, not on its position. Groups of near-duplicates are never divided.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FEWEST_TO_SPLIT = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExampleSplit:
-    """Held-out split and folds of a set of examples."""
+    """The held-out part and the folds of a set of examples."""
 
     ranks: Ints
     """Pseudo-random order of the examples, int, shape (examples,)."""
@@ -33,7 +33,7 @@ class ExampleSplit:
     folds: Ints
     """Fold of every example, int, shape (examples,)."""
     grouped: int
-    """Number of examples beyond the first of each undivided group."""
+    """Number of examples beyond the first of each group of near-duplicates."""
     across: int
     """Number of held-out examples with a near-duplicate in the training part."""
 
@@ -74,7 +74,7 @@ def split_examples(
 
 
 def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
-    """Return the rank of every example by a keyed hash of its digest, int, (examples,)."""
+    """Return a random rank of every example, from its digest and the seed, int, (examples,)."""
     key = seed.to_bytes(8, "big", signed=True)
     hashes = [blake2b(digest, digest_size=16, key=key).digest() for digest in digests]
     order = sorted(range(len(hashes)), key=hashes.__getitem__)
@@ -84,9 +84,9 @@ def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
 
 
 def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> Bools:
-    """Return which examples are held out, by label, bool, shape (examples,).
+    """Choose the held-out examples, label by label; return a mask, bool, shape (examples,).
 
-    Every label keeps at least one example to train on. A label with fewer than three examples, or
+    Every label has at least one example to train on. A label with fewer than three examples, or
     with all in one group, is not tested.
 
     Args:
@@ -119,8 +119,8 @@ def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
         folds: number of folds, at least 2.
 
     Returns:
-        The fold of every example, int, shape (examples,); `ALWAYS_TRAINED` where a label would
-        otherwise be missing from the training part of a fold.
+        The fold of every example, int, shape (examples,). `ALWAYS_TRAINED` if holding out the
+        example would leave its label without training examples.
     """
     assigned = np.full(len(labels), ALWAYS_TRAINED, np.int64)
     filled = np.zeros((int(labels.max()) + 1, folds), np.int64)
@@ -154,7 +154,10 @@ def _test_counts(counts: Ints, training_share: float) -> Ints:
 
 
 def _members(groups: Ints, ranks: Ints) -> list[Ints]:
-    """Return the rows of every group by rank, the group with the lowest rank first."""
+    """Return the indexes of the members of each group, sorted by rank.
+
+    The group with the lowest rank is first.
+    """
     order = np.lexsort((ranks, groups))
     bounds = np.flatnonzero(np.diff(groups[order])) + 1
     parts = np.split(order, bounds)

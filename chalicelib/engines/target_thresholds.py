@@ -1,4 +1,4 @@
-"""Thresholds of the probability at which answers reach a target precision, for the card."""
+"""Computes probability thresholds that reach a target precision, for the card."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _STEPS = 1e6
 def target_thresholds(
     probabilities: Floats, is_right: Bools, counted: Bools | None = None
 ) -> list[dict[str, Any]]:
-    """Return a record for each target precision, from out-of-fold answers.
+    """Return a record for each target precision, from out-of-fold predictions.
 
     Args:
-        probabilities: probability of each answer, float, shape (answers,); -1 for rejected ones.
-        is_right: whether the answer is right, bool, shape (answers,).
-        counted: the answers among which the coverage is measured, bool, shape (answers,); None:
-            all.
+        probabilities: probability of each prediction, float, shape (answers,); -1 for rejected
+            ones.
+        is_right: whether the prediction is correct, bool, shape (answers,).
+        counted: the predictions among which the coverage is measured, bool, shape (answers,);
+            None: all.
 
     Returns:
-        The lowest threshold that reaches each target, and the fraction of the counted answers at
-        or above it with its 95 % interval. The threshold is None if no answers reach the target.
+        The lowest threshold that reaches each target, and the fraction of the counted predictions
+        at or above it with its 95 % interval. The threshold is None if no predictions reach the
+        target.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted

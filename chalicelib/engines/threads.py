@@ -1,4 +1,4 @@
-"""Runs independent parts of a computation in threads; native code runs in parallel."""
+"""Runs independent parts of a computation in threads; native code then runs in parallel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def map_in_threads(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int
 ) -> list[Result]:
-    """Return the results of `work` for every item, in order.
+    """Call `work` for every item, in several threads; return the results in order.
 
     Args:
         work: safe to call from several threads.

@@ -1,1 +1,1 @@
-"""Writes models as single ONNX graphs, without the package `onnx`."""
+"""Writes each model as a single ONNX graph, without the package `onnx`."""

@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def map_file(path: Path) -> memoryview:
-    """Return the content of a file without reading it; processes share its pages."""
+    """Map a file into memory; processes that map the same file share its pages."""
     with path.open("rb") as file:
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

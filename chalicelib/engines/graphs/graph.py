@@ -1,4 +1,4 @@
-"""Collects the nodes and constants of an ONNX graph, and includes other graphs in it."""
+"""Builds an ONNX graph from nodes and constants, and can include other graphs."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class Port(NamedTuple):
 
     name: str
     type: str
-    """`float32`, `int64` or `bool`."""
+    """Element type: `float32`, `int64` or `bool`."""
     shape: tuple[int | str, ...]
-    """Sizes; those that vary have names."""
+    """Sizes of the dimensions; a dimension of variable size has a name."""
     meaning: str
-    """Words for its readers."""
+    """Description for users."""
 
 
 class JoinedGraph:
-    """The nodes and constants of a graph, in the order in which they are added."""
+    """A graph in construction: its nodes and constants, in the order in which they are added."""
 
     def __init__(self) -> None:
         self.inputs: list[Port] = []
@@ -79,7 +79,7 @@ class JoinedGraph:
         return port.name
 
     def output(self, port: Port, value: str) -> None:
-        """Return a value as an output."""
+        """Make a value of the graph an output."""
         self.outputs.append(port)
         self._add_node("Identity", [value], [port.name])
 
@@ -95,22 +95,22 @@ class JoinedGraph:
         return name
 
     def integers(self, *values: int) -> str:
-        """Add a constant vector of int64 and return its name."""
+        """Add a constant int64 vector and return its name."""
         return self.constant(np.array(values, np.int64))
 
     def add(self, kind: str, *inputs: str, **attributes: int) -> str:
-        """Add a node with one output and return that output's name."""
+        """Add a node with one output, and return the name of this output."""
         return self._add_node(kind, inputs, [self._name(kind)], **attributes)
 
     def largest(self, values: str, count: int, axis: int) -> str:
-        """Add a node for the largest values along an axis, and return the name of the values."""
+        """Add a node that finds the largest values along an axis; return the name of the values."""
         name = self._name("TopK")
         inputs = (values, self.integers(count))
         # The operator also returns their indexes, which no model needs.
         return self._add_node("TopK", inputs, [name, f"{name}_indexes"], axis=axis)
 
     def cast(self, value: str, dtype: str) -> str:
-        """Convert a value to another type, and return the name of the result."""
+        """Add a node that converts a value to another type; return the name of the result."""
         return self.add("Cast", value, to=TYPES[dtype])
 
     def _name(self, kind: str) -> str:
@@ -135,12 +135,12 @@ class JoinedGraph:
     def include(
         self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
     ) -> list[str]:
-        """Add nodes of another graph: those that the requested outputs of that graph need.
+        """Add those nodes of another graph that its requested outputs need.
 
         Args:
             content: an ONNX file without external data.
-            name: name of the graph. Two graphs of the same name share their constants.
-            inputs: for each input of the other graph, the name of the value of this graph to use.
+            name: name of the other graph. Two graphs of the same name share their constants.
+            inputs: value of this graph to use for each input of the other graph.
             outputs: outputs of the other graph.
 
         Returns:
@@ -154,7 +154,7 @@ class JoinedGraph:
         own = self._name(name)
 
         def renamed(value: str) -> str:
-            """Return the name that a value of the other graph has in this graph."""
+            """Return the name in this graph of a value of the other graph."""
             if not value or value in inputs:
                 return inputs.get(value, value)
             return f"{name}/{value}" if value in source.constants else f"{own}/{value}"
@@ -172,7 +172,7 @@ class JoinedGraph:
         return [renamed(output) for output in outputs]
 
     def _upgraded(self, node: SourceNode, renamed: Callable[[str], str], opset: int) -> Pieces:
-        """Return a node with the names of this graph, in the form of its operator set."""
+        """Return a node of another graph with this graph's names and operator version."""
         inputs = [renamed(name) for name in node.inputs]
         rest: Pieces = []
         for field in node.rest:
@@ -186,7 +186,7 @@ class JoinedGraph:
         return [names, text_field(_NODE_NAME, renamed(node.outputs[0])), *rest]
 
     def pieces(self) -> Pieces:
-        """Return the ONNX file as several byte strings."""
+        """Return the ONNX file as byte strings to be concatenated."""
         body: Pieces = []
         for node in self._nodes:
             body += bytes_field(_GRAPH_NODE, node)
@@ -207,7 +207,7 @@ class JoinedGraph:
 
 
 def _described(port: Port) -> bytes:
-    """Return name, type and shape as onnx.proto's ValueInfoProto."""
+    """Encode the name, type and shape of an input or output (ValueInfoProto of onnx.proto)."""
     shape = b""
     for size in port.shape:
         one = number_field(1, size) if isinstance(size, int) else text_field(2, size)

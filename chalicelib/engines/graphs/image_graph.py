@@ -1,7 +1,7 @@
-"""Writes models of images as one graph: pixels of scaled images to probabilities.
+"""Writes an image model as one graph, from the pixels of scaled images to probabilities.
 
-The arithmetic is that of `TrainedImage` and `TrainedMultiLabel`. Scaling is left to the caller,
-because ONNX has no operator that resizes as Pillow does.
+The arithmetic is that of `TrainedImage` and `TrainedMultiLabel`. The caller must scale images,
+because no ONNX operator resizes like Pillow.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 
 
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
-    """Return the crops that the model sees: fraction of the image's sides, side in pixels."""
+    """Return the parts of an image that the model uses: fraction of the sides, side in pixels."""
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.
     return [(WHOLE.share, WHOLE.side)] if seen is None else [(float(a), int(b)) for a, b in seen]
 
 
 def _pixels(graph: JoinedGraph, side: int, share: float = 1.0) -> str:
-    """Add an input with images of one size, and return their bytes, channels last."""
+    """Add an input for images of one size; return their pixels as bytes, channels last."""
     part = "the whole image" if share == 1 else f"the middle {share:g} of width and height"
     meaning = f"{part} as RGB, whole numbers from 0 to 255"
     port = Port(f"pixels_{side}", "float32", ("images", _CHANNELS, side, side), meaning)
@@ -115,7 +115,7 @@ def _pixels(graph: JoinedGraph, side: int, share: float = 1.0) -> str:
 
 
 def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> str:
-    """Return the columns of a block of features, float64, shape (images, dims)."""
+    """Add the nodes for a block of features: float64, shape (images, dims)."""
     outputs = LITE2_OUTPUTS if block != EMBEDDING else LITE2_OUTPUTS[:1]
     content = map_file(folder(LITE2) / "model.onnx")
     inputs = {"pixels": _pixels(graph, LITE2_SIDE)}
@@ -133,7 +133,7 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Return means per channel: of all cells, of the largest; float32, (images, channels)."""
+    """Add means of each channel: over all cells, and over its largest cells; (images, channels)."""
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
     axis = graph.integers(2)
@@ -149,7 +149,7 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 
 
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
-    """Return `unit_roots`, float64, shape (images, dims)."""
+    """Add the nodes of `unit_roots`: float64, shape (images, dims)."""
     positive = graph.add("Max", graph.cast(embedding, "float64"), graph.constant(0.0, "float64"))
     units = _unit_rows(graph, graph.add("Sqrt", positive), "float64")
     steps = graph.constant(GRID, "float64")
@@ -163,7 +163,7 @@ def _unit_rows(graph: JoinedGraph, rows: str, dtype: str) -> str:
 
 
 def _answer(graph: JoinedGraph, shares: str, present: Array, labels: int, meaning: str) -> None:
-    """Add the output: probabilities of the known labels, and 0 for the others."""
+    """Add the output: probabilities of the labels of the head, and 0 for other labels."""
     zero = graph.constant(np.zeros((1, 1), np.float32))
     first = graph.add("Gather", shares, graph.integers(0), axis=1)
     joined = graph.add("Concat", shares, graph.add("Mul", first, zero), axis=1)

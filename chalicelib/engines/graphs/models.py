@@ -1,4 +1,4 @@
-"""Writes trained models as single graphs, with the preprocessing that their inputs need."""
+"""Writes a trained model as a single graph, and describes the preprocessing of its inputs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class WrittenGraph(NamedTuple):
 
     graph: JoinedGraph
     preprocessing: dict[str, Any]
-    """How an input becomes the inputs of the graph, as JSON."""
+    """How to convert a text or an image to the inputs of the graph, as JSON."""
     tokenizers: dict[str, bytes]
-    """Tokenizers by file name."""
+    """Contents of tokenizer files, by file name."""
 
 
 def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> str | None:
-    """Return why a model cannot be one graph; None if it can.
+    """Return the reason why a model cannot be written as one graph; None if it can.
 
     Args:
         model_type: type of the model.
@@ -40,7 +40,7 @@ def graph_obstacle(model_type: str, header: Mapping[str, Any] | None = None) -> 
 
 
 def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> WrittenGraph:
-    """Return a model as one graph.
+    """Write a model as one graph.
 
     Args:
         model_type: type of a model without `graph_obstacle`.
@@ -93,7 +93,7 @@ def _write_text(head: bytes, folder: Callable[[str], Path]) -> WrittenGraph:
 
 
 def _tokenizer(name: str, folder: Path) -> bytes:
-    """Return an encoder's tokenizer, which cuts texts and adds begin and end as the service."""
+    """Return an encoder's tokenizer; it truncates texts and adds begin and end tokens."""
     from tokenizers import Tokenizer
     from tokenizers.processors import TemplateProcessing
 

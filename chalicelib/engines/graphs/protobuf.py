@@ -1,8 +1,8 @@
 """Reads and writes the Protocol Buffers encoding, as far as ONNX files use it.
 
-A message is a sequence of fields: a number and a kind, then a value. Messages in messages, strings
-and tensors are length-prefixed bytes. The package `onnx` is not shipped, because it is larger than
-the rest of the service.
+A message is a sequence of fields. Each field is a number and a kind, then a value. Nested
+messages, strings and tensors are length-prefixed bytes. The package `onnx` is not shipped, because
+it is larger than the rest of the service.
 """
 
 from __future__ import annotations
@@ -23,20 +23,24 @@ class Field(NamedTuple):
 
     number: int
     whole: memoryview
-    """The bytes of the field with its number."""
+    """All bytes of the field, including its number."""
     content: memoryview
-    """The bytes of a string, tensor or message; empty for a number."""
+    """The bytes of a string, tensor or message; empty for an integer."""
     amount: int = 0
-    """The value of a number."""
+    """The value of an integer."""
 
     @property
     def text(self) -> str:
-        """Return a string."""
+        """The content as a string."""
         return str(self.content, "utf-8")
 
 
 def read_fields(message: memoryview) -> Iterator[Field]:
-    """Yield the fields of a message in order; raise ValueError or IndexError if it is damaged."""
+    """Yield the fields of a message in order.
+
+    Raises:
+        ValueError, IndexError: the message is damaged.
+    """
     place = 0
     while place < len(message):
         start = place
@@ -55,7 +59,7 @@ def read_fields(message: memoryview) -> Iterator[Field]:
 
 
 def _read_varint(message: memoryview, place: int) -> tuple[int, int]:
-    """Return a number of variable length, and the index after its last byte."""
+    """Read an integer of variable length; return it, and the index after its last byte."""
     number, shift = 0, 0
     while True:
         byte = message[place]
@@ -67,7 +71,7 @@ def _read_varint(message: memoryview, place: int) -> tuple[int, int]:
 
 
 def varint(number: int) -> bytes:
-    """Encode a number in groups of 7 bits, the lowest first; a negative number as 64 bits."""
+    """Encode an integer in groups of 7 bits, the lowest first; a negative one as 64 bits."""
     number &= (1 << 64) - 1
     found = bytearray()
     while number >= _MORE:
@@ -78,7 +82,7 @@ def varint(number: int) -> bytes:
 
 
 def number_field(number: int, value: int) -> bytes:
-    """Return a field with a number."""
+    """Return a field with an integer."""
     return varint(number << 3 | _VARINT) + varint(value)
 
 

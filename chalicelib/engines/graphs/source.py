@@ -45,10 +45,10 @@ class SourceNode:
 
 
 class SourceGraph:
-    """The graph of an ONNX file without external data."""
+    """The graph of an ONNX file that has no external data."""
 
     def __init__(self, content: memoryview) -> None:
-        """Read the nodes; tensors stay where they are.
+        """Read the nodes; tensors are not copied.
 
         Raises:
             ValueError, IndexError: the file is damaged.
@@ -89,7 +89,7 @@ class SourceGraph:
                 self.values[_find_text(field.content, _VALUE_NAME)] = field.content
 
     def nodes_for(self, outputs: Sequence[str]) -> list[SourceNode]:
-        """Return the nodes that some outputs need, in the order of execution."""
+        """Return the nodes that the given outputs depend on, in the order of execution."""
         needed, kept = set(outputs), []
         # Nodes are in the order of execution, so one pass from the end finds all.
         for node in reversed(self._nodes):
@@ -100,13 +100,16 @@ class SourceGraph:
 
 
 def is_old_reduction(kind: str, opset: int) -> bool:
-    """Return whether an operator has an attribute for its axes, which today are an input."""
+    """Return whether an operator has its axes as an attribute, as in older operator versions.
+
+    In current versions, the axes are an input.
+    """
     # The sum has had its axes as an input before.
     return opset < _AXES_ARE_INPUTS and kind.startswith("Reduce") and kind != "ReduceSum"
 
 
 def reduction_axes(field: Field) -> list[int] | None:
-    """Return the axes of a reduction; None if the field is something else."""
+    """Return the axes in an attribute of a reduction; None for other attributes."""
     if field.number != _NODE_ATTRIBUTE:
         return None
     fields = list(read_fields(field.content))
@@ -118,16 +121,16 @@ def reduction_axes(field: Field) -> list[int] | None:
 
 
 def renamed_tensor(message: memoryview, name: str) -> Pieces:
-    """Return a tensor with another name."""
+    """Return a tensor message with another name."""
     rest = [field.whole for field in read_fields(message) if field.number != _TENSOR_NAME]
     return [text_field(_TENSOR_NAME, name), *rest]
 
 
 def renamed_value(message: memoryview, name: str, prefix: str) -> bytes:
-    """Return type and shape of a value with another name.
+    """Return a value's type and shape with another name.
 
-    Sizes get a prefix, too: where two encoders read different numbers of tokens, equal names would
-    let the runtime give both the same memory.
+    Names of sizes get a prefix, too. Two encoders may read different numbers of tokens; with equal
+    names, the runtime could give both the same memory.
     """
     rest = [field.whole for field in read_fields(message) if field.number != _VALUE_NAME]
     described = memoryview(b"".join(rest))
@@ -135,7 +138,7 @@ def renamed_value(message: memoryview, name: str, prefix: str) -> bytes:
 
 
 def _with_prefix(message: memoryview, path: Sequence[int], prefix: str) -> bytes:
-    """Return a message with a prefix before the strings at a path of field numbers."""
+    """Return a message with a prefix added to the strings at a path of field numbers."""
     found = b""
     for field in read_fields(message):
         if field.number != path[0]:

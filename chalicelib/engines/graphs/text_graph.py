@@ -1,7 +1,7 @@
-"""Writes a text model as one graph: tokens of a text to probabilities.
+"""Writes a text model as one graph, from the tokens of a text to probabilities.
 
-The arithmetic is that of `TrainedText.answer`, with the same types, so that answers differ by less
-than 1e-4. The graph reads one text per run, as the service does, because the vector of an 8-bit
+The arithmetic and its types are those of `TrainedText.answer`, so that probabilities differ by
+less than 1e-4. The graph takes one text per run, as in the service, because the vector of an 8-bit
 encoder depends on the other texts of its run.
 """
 
@@ -47,7 +47,7 @@ def write_text_graph(parameters: TextParameters, folder: Callable[[str], Path]) 
 
 
 def _encode(graph: JoinedGraph, name: str, folder: Path, is_one_of_several: bool) -> str:
-    """Add an encoder and its inputs, and return the vector of the text, shape (1, dims)."""
+    """Add an encoder and its inputs; return the name of the text's vector, shape (1, dims)."""
     prefix = f"{name}_" if is_one_of_several else ""
     shape = (1, f"{prefix}tokens")
     ids = graph.input(
@@ -78,7 +78,7 @@ def _encode(graph: JoinedGraph, name: str, folder: Path, is_one_of_several: bool
 
 
 class TextHead:
-    """Adds everything behind the encoders."""
+    """Adds the nodes after the encoders."""
 
     def __init__(self, graph: JoinedGraph, parameters: TextParameters) -> None:
         self._graph = graph
@@ -87,7 +87,7 @@ class TextHead:
         self._scales = np.repeat(np.asarray(parameters.norms, np.float32), dims)
 
     def answer(self, vectors: str) -> None:
-        """Add the outputs for a vector, float32, shape (1, dims)."""
+        """Add the outputs, computed from a vector, float32, shape (1, dims)."""
         graph, own, labels = self._graph, self._own, len(self._own.labels)
         alone = self._head_logits(vectors)
         features = graph.add("Sub", vectors, graph.constant(own.means))
@@ -121,7 +121,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Return `unit_vectors`, float64, shape (1, dims)."""
+        """Add the nodes of `unit_vectors`: float64, shape (1, dims)."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -131,7 +131,7 @@ class TextHead:
         return graph.add("Div", graph.add("Round", graph.add("Mul", units, steps)), steps)
 
     def _cosines(self, units: str, anchors: Array) -> str:
-        """Return the cosine to every anchor, float32, shape (1, anchors)."""
+        """Add the cosines to the stored training texts: float32, shape (1, anchors)."""
         graph = self._graph
         # Stored as bytes, a quarter of the size.
         stored = graph.cast(graph.constant(anchors.T.astype(np.int8)), "float32")
@@ -139,7 +139,7 @@ class TextHead:
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
     def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
-        """Return `NearestTexts.add_to`, float32, shape (1, labels)."""
+        """Add the nodes of `NearestTexts.add_to`: float32, shape (1, labels)."""
         graph, labels = self._graph, len(near.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
         absent = graph.constant(np.full((1, 1), ABSENT, np.float32))
@@ -162,7 +162,7 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Return the nearness, or the value for absent where a label is not compared."""
+        """Add nodes that replace the cosines of unlikely labels by the value for missing ones."""
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))
@@ -173,7 +173,7 @@ class TextHead:
         return self._graph.add("ReduceLogSumExp", logits, self._graph.integers(1))
 
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
-        """Return `Rejector.signals`, float64, shape (1, 3)."""
+        """Add the nodes of `Rejector.signals`: float64, shape (1, 3)."""
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
         is_energy = rejector.uses_energy
         axis = graph.integers(1)
@@ -195,7 +195,7 @@ class TextHead:
         return graph.add("Clip", signals, *bounds)
 
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
-        """Return `DomainScale.cautious`, float32, shape (1, labels)."""
+        """Add the nodes of `DomainScale.cautious`: float32, shape (1, labels)."""
         graph, trust = self._graph, np.array(rejector.scale.trust)
         odds = graph.add("MatMul", signals, graph.constant(trust[:-1, None], "float64"))
         odds = graph.add("Add", odds, graph.constant(trust[-1], "float64"))
@@ -205,7 +205,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Return whether the score is below the threshold, bool, shape (1, 1)."""
+        """Add the comparison of the score with the threshold: bool, shape (1, 1)."""
         graph = self._graph
         # The line counts up to a ceiling only: what is above is added as that.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

@@ -1,1 +1,1 @@
-"""Heads of models that were exported elsewhere: checked copies, and trial predictions."""
+"""Imports heads of models that were exported elsewhere: copies them safely and tests them."""

@@ -1,7 +1,7 @@
-"""Reads the arrays of a trained head that came from elsewhere, and writes them again.
+"""Copies the arrays of a head from an untrusted source, after checking them.
 
-Every array is checked before memory is allocated for it. Only the header and the arrays are copied,
-so other content of the sent bytes never reaches a loader of `.npz` files.
+Every array is checked before memory is allocated for it. Only the header and the arrays are
+copied. So other content of the uploaded bytes never reaches a loader of `.npz` files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_DESCRIPTION = 1_000
 
 
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
-    """Return the header of a head, and its stored form with only header and arrays.
+    """Check a head; return its header, and new bytes with only the header and the arrays.
 
     Args:
         content: bytes of an artifact, at most `MAX_HEAD_BYTES`.
@@ -80,7 +80,7 @@ def _read_arrays(content: bytes, check: Callable[[], None]) -> dict[str, Array]:
 
 
 def _check_directory(content: bytes) -> None:
-    """Raise ArtifactError unless the directory is short, before it is read into memory."""
+    """Raise ArtifactError if the archive's directory is too long, before it is read into memory."""
     end = content[-_END.size :]
     is_end = len(end) == _END.size and end.startswith(b"PK\x05\x06")
     # A second, larger record would count instead of this one.
@@ -95,7 +95,8 @@ def _read_array(name: str, content: bytes) -> Array:
     """Read a numpy file; the shape in its header must match its length.
 
     Raises:
-        ArtifactError: the file has pickled objects, another shape or numbers that are not finite.
+        ArtifactError: the file has pickled objects, a shape that does not match, or numbers that
+            are not finite.
     """
     stream = io.BytesIO(content)
     if np.lib.format.read_magic(stream) != (1, 0):

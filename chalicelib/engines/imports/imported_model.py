@@ -1,6 +1,6 @@
-"""Loads the head of an imported model with the installed networks, and tries it.
+"""Loads the head of an imported model with the installed networks, and tests it.
 
-Graphs of the archive are never opened: a head names its networks by digest, and only installed
+Graphs in the archive are never opened. A head names its networks by digest, and only installed
 networks with the same digest are used.
 """
 
@@ -43,13 +43,13 @@ class ImportedHead:
     """A head that can predict with the installed networks."""
 
     artifact: bytes
-    """The stored form to publish."""
+    """The bytes of the artifact to publish."""
     engine: Mapping[str, Any]
-    """Kind, version and networks, for the card."""
+    """Kind, version and networks of the model, for the card."""
     predict: Answer
-    """Returns the answer to a text or a decoded image."""
+    """Returns the prediction for a text or a decoded image."""
     least_side: int | None
-    """Least side of a decoded image; None for texts."""
+    """Smallest shorter side of a decoded image, in pixels; None for texts."""
 
 
 def load_imported(
@@ -58,7 +58,7 @@ def load_imported(
     pools: tuple[EncoderPool, BackbonePool],
     check: Callable[[], None],
 ) -> ImportedHead:
-    """Load a head that came from elsewhere.
+    """Load a head that was exported elsewhere.
 
     Args:
         content: bytes of `head.npz`.
@@ -111,7 +111,7 @@ def _check_network(what: str, name: str, sha256: str, pool: EncoderPool | Backbo
 
 
 def _check_looks(header: Mapping[str, Any]) -> None:
-    """Refuse crops of an image that would take too much memory or time."""
+    """Raise ArtifactError if a model uses more or larger parts of an image than allowed."""
     preprocessing = header.get("preprocessing")
     looks = preprocessing.get("looks") if isinstance(preprocessing, dict) else None
     if looks is None:
@@ -132,15 +132,15 @@ def compare_golden(
     golden: Sequence[tuple[str | Picture, object]],
     check: Callable[[], None],
 ) -> float:
-    """Return the largest difference of a probability from the exporter's answers.
+    """Compare the head's predictions with those of the exporter; return the largest difference.
 
     Args:
         head: the loaded head.
-        golden: inputs with the answers of the service that exported the model.
+        golden: inputs with the predictions of the service that exported the model.
         check: called before each input; raises to stop.
 
     Raises:
-        ArtifactError: an answer differs.
+        ArtifactError: the predictions differ too much.
     """
     largest = 0.0
     for number, (sample, expected) in enumerate(golden, 1):
@@ -159,7 +159,7 @@ def compare_golden(
 
 
 def _difference(found: Items, expected: Any) -> float:
-    """Return the difference of two answers; infinity for other labels, boxes or forms."""
+    """Return the difference of two predictions; infinity if labels, boxes or formats differ."""
     if [as_json(one) for one in found] == expected:
         return 0.0
     if any("box" in one for one in expected) or any(isinstance(one, Detection) for one in found):
@@ -174,7 +174,7 @@ def _difference(found: Items, expected: Any) -> float:
 
 
 def _box_difference(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> float:
-    """Return the largest difference of an object from the nearest one of the other answer."""
+    """Return the largest difference between an object and the nearest object of the other list."""
     largest = 0.0
     for these, others in ((found, expected), (expected, found)):
         for one in these:

@@ -1,1 +1,1 @@
-"""Selects the samples that are most worth labelling."""
+"""Selects the unlabelled samples that are most useful to label next."""

@@ -1,4 +1,7 @@
-"""Stores the judged samples of one part of a ranking, and reads them."""
+"""Stores the model's judgements of the samples of one part of a ranking.
+
+A judgement is the suggested label, its probability and the uncertainty.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +25,25 @@ _NONE = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The samples of a part for which the model has a judgement."""
+    """The samples of a part that the model could judge."""
 
     names: Sequence[str]
-    """The suggested labels."""
+    """Names of all suggested labels."""
     lines: Ints
-    """Index of each sample among the part's lines, int, shape (samples,)."""
+    """Index of each sample's line in the part, int, shape (samples,)."""
     labels: Ints
-    """Index of the suggestion in `names`, -1 for none, int, shape (samples,)."""
+    """Index in `names` of each suggested label; -1 for none; int, shape (samples,)."""
     probabilities: Doubles
-    """Probability of the suggestion, float64, shape (samples,)."""
+    """Probability of each suggested label, float64, shape (samples,)."""
     uncertainties: Singles
-    """Probability that the answer is wrong, float32, shape (samples,)."""
+    """Probability that each prediction is wrong, float32, shape (samples,)."""
     likeness: Singles
-    """Similarity to the training data of the model, float32, shape (samples,)."""
+    """Similarity of each sample to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
-    """Short vectors, float16, shape (samples, 128)."""
+    """Vectors for comparing samples, float16, shape (samples, 128)."""
 
     def suggestion(self, at: int) -> tuple[str | None, float]:
-        """Return the suggested label for a sample, and its probability."""
+        """Return the suggested label of a sample, and its probability."""
         label = int(self.labels[at])
         return (None if label == _NONE else self.names[label]), float(self.probabilities[at])
 
@@ -49,7 +52,7 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
     """Return the stored form of judgements; equal judgements give equal bytes.
 
     Args:
-        found: for each sample its index in the part, and the model's judgement.
+        found: index of each sample's line in the part, and the model's judgement.
     """
     names: dict[str, int] = {}
     labels = [
@@ -69,7 +72,11 @@ def dump_part(found: Sequence[tuple[int, Judgement]]) -> bytes:
 
 
 def load_part(content: bytes) -> Judged:
-    """Read the bytes that `dump_part` returned; raise ArtifactError if they are damaged."""
+    """Read the bytes that `dump_part` returned.
+
+    Raises:
+        ArtifactError: the bytes are damaged.
+    """
     found = artifact.load(content, KIND, VERSION)
     arrays = found.arrays
     return Judged(

@@ -1,4 +1,4 @@
-"""A bounded sample of any number of judged samples, from which a ranking is selected.
+"""Keeps a sample of limited size of any number of judged samples, from which to rank.
 
 Source: Duffield, Lund, Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
 """
@@ -24,31 +24,31 @@ _LEAST_UNCERTAINTY = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Judged samples of several parts."""
+    """Judged samples from several parts."""
 
     parts: Ints
     """Number of each sample's part, int, shape (samples,)."""
     rows: Ints
-    """Index among the stored samples of its part, int, shape (samples,)."""
+    """Index of each sample among the judged samples of its part, int, shape (samples,)."""
     uncertainties: Singles
-    """Probability that the answer is wrong, float32, shape (samples,)."""
+    """Probability that each prediction is wrong, float32, shape (samples,)."""
     likeness: Singles
-    """Similarity to the training data of the model, float32, shape (samples,)."""
+    """Similarity of each sample to the training data of the model, float32, shape (samples,)."""
     vectors: Halves
-    """Short vectors, float16, shape (samples, 128)."""
+    """Vectors for comparing samples, float16, shape (samples, 128)."""
     priorities: Doubles
-    """Samples with high priorities are kept, float64, shape (samples,)."""
+    """Priority of each sample, float64; samples with the highest priorities are retained."""
 
     def at(self, places: Ints) -> Samples:
-        """Return the samples with some indexes."""
+        """Return the samples at the given indexes."""
         return Samples(*(getattr(self, name)[places] for name in self.__slots__))
 
 
 class SamplePool:
-    """Collects the samples of all parts in bounded memory.
+    """Collects the samples of all parts in limited memory.
 
-    Uncertainty and position of a sample decide whether it is kept. On average, the weights of the
-    kept samples add up to the sum of all uncertainties.
+    Which samples are retained depends on their uncertainties and on a hash of their positions. On
+    average, the weights of the retained samples add up to the sum of all uncertainties.
     """
 
     def __init__(self, size: int = POOL_SAMPLES) -> None:
@@ -57,7 +57,7 @@ class SamplePool:
         self._threshold = 0.0
 
     def add(self, part: int, judged: Judged) -> None:
-        """Add the samples of a part; parts must come in the order of their numbers."""
+        """Add the samples of a part. Parts must be added in the order of their numbers."""
         count = len(judged.lines)
         if not count:
             return
@@ -77,14 +77,18 @@ class SamplePool:
             self._trim()
 
     def samples(self) -> tuple[Samples, Singles] | None:
-        """Return the samples in the pool in order, and their weights, float32; None if empty."""
+        """Return the retained samples in order, and their weights, float32; None if empty."""
         self._trim()
         if self._kept is None:
             return None
         return self._kept, np.maximum(self._kept.uncertainties, np.float32(self._threshold))
 
     def _trim(self) -> None:
-        """Keep the samples of the highest priorities; the best other sample sets the threshold."""
+        """Remove the samples of the lowest priorities if there are too many.
+
+        The highest priority of a removed sample becomes the threshold, from which weights are
+        computed.
+        """
         kept = self._kept
         if kept is None or len(kept.parts) <= self._size:
             return
@@ -99,7 +103,7 @@ def _joined(first: Samples, second: Samples) -> Samples:
 
 
 def _chances(part: int, lines: Ints) -> Floats:
-    """Return a number in (0, 1] for each line, the same each time, float64, (lines,).
+    """Return a pseudo-random number in (0, 1] for each line, always the same, float64, (lines,).
 
     Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators (splitmix64).
     """

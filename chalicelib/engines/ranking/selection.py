@@ -1,11 +1,11 @@
-"""Selects what to label next: the samples whose labels correct the most expected errors.
+"""Selects the samples whose labels would correct the most expected errors.
 
-A label corrects the error of its own sample, and partly the errors of similar samples, by a kernel
-of their vectors. Errors that earlier labels correct do not count again, so near-duplicates of a
-selected sample have no value. The selection is greedy: the next sample is always the best one.
-
-Source: Wei, Iyer, Bilmes 2015, Submodularity in data subset selection and active learning
-(facility location); Minoux 1978, Accelerated greedy algorithms (bounds in place of all gains).
+A label corrects the error of its own sample. It also corrects part of the errors of similar
+samples, given by a kernel of their vectors. Errors that earlier labels correct do not count again,
+so near-duplicates of a selected sample have no value. The selection is greedy: the next sample is
+always the one with the largest gain. Sources: Wei, Iyer, Bilmes 2015, Submodularity in data subset
+selection and active learning (facility location); Minoux 1978, Accelerated greedy algorithms
+(upper bounds instead of all gains).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _BLOCK = 64
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A selected sample, with score and reason."""
+    """A selected sample, with its score and the reason."""
 
     at: int
     """Index of the sample."""
     score: float
-    """Fraction of the expected wrong answers that this label corrects and earlier ones do not."""
+    """Fraction of all expected errors that this label corrects, in addition to earlier labels."""
     reason: str
-    """`uncertain`, `unlike` or `representative`: where it ranks highest among all samples."""
+    """`uncertain`, `unlike` or `representative`: the criterion by which it ranks highest."""
 
 
 def choose(
@@ -53,13 +53,14 @@ def choose(
     """Select samples to label, the best first.
 
     Args:
-        vectors: short vectors, float, shape (samples, 128).
+        vectors: vectors for comparing samples, float, shape (samples, 128).
         weights: number of expected errors that each sample represents, above 0, float32,
             (samples,).
-        uncertainties: probability that the prediction of a sample is wrong, float32, shape
+        uncertainties: probability that the prediction for a sample is wrong, float32, shape
             (samples,).
         likeness: similarity to the training data of the model, float32, shape (samples,).
-        count: maximum number of samples; fewer if the rest are near-duplicates of selected samples.
+        count: maximum number of samples. Fewer are returned if all others are near-duplicates of
+            selected ones.
         check: called regularly; raises to stop.
     """
     field = _Field(unit(vectors.astype(np.float32)), weights)
@@ -77,7 +78,7 @@ def choose(
 
 
 class _Field:
-    """The samples, and how much of the error of each is already corrected."""
+    """The samples, and which fraction of each one's error is already corrected."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights
@@ -90,7 +91,10 @@ class _Field:
             self._measure(np.arange(first, min(first + _BLOCK, len(vectors))))
 
     def best(self) -> int | None:
-        """Return the sample with the largest gain, the first of equals; None if none is free."""
+        """Return the index of the sample with the largest gain; the first one if several are equal.
+
+        None if all samples are selected or excluded.
+        """
         if not self._is_free.any():
             return None
         while True:
@@ -104,7 +108,7 @@ class _Field:
             self._measure(highest[bounds[highest] >= 0.0])
 
     def take(self, chosen: int) -> None:
-        """Apply the correction of a sample, and exclude its near-duplicates."""
+        """Select a sample: correct the errors of similar samples, and exclude near-duplicates."""
         near = self._vectors @ self._vectors[chosen]
         np.maximum(self._settled, kernel(near), out=self._settled)
         self._is_free &= near < NEAR
@@ -118,7 +122,11 @@ class _Field:
 
 
 def kernel(cosines: Singles) -> Singles:
-    """Return the fraction of an error that a label corrects, 0 to 1, float32, any shape."""
+    """Return the fraction of a sample's error that a label of another sample corrects.
+
+    Args:
+        cosines: cosines between the two samples, float32, any shape.
+    """
     reach: Singles = np.exp((np.minimum(cosines, 1.0) - 1.0) / np.float32(WIDTH))
     return reach
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def judge(trained: TrainedText, blocks: Blocks) -> Iterator[Judgement]:
-    """Yield the judgements of texts.
+    """Yield a judgement of each text: the suggested label and the uncertainty.
 
     Args:
         trained: the model.

@@ -1,4 +1,4 @@
-"""Short vectors that preserve the similarity of samples.
+"""Computes short vectors that preserve the similarity of samples.
 
 Source: Achlioptas 2003, Database-friendly random projections.
 """
@@ -19,20 +19,20 @@ _SMALLEST = 1e-12
 
 
 def short_vectors(features: Floats) -> Halves:
-    """Return random projections of a head's features, of length 1.
+    """Return random projections of a head's features, each of length 1.
 
     Args:
         features: float, shape (samples, dims).
 
     Returns:
-        The projections, float16, shape (samples, 128); a zero row stays zero.
+        The projections, float16, shape (samples, 128); a row of zeros stays zero.
     """
     shortened = unit(features.astype(np.float32)) @ _signs(features.shape[1])
     return unit(shortened).astype(np.float16)
 
 
 def unit(rows: Singles) -> Singles:
-    """Scale rows to length 1, float32, shape (rows, dims); a zero row stays zero."""
+    """Scale rows to length 1, float32, shape (rows, dims); a row of zeros stays zero."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     scaled: Singles = rows / np.maximum(lengths, np.float32(_SMALLEST))[:, None]
     return scaled

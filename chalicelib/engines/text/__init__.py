@@ -1,1 +1,1 @@
-"""Text engine: encoders, head, calibration, out-of-domain threshold."""
+"""Text classification: encoders, a linear head, calibration, rejection of out-of-domain texts."""

@@ -1,8 +1,9 @@
 """Adjusts a trained model to texts of users, without changing its weights.
 
-Labelled texts set the temperature and the frequencies of labels. Unlabelled texts set the rejection
-threshold: a mixture of score distributions, measured in training, estimates which of them are in
-scope. The threshold then rejects the requested fraction of these.
+Labelled texts determine the temperature and how frequent each label is. Unlabelled texts determine
+the rejection threshold. A mixture of score distributions that were measured in training estimates
+which of these texts are in the domain. The threshold is then set so that it rejects the requested
+fraction of the in-domain texts.
 """
 
 from __future__ import annotations
@@ -45,24 +46,24 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """The changes of an adjustment, as the card shows them."""
+    """What an adjustment changed, as the card shows it."""
 
     labelled: int
-    """Texts with a label of the model."""
+    """Number of texts with a label of the model."""
     out_of_domain: int
-    """Texts marked as out of the domain."""
+    """Number of texts marked as out of the domain."""
     unlabelled: int
     temperature_factor: float
     """New temperature divided by the former one; 1 without labelled texts."""
     rejected_before: Interval | None = None
-    """Fraction of in-domain texts that the former threshold rejects; None if it stays."""
+    """Fraction of in-domain texts that the old threshold rejects; None if it is not changed."""
     rejected_after: Interval | None = None
-    """The same for the new threshold."""
+    """Fraction of in-domain texts that the new threshold rejects; None if there is none."""
 
 
 class _Mixture(NamedTuple):
     weights: Doubles
-    """Part of each distribution, float64, shape (4,)."""
+    """Weight of each distribution in the mixture, float64, shape (4,)."""
     in_domain: Doubles
     """Probability that each text is in the domain, float64, shape (texts,)."""
 
@@ -70,14 +71,15 @@ class _Mixture(NamedTuple):
 def adjust(
     trained: TrainedText, blocks: Blocks, truth: Ints, rate: float | None, sent: int | None = None
 ) -> tuple[TrainedText, Adjustment]:
-    """Return the adjusted model, and what has changed.
+    """Adjust a model to texts; return the adjusted model and what was changed.
 
     Args:
         trained: the model.
         blocks: vectors of the texts by encoder, float32, shape (texts, dims).
-        truth: label index of each text; -1 unlabelled, the number of labels out of domain.
+        truth: index of each text's label; -1 if it has none, the number of labels if it is out of
+            the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
-        sent: number of the first texts that are a sample of what users send; None for all.
+        sent: the first `sent` texts are a random sample of what users send; None: all texts are.
     """
     labels = len(trained.labels)
     is_labelled = (truth >= 0) & (truth < labels)
@@ -114,7 +116,7 @@ def adjust(
 
 
 def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
-    """Return the rows of texts in order of the distance of their score from the threshold."""
+    """Return the indexes of the texts whose scores are nearest to the rejection threshold."""
     rejector = trained.parameters.rejector
     threshold = trained.parameters.threshold if rejector is None else rejector.threshold
     gaps = np.abs(np.asarray(trained.domain_scores(blocks), np.float64) - threshold)
@@ -122,12 +124,15 @@ def nearest_rows(trained: TrainedText, blocks: Blocks, count: int) -> list[int]:
 
 
 def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, Doubles]:
-    """Return a factor for the temperature, and an offset for the logits of each label.
+    """Fit the temperature and the label frequencies to labelled texts.
 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
         truth: label index of each text.
-        counted: number of the first texts, from which the frequencies of labels are counted.
+        counted: label frequencies are counted in the first `counted` texts.
+
+    Returns:
+        A factor for the temperature, and an offset for the logits of each label.
     """
     logits = tempered.astype(np.float64)
 
@@ -151,7 +156,13 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
 
 
 def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float:
-    """Return an offset for the log-odds that a text is in the domain."""
+    """Fit an offset to be added to the log-odds that a text is in the domain.
+
+    Args:
+        certainty: the model's probability that each text is in the domain.
+        is_inside: which texts are known to be in the domain.
+        is_outside: which texts are known to be out of the domain.
+    """
     shares = np.clip(certainty.astype(np.float64), _SMALLEST, 1.0 - _SMALLEST)
     odds = exact_log(shares) - exact_log(1.0 - shares)
 
@@ -187,7 +198,11 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Return a rejector whose boundary counts less, and sample scores, float64, (4, n)."""
+    """Reduce the influence of the linear boundary on a rejector.
+
+    Returns:
+        The new rejector, and the scores of the samples with it, float64, shape (4, n).
+    """
     scale = rejector.scale
     deviations = (*scale.deviations[:2], scale.deviations[2] * _LINE_FACTOR)
     # The probability that a text is in the domain stays as it is.
@@ -199,7 +214,7 @@ def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Double
 
 
 def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) -> _Mixture:
-    """Fit the weights of the mixed distributions by expectation maximisation.
+    """Fit the weights of the mixture's distributions by expectation maximisation.
 
     Args:
         samples: scores of each distribution, float64, shape (4, n).
@@ -222,7 +237,7 @@ def _fit_mixture(samples: Doubles, scores: Doubles, truth: Ints, labels: int) ->
 
 
 def _density(sample: Doubles, scores: Doubles) -> Doubles:
-    """Return the density of a sample at scores, with normal kernels of Silverman's width."""
+    """Return the density of a sample at given scores (normal kernels, Silverman's bandwidth)."""
     low, high = np.quantile(sample, [0.25, 0.75])
     spread = min(float(sample.std()), float(high - low) / 1.34) or float(sample.std())
     width = max(0.9 * spread * len(sample) ** -0.2, 1e-3)
@@ -233,7 +248,7 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
 
 
 def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
-    """Return the score that a given fraction of the in-domain texts does not reach."""
+    """Return the score below which a given fraction of the in-domain texts is."""
     values = samples[_IN_DOMAIN]
     parts = np.repeat(weights[_IN_DOMAIN] / values.shape[1], values.shape[1])
     order = np.argsort(values.ravel(), kind="stable")
@@ -242,7 +257,7 @@ def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
 
 
 def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
-    """Return the fraction of in-domain texts below a threshold.
+    """Return the fraction of in-domain texts below a threshold, with its 95 % interval.
 
     Args:
         is_below: which texts are rejected, bool, shape (texts,).

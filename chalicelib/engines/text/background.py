@@ -1,7 +1,7 @@
 """Out-of-domain example texts that ship with Presage.
 
 The texts were written for this project: questions, chat, commands, news, reviews. If a model may
-answer `[]`, its training uses them to find the limits of its domain
+return `[]`, its training uses them to find the limits of its domain
 (chalicelib/engines/text/head/domain.py).
 """
 
@@ -28,7 +28,7 @@ _COMPARED_EXAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundFolds:
-    """Background texts with their folds; a fold's texts are held out together with its examples."""
+    """Background texts and the fold of each; folds are held out together with the examples."""
 
     features: Floats
     """Scaled features, float, shape (texts, dims)."""
@@ -43,7 +43,7 @@ def background_texts() -> list[str]:
 
 
 def assign_background(background: Floats, examples: Floats, folds: int) -> BackgroundFolds | None:
-    """Assign the background texts to folds, without those that resemble the examples.
+    """Assign background texts to folds, except texts that resemble the examples.
 
     Args:
         background: features of the background texts, float, shape (texts, dims).
@@ -51,7 +51,7 @@ def assign_background(background: Floats, examples: Floats, folds: int) -> Backg
         folds: number of folds.
 
     Returns:
-        The remaining texts with their folds; None when too few remain.
+        The assigned texts with their folds; None if there are too few.
     """
     features = background[~_resembles(background, examples)]
     if len(features) < FEWEST_TEXTS:

@@ -1,6 +1,6 @@
-"""Measures with a sample of the texts, out of fold, whether further encoders are worth their cost.
+"""Measures whether further encoders are worth their cost, by cross-validation on a sample.
 
-The steps from the small encoder to large ones are tried in order of their cost.
+Presage compares the small encoder with larger ones step by step, in order of their cost.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _STANDARD_ERRORS = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Benefit:
-    """Out-of-fold results of a sample with the present and with other encoders."""
+    """Out-of-fold results of a sample, with the current and with additional encoders."""
 
     texts: int
     """Number of texts in the sample."""
     before: float
-    """Log-loss of held-out texts with the present encoders."""
+    """Out-of-fold log-loss with the current encoders."""
     after: float
-    """The same with the other encoders."""
+    """Out-of-fold log-loss with the other encoders."""
     gain: float
     """Lower end of the paired 95 % interval of the gain in accuracy."""
     worth: float = WORTH
-    """Relative fall of the loss that justifies the other encoders."""
+    """Relative decrease of the log-loss that justifies the other encoders."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -69,13 +69,13 @@ class Benefit:
 def measure_benefit(
     sample: TextTrainingSet, before: Sequence[str], after: Sequence[str], worth: float = WORTH
 ) -> Benefit:
-    """Compare the out-of-fold answers with two choices of encoders.
+    """Compare the out-of-fold results of two sets of encoders.
 
     Args:
         sample: vectors of all encoders, and labels.
-        before: names of the present encoders.
+        before: names of the current encoders.
         after: names of the other encoders.
-        worth: relative fall of the loss that justifies the other encoders.
+        worth: relative decrease of the log-loss that justifies the other encoders.
 
     Raises:
         TrainingFailed: these texts cannot be trained on.
@@ -101,7 +101,7 @@ def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainin
 
 
 def _out_of_fold(sample: TextTrainingSet) -> tuple[Ints, Floats, float]:
-    """Return the held-out examples, which of them are answered right, and the log-loss."""
+    """Return the held-out examples, whether each is classified correctly, and the log-loss."""
     plan = make_plan(sample, check_training_set(sample), TextFitOptions())
     folds = [fold for fold in map(plan.layout.hold_out, plan.folds[:_FOLDS]) if len(fold.truth)]
     if not folds:

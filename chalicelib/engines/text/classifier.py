@@ -45,27 +45,27 @@ class TextParameters:
     """The parameters that a training produces and an artifact stores."""
 
     labels: tuple[str, ...]
-    """In the order of the probabilities."""
+    """Label names, in the order of the probabilities."""
     encoders: tuple[EncoderUse, ...]
-    """In the order of the features."""
+    """Encoders, in the order of their vectors in the features."""
     weights: Halves
-    """For scaled features, float16, shape (all dims, labels)."""
+    """Weights for scaled features, float16, shape (all dims, labels)."""
     biases: Singles
-    """Float32, shape (labels,)."""
+    """Biases, float32, shape (labels,)."""
     means: Singles
-    """Training means of the raw vectors, float32, shape (all dims,)."""
+    """Means of the raw vectors of the training texts, float32, shape (all dims,)."""
     norms: tuple[float, ...]
-    """RMS norm of every encoder's centred vectors."""
+    """Root mean square length of each encoder's centred vectors."""
     temperature: float
-    """Divisor of the logits."""
+    """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy below which a text is out of domain; minus infinity: never."""
+    """Energy below which a text is out of domain; minus infinity if no text ever is."""
     rejector: Rejector | None = None
-    """Rejects texts; None in older models, where the threshold does."""
+    """Rejects out-of-domain texts; None in older models, which use `threshold`."""
     neighbours: NearestTexts | None = None
-    """Training texts whose nearness is added to the logits; None if unused, as in older models."""
+    """Training texts whose similarity increases the logits; None if unused, as in older models."""
     windows: WindowReading | None = None
-    """How long texts are read; None in older models, which read their first 128 tokens."""
+    """How long texts are encoded; None in older models, which use the first 128 tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +73,7 @@ class TextAnswers:
     """Answers of a model to several texts."""
 
     shares: Singles
-    """Probabilities, float32, shape (texts, labels), each row sums to 1."""
+    """Probabilities, float32, shape (texts, labels); each row sums to 1."""
     is_rejected: Bools
     """Which texts are out of domain, bool, shape (texts,)."""
 
@@ -118,7 +118,7 @@ class TrainedText:
 
     @property
     def is_finite(self) -> bool:
-        """Return whether weights and scales together give finite numbers."""
+        """Return whether the weights and scales are small enough to give finite numbers."""
         return bool(np.isfinite(self._matrix).all() and np.isfinite(self._offsets).all())
 
     def read(self, texts: Sequence[str], encode: Callable[[Sequence[str]], Blocks]) -> Blocks:
@@ -133,10 +133,13 @@ class TrainedText:
         return windows.read_texts(texts, encode, self.window_relevance)
 
     def window_relevance(self, blocks: Blocks) -> Doubles:
-        """Return the log-odds that each window has evidence for a label, float64, (windows,).
+        """Return the log-odds that each window of a text is evidence for any label.
 
         Args:
             blocks: vectors of the windows by encoder, float32, shape (windows, dims).
+
+        Returns:
+            The log-odds, float64, shape (windows,).
         """
         reading = self.parameters.windows
         if reading is not None and reading.attention is not None:
@@ -165,15 +168,15 @@ class TrainedText:
         return TextAnswers(shares, _energies(logits) < threshold)
 
     def predict(self, blocks: Blocks) -> Singles:
-        """Return probabilities, float32, (texts, dims) to (texts, labels)."""
+        """Return probabilities, float32, shape (texts, labels), for vectors (texts, dims)."""
         return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
-        """Return which texts are out of domain, float32, (texts, dims) to bool, (texts,)."""
+        """Return which texts are out of domain, bool, shape (texts,), for vectors (texts, dims)."""
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:
-        """Return scores that are high for texts similar to the training data, float, (texts,).
+        """Return domain scores, float, shape (texts,): higher for texts like the training texts.
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -187,16 +190,19 @@ class TrainedText:
         return scores(self._signals(rejector, vectors, alone, logits.argmax(axis=1)))
 
     def logits(self, blocks: Blocks) -> Singles:
-        """Return the logits divided by the temperature, float32, (texts, dims) to (texts, labels).
+        """Return the logits divided by the temperature, float32, shape (texts, labels).
 
-        The softmax of the logits gives the probabilities before the rejector moves them towards
-        equal values.
+        Their softmax gives the probabilities. The rejector then moves the probabilities of texts
+        near the edge of the domain towards equal values.
         """
         vectors = self._vectors(blocks)
         return self._add_nearness(vectors, self._tempered_logits(vectors))
 
     def certainty(self, blocks: Blocks) -> Singles:
-        """Return the probability that texts are in the domain, float32, (texts,); 1 if unknown."""
+        """Return the probability that each text is in the domain, float32, shape (texts,).
+
+        It is 1 for models without a rejector.
+        """
         rejector, vectors = self.parameters.rejector, self._vectors(blocks)
         if rejector is None:
             return np.ones(len(vectors), np.float32)
@@ -265,10 +271,10 @@ def _energies(logits: Singles) -> Singles:
 def encode_texts(
     trained: TrainedText, encoders: EncoderPool, texts: Sequence[str], threads: int = 1
 ) -> Blocks:
-    """Return the vectors of texts by encoder, float32, each of shape (texts, dims).
+    """Return the vectors of texts by encoder, each float32, shape (texts, dims).
 
     Args:
-        trained: the model, which may read long texts in windows.
+        trained: the model, which determines how long texts are encoded.
         encoders: the installed encoders.
         texts: short and long texts.
         threads: number of windows encoded at the same time.
@@ -293,7 +299,7 @@ def answer_texts(
     count: int | None = None,
     threads: int = 1,
 ) -> list[Ranked]:
-    """Return the labels of texts, most probable first; empty for a text out of the domain.
+    """Return the labels of each text, most probable first; empty for an out-of-domain text.
 
     Args:
         trained: the model.
@@ -346,7 +352,11 @@ def dump(trained: TrainedText) -> bytes:
 
 
 def load(data: bytes) -> TrainedText:
-    """Read a model from the bytes of `dump`; raise ArtifactError if damaged or foreign."""
+    """Read a model from the bytes that `dump` returned.
+
+    Raises:
+        ArtifactError: the bytes are damaged, or not those of a text model.
+    """
     parameters = artifact.read(data, KIND, VERSION, _parameters)
     _check_shapes(parameters)
     _check_parts(parameters)

@@ -1,4 +1,4 @@
-"""Trains the head on the training part of the split, epoch by epoch, for the metrics."""
+"""Trains the head on the training part of the split, and records metrics after each epoch."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ TOLERANCE = 5e-4
 
 @dataclass(frozen=True, slots=True)
 class Epochs:
-    """The result of the fit on the training part of the split."""
+    """The result of training on the training part of the split."""
 
     evaluator: SplitEvaluator
     head: SoftmaxHead
-    """The final head."""
+    """The head after the last epoch."""
     last: TextEpoch
-    """The final record."""
+    """The record of the last epoch."""
     has_converged: bool
-    """Whether the loss stopped falling."""
+    """Whether training ended because the loss stopped falling."""
 
 
 def train_epochs(
@@ -45,7 +45,7 @@ def train_epochs(
     options: TextFitOptions,
     on_epoch: Callable[[TextEpoch], None],
 ) -> Epochs:
-    """Fit on the training part, three iterations per epoch, and report every epoch.
+    """Train on the training part of the split; an epoch is three iterations.
 
     Args:
         plan: split and features.

@@ -1,4 +1,4 @@
-"""Explains a prediction by leaving out each word once."""
+"""Explains a prediction: each word's contribution is measured by leaving the word out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trains a text model on embedded examples; `fit` lists the steps in order."""
+"""Trains a text model on the vectors of examples. `fit` lists the steps in order."""
 
 from __future__ import annotations
 

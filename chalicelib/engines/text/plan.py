@@ -1,4 +1,4 @@
-"""Prepares a training: near-duplicates, split, folds, and features in training order."""
+"""Prepares a training: groups near-duplicates, splits the examples, and sorts the features."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _ONE_HOLD_OUT_WORK = 4e9
 
 @dataclass(frozen=True, slots=True)
 class FitPlan:
-    """All decisions that precede the fit of a head: split, folds and features."""
+    """Everything that is decided before a head is fitted: split, folds and features."""
 
     layout: Layout
-    """Features in training order."""
+    """Features in the order in which they are used."""
     labels: int
     folds: tuple[int, ...]
-    """Folds to hold out."""
+    """Numbers of the folds to hold out."""
     arithmetic: Arithmetic
     scaling: Scaling
     duplicates: Duplicates
@@ -52,13 +52,13 @@ class Duplicates:
     """Counts of near-duplicates: texts of one label with nearly the same meaning."""
 
     kept_together: int
-    """Texts beyond the first of every group."""
+    """Number of texts beyond the first of every group."""
     across_split: int
-    """Held-out texts with a near-duplicate in the training part."""
+    """Number of held-out texts with a near-duplicate in the training part."""
 
 
 def make_plan(training_set: TextTrainingSet, labels: Ints, options: TextFitOptions) -> FitPlan:
-    """Scale the vectors, group near-duplicates, and split and sort the examples.
+    """Scale the vectors, group near-duplicates, then split and sort the examples.
 
     Args:
         training_set: vectors and labels.

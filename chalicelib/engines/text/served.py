@@ -1,4 +1,4 @@
-"""Trains the served head on all examples, and rounds it like the stored artifact."""
+"""Trains the final head on all examples, and rounds it like the stored artifact."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fit_served(
     head: SoftmaxHead,
     max_epochs: int | None,
 ) -> TextParameters:
-    """Continue the training of the head with all examples, and return the parameters to store.
+    """Continue the training of a head on all examples; return the parameters to store.
 
     Args:
         training_set: labels and encoders.

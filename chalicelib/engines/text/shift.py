@@ -1,7 +1,8 @@
 """Lowers a rejection threshold for users who phrase texts differently from the examples.
 
-To simulate such texts, whole clusters of similar texts of a label are withheld. To simulate texts
-near the domain, whole labels are withheld in turn.
+Such texts are simulated by withholding clusters of similar texts of a label from a training.
+Out-of-domain texts that are near the domain are simulated by withholding whole labels, one after
+the other.
 """
 
 from __future__ import annotations
@@ -43,22 +44,22 @@ _SAMPLES = 200
 
 class _Withheld(NamedTuple):
     signals: Doubles
-    """Scaled signals by models that saw neither label nor cluster, float64, shape (n, 3)."""
+    """Scaled signals, by models that were trained without the label or cluster, float64, (n, 3)."""
     rows: Ints
     """Rows of the withheld texts in the layout, int, shape (n,)."""
     is_foreign: Bools
-    """Whether the whole label was withheld, bool, shape (n,)."""
+    """Which texts had their whole label withheld, bool, shape (n,)."""
 
     @property
     def scores(self) -> Doubles:
-        """Return the domain scores, float64, shape (n,)."""
+        """Return the domain scores of the withheld texts, float64, shape (n,)."""
         return scores(self.signals)
 
 
 def add_margin(
     plan: FitPlan, chosen: CrossValidation, rejection: Rejection, rate: float | None
 ) -> Rejection:
-    """Return the rejection with thresholds that leave a margin for the wording of users.
+    """Lower the rejection thresholds to leave a margin for the wording of users.
 
     Args:
         plan: features, labels and background texts.
@@ -89,7 +90,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store sample signals of each kind of text, for a later comparison with texts of users."""
+    """Store sample signals of each kind of text in the rejectors, for later adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -97,7 +98,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return 200 rows evenly spread over the ranks of their score, float64, (n, 3) to (200, 3)."""
+    """Return 200 rows at equally spaced ranks of their score: float64, (n, 3) to (200, 3)."""
     order = np.argsort(scores(signals), kind="stable")
     middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     return signals[order[(middles * len(order)).astype(np.int64)]]
@@ -136,7 +137,7 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
 def _signals(
     plan: FitPlan, chosen: CrossValidation, rejector: Rejector, seen: Ints, asked: Ints
 ) -> Doubles:
-    """Return scaled signals of the rows `asked`, from a model trained on the rows `seen`."""
+    """Train a head on the rows `seen`, and return its scaled signals for the rows `asked`."""
     layout, background = plan.layout, plan.background
     present, numbers = np.unique(layout.labels[seen], return_inverse=True)
     batch = ExampleBatch(layout.features[seen], numbers)
@@ -155,7 +156,7 @@ def _signals(
 
 
 def _clusters(plan: FitPlan) -> Ints:
-    """Return the cluster of each text among the texts of its label, int, shape (texts,)."""
+    """Group similar texts of each label; return the cluster of each text, int, (texts,)."""
     texts = len(plan.layout.order)
     labels = plan.layout.labels[:texts]
     units = unit_vectors(plan.layout.features[:texts], mean_vector(plan.layout.features[:texts]))
@@ -169,7 +170,7 @@ def _clusters(plan: FitPlan) -> Ints:
 
 
 def _cluster(units: Doubles) -> Ints:
-    """Group directions around centres that are far apart, float64, (n, dims) to int, (n,)."""
+    """Group directions around centres that are far apart: (n, dims) to cluster numbers (n,)."""
     chosen = [int(np.argmin(units @ np.add.reduce(units, axis=0)))]
     while len(chosen) < min(_CLUSTERS, len(units)):
         chosen.append(int(np.argmin((units @ units[chosen].T).max(axis=1))))

@@ -1,4 +1,4 @@
-"""Trains a text model, from texts to artifact and documents."""
+"""Trains a text model: from the texts to the artifact and its documents."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ EXAMPLES, LABEL_NAMES, BOTH = "examples", "labelNames", "both"
 
 @dataclass(frozen=True)
 class TextVectors:
-    """The source of vectors for a training."""
+    """Where a training gets its vectors from."""
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors
@@ -65,11 +65,11 @@ class TextVectors:
     """Returns the vectors of other texts by encoder name, float32, shape (texts, dims)."""
     profile: str = FAST
     reason: str = ""
-    """Why this profile was chosen."""
+    """Why the profile of encoders was chosen."""
     of_unlabelled: Callable[[str], Singles] | None = None
     """Returns the vectors of texts without labels by encoder name; None if there are none."""
     uses_names: bool = False
-    """Whether the model is trained from the names of its labels, as most have few examples."""
+    """Whether the model is trained from the names of its labels, because most have few examples."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class FittedText:
     suspects: Sequence[SuspectExample] = ()
     """All examples whose labels are flagged as likely errors."""
     evaluation: Evaluation = field(default_factory=Evaluation)
-    """Out-of-fold answers to the dataset's own examples."""
+    """Out-of-fold predictions for the dataset's own examples."""
 
 
 def train_text(
@@ -156,7 +156,7 @@ def _fit(
     on_epoch: Callable[[TextEpoch], None],
     callbacks: TrainingCallbacks,
 ) -> TrainedText:
-    """Fit from examples, or from label names if the vectors include them."""
+    """Train from examples, or from label names if `vectors` says so."""
     if vectors.uses_names:
         return fit_names(training_set, _unlabelled(vectors), options, on_epoch)
     return fit(training_set, options, on_epoch, callbacks.on_progress)
@@ -224,7 +224,7 @@ def _card_facts(
 def make_training_set(
     texts: TrainingTexts, vectors: TextVectors, *, rejects: bool = False
 ) -> TextTrainingSet:
-    """Join texts, labels and vectors.
+    """Collect labels and vectors for a training.
 
     Args:
         texts: the training texts.
@@ -251,7 +251,7 @@ def make_training_set(
 
 
 def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> Singles:
-    """Return the vectors of the labels' names, joined with their descriptions, (labels, dims)."""
+    """Return the vectors of the labels' names joined with their descriptions, (labels, dims)."""
     known = texts.descriptions
     phrases = [label_phrase(label) or "" for label in texts.labels]
     if vectors.uses_names:

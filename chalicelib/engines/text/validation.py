@@ -1,4 +1,4 @@
-"""Refuses training sets that cannot be trained on; the error has cause and remedy."""
+"""Rejects training sets that cannot be trained on; errors say why and what to do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHUNK_ROWS = 8_192
 
 
 def check_training_set(training_set: TextTrainingSet) -> Ints:
-    """Check a training set, and return its label indexes, int, shape (examples,).
+    """Check a training set, and return the label index of each example, int, (examples,).
 
     Raises:
         TrainingFailed: fewer than two labels have examples, or an encoder returned broken vectors.

@@ -1,4 +1,4 @@
-"""A saved state of a training, with a fingerprint of everything on which it depends."""
+"""Stores the state of a training, with a fingerprint of everything on which it depends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A saved state, with the fingerprint of the training."""
+    """The saved state of a training."""
 
     state: bytes
     """The bytes that VisionTraining.save returned."""
@@ -57,7 +57,7 @@ def load_checkpoint(content: bytes, fingerprint: str) -> Checkpoint | None:
 
 
 def fingerprint_of(data: VisionData, options: VisionOptions, extractor: Extractor) -> str:
-    """Return a digest of everything that a state depends on: data, options and version."""
+    """Return a digest of everything on which a state depends: data, options and version."""
     digest = hashlib.sha256()
     # The number of threads does not change the result.
     facts = {**asdict(options), "threads": 0}

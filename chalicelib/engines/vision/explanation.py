@@ -1,4 +1,4 @@
-"""Explains a prediction by covering each region of the image once."""
+"""Explains a prediction: each region's contribution is measured by covering the region."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Interfaces between the vision engines and the services. Imports nothing native.
+"""Interfaces between the vision engines and the services. Imports no native code.
 
-An Extractor computes features of each image, once for all trainings. A VisionTraining trains on
-these features step by step, and can be saved between any two steps. A TrainedVision predicts.
+An `Extractor` computes features of each image, once for all trainings. A `VisionTraining` trains
+on these features step by step, and can be saved between any two steps. A `TrainedVision` predicts.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class Extractor(Protocol):
     """Computes features of views of an image.
 
-    View 0 is the image as it is. Other views depend only on the image's digest, its size and the
-    view's number, so that all workers compute the same features.
+    View 0 is the whole image, unchanged. Other views depend only on the image's digest, its size
+    and the view's number, so that all workers compute the same features.
     """
 
     @property
@@ -37,31 +37,31 @@ class Extractor(Protocol):
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over everything that affects the features."""
+        """Return 12 hex digits that change with anything that affects the features."""
         ...
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         ...
 
     @property
     def shard_rows(self) -> int:
-        """Return the number of rows of features in one stored object."""
+        """Number of rows of features in one stored object."""
         ...
 
     @property
     def row_bytes(self) -> int:
-        """Return the bytes of one row of float16 features."""
+        """Size of one row of float16 features, in bytes."""
         ...
 
     @property
     def row_seconds(self) -> float:
-        """Return the approximate processor time of a row, in seconds."""
+        """Approximate processor time to compute a row, in seconds."""
         ...
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return the number of views that a training uses of an image of this size, at least 1."""
+        """Return how many views of an image of this size a training uses, at least 1."""
         ...
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
@@ -69,37 +69,40 @@ class Extractor(Protocol):
 
         Args:
             image: image decoded with `least_side`.
-            digest: digest of the image file, 16 bytes; the seed of the view.
+            digest: digest of the image file, 16 bytes, which determines the view.
             view: number of the view, from 0.
         """
         ...
 
 
 class FeatureReader(Protocol):
-    """Reads the features of a training's images, by image index."""
+    """Reads the features of a training's images, by index of the image."""
 
     def size(self, place: int) -> tuple[int, int]:
         """Return width and height of an image as displayed, in pixels."""
         ...
 
     def views(self, place: int) -> int:
-        """Return the number of views, at least 1; fewer than requested if space is short."""
+        """Return the number of stored views, at least 1; fewer than requested if space is short."""
         ...
 
     def row(self, place: int, view: int = 0) -> Halves:
-        """Return the features of one view, float16, (row_bytes / 2,); a copy or read-only."""
+        """Return the features of one view, float16, shape (row_bytes / 2,).
+
+        The array is a copy or read-only.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class VisionData:
-    """The data of a training."""
+    """The images of a training, with their features."""
 
     pictures: TrainingPictures
     features: FeatureReader
-    """Their features; places are indexes into `pictures.pictures`."""
+    """Features of the images, by index in `pictures.pictures`."""
     open_picture: Callable[[int, int], Picture]
-    """Decodes the image at an index, keeping at least that many pixels on the shorter side."""
+    """Decodes an image, given its index and the smallest length of its shorter side."""
 
 
 @dataclass(frozen=True)
@@ -107,20 +110,20 @@ class VisionOptions:
     """Options of a training."""
 
     epochs: int
-    """Maximum number of records of the learning curve."""
+    """Maximum number of epochs; each has a record of the learning curve."""
     # Otherwise an engine may repeat few images several times an epoch.
     has_named_epochs: bool = field(default=True, kw_only=True)
-    """Whether the caller chose the epochs, each of which is then one pass."""
+    """Whether the caller chose the number of epochs. Each is then one pass over the images."""
     learning_rate: float
-    """The rate that answers show: 0.001 is the best rate of each engine, other values scale it."""
+    """Learning rate of the request. 0.001 means the best rate of each engine; others scale it."""
     split_ratio: float = 0.9
-    """Fraction of the images to train on; 1 holds nothing out (benchmarks)."""
+    """Fraction of the images to train on; 1 holds nothing out (only in benchmarks)."""
     augment: bool = False
-    """Whether other views than the image itself are trained on."""
+    """Whether to train on other views in addition to the image itself."""
     algorithm: str = ""
     """`object-detection` or `retail-execution`; empty for the other types."""
     seed: int = 0
-    """Seed of split, folds, order and first weights."""
+    """Seed of the split, the folds, the order of the images and the first weights."""
     threads: int = 1
     """Threads to use; the result does not depend on them."""
 
@@ -130,9 +133,9 @@ class VisionStep:
     """The result of one step of a training."""
 
     share: float
-    """Progress of the whole training, 0 to 1; never falls."""
+    """Progress of the whole training, 0 to 1; it never decreases."""
     record: dict[str, Any] | None = None
-    """Learning curve record if the step ended an epoch. Contract section 4, Learning curve."""
+    """Learning curve record, if the step ended an epoch. Contract section 4, Learning curve."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +148,14 @@ class FittedVision:
     card: dict[str, Any] = field(repr=False)
     epochs: int
     train_size: int
-    """Images trained on while metrics were measured."""
+    """Number of images on which the head was trained for the metrics."""
     test_size: int
     early_stopping: bool = False
     """Whether the training stopped before the last allowed epoch."""
     suspects: Sequence[SuspectExample] = ()
-    """All flagged examples, the most suspicious first."""
+    """All examples whose labels are flagged, the most suspicious first."""
     evaluation: Evaluation | None = None
-    """Out-of-fold answers to the dataset's own images; None if not stored."""
+    """Out-of-fold predictions for the dataset's own images; None if not stored."""
 
 
 class VisionTraining(Protocol):
@@ -167,13 +170,12 @@ class VisionTraining(Protocol):
         """Do the next step; return None when the training is finished.
 
         Raises:
-            TrainingFailed: these images cannot be trained on; the message has the cause and the
-                remedy.
+            TrainingFailed: these images cannot be trained on; the message says why and what to do.
         """
         ...
 
     def save(self) -> bytes:
-        """Return the state from which another process can resume (npz, no pickle)."""
+        """Return the state of the training (npz, no pickle); another process can resume from it."""
         ...
 
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -196,7 +198,7 @@ class TrainedVision(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         ...
 
     @property
@@ -208,18 +210,18 @@ class TrainedVision(Protocol):
         """Return the predictions for an image, most probable first.
 
         Returns:
-            For types image and image-multi-label, all labels. For detection, boxes in pixels of the
-            image as displayed, clipped to the image.
+            For types image and image-multi-label, all labels. For image-detection, boxes in pixels
+            of the image as displayed, clipped to the image.
         """
         ...
 
 
 @runtime_checkable
 class JudgingVision(Protocol):
-    """A model that can judge images for rankings of what to label next."""
+    """A model that can rank images by how useful their labels would be."""
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the judgement of one image: its prediction and uncertainty."""
+        """Return the prediction for an image, with its uncertainty."""
         ...
 
 
@@ -230,4 +232,4 @@ class BackboneUse:
     name: str
     """`lite2` or `nanodet`."""
     sha256: str
-    """Digest of its model file, 64 hex digits."""
+    """SHA-256 of the backbone's model file, 64 hex digits."""

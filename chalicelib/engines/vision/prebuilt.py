@@ -1,4 +1,4 @@
-"""Prebuilt models: a frozen network predicts some of its own labels."""
+"""Prebuilt models: a frozen network predicts a selection of its own labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WIDTHS = {LITE2: 1_000, NANODET: 80}
 
 
 class PrebuiltVision:
-    """A TrainedVision that needs no training."""
+    """A `TrainedVision` that needs no training."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class PrebuiltVision:
         use: BackboneUse,
         backbones: BackbonePool,
     ) -> None:
-        """Create a model from some labels of a network.
+        """Create a model from a selection of a network's labels.
 
         Args:
             dataset_type: `image` or `image-multi-label`.
@@ -67,7 +67,7 @@ class PrebuiltVision:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return _SIDES[self._use.name]
 
     @property
@@ -100,7 +100,7 @@ def load(content: bytes, backbones: BackbonePool) -> PrebuiltVision:
     """Read a prebuilt model; its network is loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, not those of such a model, or of another version.
     """
     return artifact.read(content, KIND, VERSION, lambda found: _model(found, backbones))
 

@@ -1,4 +1,4 @@
-"""Selects the engine for a dataset type of images. Imports nothing native."""
+"""Selects the vision engine for a dataset type. Imports no native code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def extractor_for(dataset_type: str, algorithm: str | None, backbones: BackboneP
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
-        algorithm: `object-detection` or `retail-execution`; anything else means the former.
+        algorithm: `retail-execution`; anything else means `object-detection`.
         backbones: the frozen networks.
 
     Raises:
@@ -63,8 +63,8 @@ def open_training(
 
     Args:
         dataset_type: image, image-multi-label or image-detection.
-        data: images and features; the same at every opening of one training.
-        options: options; the same at every opening of one training.
+        data: images and features; the same whenever a training is resumed.
+        options: options; the same whenever a training is resumed.
         backbones: the frozen networks.
         checkpoint: bytes that `save` of the same training returned; None for a new training.
 

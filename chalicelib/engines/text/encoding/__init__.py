@@ -1,1 +1,1 @@
-"""Encoders: from texts to vectors."""
+"""Encoders, which convert texts to vectors."""

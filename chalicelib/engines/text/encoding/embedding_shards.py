@@ -1,4 +1,4 @@
-"""Embeddings of up to a few thousand texts as bytes, with the digests of the texts."""
+"""Stores the vectors of up to a few thousand texts, with the digests of the texts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
 
 
 def load_shard(content: bytes) -> tuple[list[bytes], npt.NDArray[np.float16]]:
-    """Return digests, and vectors as float16, shape (texts, dims), in the same order."""
+    """Read the digests, and the vectors in the same order, float16, shape (texts, dims)."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         digests = archive["digests"].tobytes()
         vectors = archive["vectors"]

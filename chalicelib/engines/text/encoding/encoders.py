@@ -1,6 +1,6 @@
-"""The encoders for each language and profile, and how installed ones are loaded.
+"""Lists the encoders of each language and profile, and loads installed encoders.
 
-The container caches the loaded encoders; infra/models.py installs them.
+infra/models.py installs them, and the container caches the loaded ones.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class EncoderDamaged(EncoderNotInstalled):
 
 
 def encoder_names(language: str, algorithm: str | None, profile: str = FAST) -> tuple[str, ...]:
-    """Return the encoders that a text model of this language, algorithm and profile uses.
+    """Return the names of the encoders for a language, an algorithm and a profile.
 
-    English models use English encoders. Models of other languages or of `multilingual-*` algorithms
-    use multilingual encoders. The accurate profile adds large encoders to those of the fast
-    profile.
+    English models use English encoders. Models of other languages or of `multilingual-*`
+    algorithms use multilingual encoders. The accurate profile adds large encoders to those of the
+    fast profile.
     """
     is_english = language.lower().split("_")[0].split("-")[0] == "en"
     if is_english and not (algorithm or "").startswith("multilingual-"):

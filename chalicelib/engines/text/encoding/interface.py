@@ -1,4 +1,4 @@
-"""The interface of encoders: facts for the card, and vectors of texts."""
+"""The interface of encoders: their facts for model cards, and the vectors of texts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class EncoderFacts:
     title: str
     """Name under which its authors published it."""
     sha256: str
-    """Digest of the digests of all files that affect the vectors."""
+    """SHA-256 of the SHA-256 digests of all files that affect the vectors."""
     licence: str
     """SPDX identifier of the weights' licence."""
     dimensions: int
 
 
 class Encoder(Protocol):
-    """An encoder; safe to use from several threads."""
+    """Converts texts to vectors; safe to use from several threads."""
 
     @property
     def facts(self) -> EncoderFacts:
@@ -46,7 +46,7 @@ class Encoder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """Return the length of a vector."""
+        """Return the length of the encoder's vectors."""
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
         """Return the vectors of texts, each of length 1.

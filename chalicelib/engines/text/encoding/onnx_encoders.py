@@ -1,4 +1,7 @@
-"""The encoders that run an ONNX graph; infra/model_files/conversion makes their files."""
+"""The encoders that run an ONNX graph.
+
+infra/model_files/conversion makes their files.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """Return a text in a form that every tokeniser accepts.
+    """Return a text that every tokeniser accepts.
 
-    Surrogate pairs become their character, lone surrogates U+FFFD, and NUL a space.
+    Surrogate pairs become the character they encode, other surrogates U+FFFD, and NUL becomes a
+    space.
     """
     text = text.replace("\0", " ").strip()[:MAX_CHARACTERS]
     if _SURROGATE.search(text):
@@ -39,7 +43,7 @@ def clean_text(text: str) -> str:
 
 
 class OnnxEncoder:
-    """Base class of the encoders; subclasses encode one text."""
+    """Base class of the encoders; each subclass implements `encode_one`."""
 
     def __init__(self, facts: EncoderFacts) -> None:
         self.facts = facts
@@ -65,7 +69,7 @@ class OnnxEncoder:
         return self.facts.dimensions
 
     def encode_one(self, text: str) -> Singles:
-        """Return the vector of a clean text, float32, shape (dimensions,), of length 1."""
+        """Return the vector of a text cleaned by `clean_text`: float32, (dimensions,), length 1."""
         raise NotImplementedError
 
     def encode(self, texts: Sequence[str], *, threads: int = 1) -> Singles:
@@ -83,7 +87,7 @@ class OnnxEncoder:
 
 
 class MiniLmEncoder(OnnxEncoder):
-    """all-MiniLM-L6-v2 in 8 bits, English: the mean of the token states of one text."""
+    """The English encoder all-MiniLM-L6-v2, in 8 bits; it averages the states of the tokens."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -91,7 +95,7 @@ class MiniLmEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text with begin and end, at most 128."""
+        """Return the token ids of a clean text, at most 128, with begin and end tokens."""
         ids: list[int] = self._tokenizer.encode(text).ids
         return ids
 
@@ -110,7 +114,7 @@ class MiniLmEncoder(OnnxEncoder):
 
 
 class TransformerEncoder(OnnxEncoder):
-    """bge, mpnet and e5, whose graph maps the tokens of a text to its vector."""
+    """The encoders bge, mpnet and e5, whose graph converts the tokens of a text to its vector."""
 
     def __init__(self, folder: Path, facts: EncoderFacts, prefix: str = "") -> None:
         """Load an encoder.
@@ -126,7 +130,7 @@ class TransformerEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text with begin and end, at most 128."""
+        """Return the token ids of a clean text, at most 128, with begin and end tokens."""
         ids: list[int] = self._tokenizer.encode(self._prefix + text).ids
         return ids
 
@@ -138,7 +142,7 @@ class TransformerEncoder(OnnxEncoder):
 
 
 class UseEncoder(OnnxEncoder):
-    """Universal Sentence Encoder, multilingual; its graph takes rows of an embedding table."""
+    """The multilingual Universal Sentence Encoder; its graph takes rows of an embedding table."""
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
@@ -148,7 +152,7 @@ class UseEncoder(OnnxEncoder):
         self._session = open_session(folder / "model.onnx")
 
     def token_ids(self, text: str) -> list[int]:
-        """Return the token ids of a clean text with begin and end."""
+        """Return the token ids of a clean text, with begin and end tokens."""
         return [USE_ENDS[0], *self._tokenizer.encode(text).ids, USE_ENDS[1]]
 
     def encode_one(self, text: str) -> Singles:

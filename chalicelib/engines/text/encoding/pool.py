@@ -1,4 +1,4 @@
-"""Installed encoders, loaded once and shared by prediction, ingest and training."""
+"""Loads installed encoders once, for prediction, import and training."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EncoderPool:
         return self._directory / name
 
     def sha256(self, name: str) -> str:
-        """Return the digest of an encoder; empty when it is not installed.
+        """Return the digest of an encoder; empty if it is not installed.
 
         Raises:
             EncoderDamaged: the encoder's files are damaged.

@@ -1,4 +1,4 @@
-"""Chooses the encoders of a training: the best ones that are installed and affordable.
+"""Chooses the encoders of a training: the most accurate ones that are installed and affordable.
 
 The constants are measured by bench/bench_text.py.
 """
@@ -38,31 +38,31 @@ _COMPARED_PART, _SMALL_SECONDS, _SMALL_SET = 0.2, 1.2, 1_000
 
 @dataclass(frozen=True)
 class Profile:
-    """A choice of encoders."""
+    """A set of encoders, with the reason for choosing it."""
 
     name: str
     encoders: tuple[str, ...]
-    """Short names, sorted."""
+    """Short names of the encoders, sorted."""
     reason: str = ""
     """Why the profile was chosen, for the card."""
 
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """The properties of a training on which the choice of the profile depends."""
+    """What the choice of the profile depends on."""
 
     language: str
     algorithm: str | None
     asked: str | None
-    """Profile in the request; None if it leaves the choice to the service."""
+    """Profile named in the request; None if the request names none."""
 
     def named(self, name: str, reason: str = "") -> Profile:
-        """Return a profile for this language and algorithm."""
+        """Return the profile of a given name for the language and algorithm of the training."""
         return Profile(name, encoder_names(self.language, self.algorithm, name), reason)
 
 
 class StepResult(Protocol):
-    """The result of comparing two profiles."""
+    """The result of comparing a profile with a more expensive one."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -78,9 +78,9 @@ class Ladder:
     """The profiles that a training can choose from, from the cheapest to the most expensive."""
 
     steps: tuple[Profile, ...]
-    """The first one is the fast profile."""
+    """Profiles in order of cost; the first one is the fast profile."""
     notes: tuple[str, ...] = ()
-    """Why others are left out, for the card."""
+    """Why other profiles are not available, for the card."""
 
 
 def find_ladder(
@@ -89,7 +89,7 @@ def find_ladder(
     """Return the profiles whose encoders are installed and affordable.
 
     Args:
-        wanted: a request that names no profile.
+        wanted: properties of the training; names no profile.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
     """
@@ -108,7 +108,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Return the profile of a training from label names, whose few examples cannot be compared.
+    """Return the profile of a training from label names, where too few examples compare profiles.
 
     Args:
         ladder: the profiles to choose from.
@@ -122,22 +122,22 @@ def profile_of_names(ladder: Ladder) -> Profile:
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
-    """Return the estimated processor time of the large encoders, in seconds."""
+    """Return the processor time that the large encoders need for the texts, in seconds."""
     factor = sum(_SECONDS_PER_WORD.get(name, 0.0) for name in profile.encoders)
     return factor * sum(_words(text, language) for text in texts)
 
 
 def cost_of(profile: Profile, base: Profile) -> float:
-    """Return how much an answer costs, compared with an answer of another profile."""
+    """Return the cost of a prediction, relative to that with another profile."""
     costs = [sum(_COSTS[name] for name in one.encoders) for one in (profile, base)]
     return costs[0] / costs[1]
 
 
 def compared_texts(step: Profile, base: Profile, texts: Sequence[str], language: str) -> int:
-    """Return the number of texts that may be embedded to compare two profiles.
+    """Return how many texts may be embedded to compare two profiles.
 
-    Costs are computed from word counts and constants, so that equal data always gives equal
-    encoders.
+    The cost is estimated from word counts and constants, not measured. So the same data always
+    gives the same encoders.
     """
     words = sum(_words(text, language) for text in texts)
     whole = words * sum(_COSTS[name] for name in base.encoders)
@@ -154,13 +154,16 @@ def climb(
     language: str,
     compare: Callable[[int, Profile, Profile], StepResult],
 ) -> Profile:
-    """Move to larger encoders step by step, as long as each step is worth its cost.
+    """Compare each profile with the next more expensive one, until a step is not worth its cost.
 
     Args:
-        ladder: the steps.
+        ladder: the profiles.
         texts: all texts of the training.
         language: language of the dataset.
         compare: compares two profiles on a sample of about a given number of texts.
+
+    Returns:
+        The chosen profile.
     """
     base, said = ladder.steps[0], list(ladder.notes)
     chosen = base
@@ -183,7 +186,7 @@ def climb(
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:
-    """Split texts into parts for several workers; return no parts if there is little work."""
+    """Split texts into parts for several workers; return no parts if one worker is enough."""
     factor = _SECONDS_PER_WORD.get(encoder, 0.0)
     return spread(texts, lambda text: factor * _words(text, language)) if factor else []
 

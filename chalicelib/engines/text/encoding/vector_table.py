@@ -1,4 +1,4 @@
-"""Collects the vectors of distinct texts, from stored shards or from the encoder."""
+"""Collects the vectors of distinct texts, from stored shards or from an encoder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class VectorTable:
         return len(self._rows)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Copy the vectors of the wanted texts."""
+        """Store the vectors of those texts that were requested, given all digests of a shard."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T
@@ -62,7 +62,7 @@ class VectorTable:
 
 
 class JoinedTables:
-    """The tables of several datasets, one after the other."""
+    """The tables of several datasets, used as one table."""
 
     def __init__(self, tables: Sequence[VectorTable]) -> None:
         self._tables = tables

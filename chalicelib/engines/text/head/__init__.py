@@ -1,1 +1,1 @@
-"""The classifier on top of the vectors (head): fit, penalty, temperature, thresholds."""
+"""The head, a linear classifier on the vectors: fit, penalty, temperature, thresholds."""

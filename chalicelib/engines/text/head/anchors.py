@@ -1,7 +1,8 @@
-"""Stores directions of training texts, with which a model finds those nearest to a new text.
+"""Stores the directions of training texts, to find those nearest to a new text.
 
-A direction is a feature vector minus a centre, scaled to length 1. All numbers are on the grid of
-`GridArithmetic`, so that products are exact with any threads and BLAS kernels.
+A direction is a feature vector minus a centre, scaled to length 1. All numbers are rounded to the
+grid of `GridArithmetic`. Products are then exact, whatever the number of threads and the BLAS
+kernel.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ ANCHOR_STEPS = 512.0
 
 
 def mean_vector(features: Floats) -> Doubles:
-    """Return the mean of feature vectors on the grid, float, shape (texts, dims) to (dims,)."""
+    """Return the mean of feature vectors, rounded to the grid: (texts, dims) to (dims,)."""
     mean = np.add.reduce(features.astype(np.float64), axis=0) / len(features)
     return np.asarray(GridArithmetic().features(mean), np.float64)
 
 
 def unit_vectors(features: Floats, centre: Floats) -> Doubles:
-    """Return the directions of vectors from a centre on the grid, float, shape (texts, dims)."""
+    """Return the directions of vectors from a centre, rounded to the grid, shape (texts, dims)."""
     moved = features.astype(np.float64) - centre
     lengths = np.sqrt(np.add.reduce(moved * moved, axis=1))
     # A text at the centre has no direction: it becomes the zero vector.
@@ -38,20 +39,20 @@ def unit_vectors(features: Floats, centre: Floats) -> Doubles:
 
 
 def round_anchors(units: Floats) -> Bytes:
-    """Round directions to multiples of 1/512 in a byte, float, (texts, dims) to int8."""
+    """Round directions to multiples of 1/512, stored as int8, shape (texts, dims)."""
     return np.asarray(np.clip(np.rint(units * ANCHOR_STEPS), -127, 127), np.int8)
 
 
 def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = None) -> Ints:
-    """Choose the rows to store; if not all fit, the same number for each label.
+    """Choose the training texts to store; if not all fit, the same number for each label.
 
     Args:
         labels: label indexes, int, shape (rows,).
-        most: maximum number of rows; None: 5,000.
-        of_label: maximum number of rows of one label; None: no limit.
+        most: maximum number of texts; None: 5,000.
+        of_label: maximum number of texts of one label; None: no limit.
 
     Returns:
-        The row indexes in ascending order, int, shape (at most `most`,).
+        The indexes of the texts in ascending order, int, shape (at most `most`,).
     """
     order = np.argsort(labels, kind="stable")
     firsts = np.searchsorted(labels[order], labels[order])

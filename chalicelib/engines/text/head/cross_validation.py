@@ -1,8 +1,8 @@
-"""Chooses penalty, weight of the nearest texts and temperature on held-out folds.
+"""Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
 
-All settings that the metrics depend on are chosen with the training part of the split only. The
-head of a fold also trains on held-out texts of other folds, so that the data report covers all
-examples and finds more label errors.
+Settings that affect the metrics are chosen with the training part of the split only. But when a
+fold is held out, its head also trains on other texts that the split holds out. So every example
+gets an out-of-fold prediction, and the data report finds more label errors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def cross_validate(
     on_progress: Callable[[float], None],
     background: BackgroundFolds | None = None,
 ) -> CrossValidation:
-    """Hold out every fold once, and choose the settings by the results.
+    """Hold out every fold once, and choose the settings by the out-of-fold results.
 
     Args:
         layout: features with folds.
@@ -42,10 +42,10 @@ def cross_validate(
         folds: folds to hold out, one after the other.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
-        background: background texts, for which the heads predict, too.
+        background: background texts; the heads of the folds also predict these.
 
     Returns:
-        The settings, and the out-of-fold logits; C = 10 at temperature 1 if nothing can be held
+        The settings, and the out-of-fold logits. C = 10 and temperature 1 if nothing can be held
         out.
     """
     every = [layout.hold_out(fold, background) for fold in folds]

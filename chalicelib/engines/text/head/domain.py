@@ -1,9 +1,9 @@
-"""Separates texts of a model's domain from other texts, with the help of background texts.
+"""Distinguishes texts of a model's domain from other texts.
 
 Background texts are out-of-domain examples that ship with Presage. This module computes two
-signals: the cosine to the nearest training text, and the distance from a linear boundary between
-training and background texts. Products are exact, so that results do not depend on threads or BLAS
-kernels.
+signals. One is the cosine to the nearest training text. The other is the distance from a linear
+boundary between training and background texts. Products are exact, so that results do not depend
+on threads or BLAS kernels.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class Domain:
     centre: Floats
     """Mean of the background texts, float, shape (dims,)."""
     anchors: Singles
-    """Directions of training texts from the centre, times 512, whole, float32, (anchors, dims)."""
+    """Directions of training texts from the centre, in units of 1/512, float32, (anchors, dims)."""
     direction: Floats
-    """Normal of the line, from background to training texts, float, shape (dims,)."""
+    """Normal of the boundary, from background to training texts, float, shape (dims,)."""
     offset: float
-    """Offset of the line."""
+    """Offset of the boundary."""
 
     def evidence(self, features: Floats) -> Doubles:
-        """Compute the cosine to the nearest anchor, and the signed distance from the boundary.
+        """Return the cosine to the nearest training text, and the distance from the boundary.
 
         Args:
             features: scaled features, float, shape (texts, dims).
 
         Returns:
-            The two signals, float64, shape (texts, 2).
+            The two signals, float64, shape (texts, 2). The distance is positive for texts inside.
         """
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -59,7 +59,7 @@ class Domain:
 
 
 def fit_domain(inside: Floats, background: Floats, centre: Floats) -> Domain:
-    """Store the training texts as anchors, and fit the boundary to the background texts.
+    """Store the directions of training texts, and fit the boundary to the background texts.
 
     Args:
         inside: features of training texts, float, shape (texts, dims).

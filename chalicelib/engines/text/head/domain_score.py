@@ -1,6 +1,6 @@
-"""Combines signals into a score and a probability that a text is in a model's domain.
+"""Combines three signals to a score and a probability that a text is in the domain.
 
-There are three signals: the logit of the answer, the cosine to the nearest training text, and the
+The signals are the logit of the predicted label, the cosine to the nearest training text, and the
 distance from the boundary between training and background texts (see `Domain`).
 """
 
@@ -41,38 +41,44 @@ class DomainScale:
     means: tuple[float, ...]
     """Mean of each signal over the training texts, out of fold."""
     deviations: tuple[float, ...]
-    """Standard deviation of each signal over the same texts."""
+    """Standard deviation of each signal over the training texts, out of fold."""
     trust: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
-    """Log-odds that a text is in the domain: a weight for each scaled signal, and an offset."""
+    """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """Mean nearness by label minus the mean of all, float32, (labels,); None in older models."""
+    """For each label, its mean nearness minus the mean nearness of all labels, float32.
+
+    None in older models.
+    """
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:
-        """Return standardised signals.
+        """Standardise the signals.
 
         Args:
-            support: logit of each answer divided by the temperature, float64, shape (texts,).
+            support: logit of each predicted label divided by the temperature, float64, shape
+                (texts,).
             evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
-            answers: label indexes, int, shape (texts,).
+            answers: indexes of the predicted labels, int, shape (texts,).
 
         Returns:
-            The signals, float64, shape (texts, 3): 0 is typical of training texts, low values speak
-            against the domain.
+            The signals, float64, shape (texts, 3). 0 is typical of training texts; low values are
+            signs of out-of-domain texts.
         """
         signals = _join_signals(support, evidence, answers, self.usual)
         found = (signals - self.means) / np.array(self.deviations)
         return np.asarray(np.clip(found, -FARTHEST, FARTHEST))
 
     def certainty(self, signals: Doubles) -> Singles:
-        """Return the probability that texts are in the domain, (texts, 3) to float32, (texts,)."""
+        """Return the probability that each text is in the domain, float32, shape (texts,).
+
+        Args:
+            signals: scaled signals, shape (texts, 3).
+        """
         odds = signals @ np.array(self.trust[:-1]) + self.trust[-1]
         return np.asarray(1.0 / (1.0 + np.exp(-odds)), np.float32)
 
     def cautious(self, shares: Singles, signals: Doubles) -> Singles:
-        """Move probabilities towards equal values.
-
-        The less likely a text is in the domain, the stronger is the effect.
+        """Move probabilities towards equal values for texts that may be out of the domain.
 
         Args:
             shares: probabilities, float32, shape (texts, labels).
@@ -83,17 +89,17 @@ class DomainScale:
 
 
 def answer_support(logits: Floats, temperature: float) -> Doubles:
-    """Return the logit of each answer divided by the temperature, float64, (texts,)."""
+    """Return the highest logit of each text divided by the temperature, float64, (texts,)."""
     return np.asarray(logits.max(axis=1).astype(np.float64) / temperature)
 
 
 def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -> DomainScale:
-    """Return means and deviations of the signals on training texts.
+    """Compute the means and deviations of the signals over training texts.
 
     Args:
-        support: logit of each answer divided by the temperature, float64, shape (texts,).
+        support: logit of each predicted label divided by the temperature, float64, shape (texts,).
         evidence: signals of `Domain.evidence`, float64, shape (texts, 2).
-        answers: label indexes, int, shape (texts,).
+        answers: indexes of the predicted labels, int, shape (texts,).
         labels: number of labels.
     """
     usual = _usual_nearness(evidence[:, 0], answers, labels)
@@ -106,11 +112,14 @@ def fit_scale(support: Doubles, evidence: Doubles, answers: Ints, labels: int) -
 
 
 def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
-    """Fit the log-odds that a text is in the domain: a weight for each signal, and an offset.
+    """Fit a logistic regression that distinguishes training texts from background texts.
 
     Args:
         inside: scaled signals of training texts, float64, shape (texts, 3).
         background: scaled signals of background texts, float64, shape (others, 3).
+
+    Returns:
+        The weight of each signal, and an offset.
     """
     arithmetic = GridArithmetic()
     signals = arithmetic.features(np.concatenate([inside, background]))
@@ -124,7 +133,7 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return the sum of the signals, float64, (texts,); a high sum means in the domain."""
+    """Return the sum of each text's signals, float64, (texts,); it is high inside the domain."""
     lines = np.minimum(signals[:, 2], LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
 

@@ -1,4 +1,4 @@
-"""Evaluates a head on both sides of the split, for metrics and learning curve."""
+"""Evaluates a head on the training and the held-out part of the split."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _CHUNK_ROWS = 4_096
 
 @dataclass(frozen=True, slots=True)
 class SplitEvaluator:
-    """The two sides of the split, with settings that do not change between epochs."""
+    """The two parts of the split, with settings that are the same for all epochs."""
 
     label_names: Sequence[str]
-    """In the dataset's order."""
+    """Label names, in the dataset's order."""
     training: Sequence[ExampleBatch]
-    """Training part of the split, without label phrases."""
+    """Training part of the split, without rows of label phrases."""
     held: Sequence[ExampleBatch]
     """Held-out part of the split."""
     temperature: float
-    """Divisor of the logits."""
+    """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy below which a text is rejected."""
+    """Energy below which a text is rejected as out of domain."""
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
     rejector: Rejector | None = None
-    """Rejects texts; None if the threshold does."""
+    """Rejects out-of-domain texts; None if `threshold` is used instead."""
     # Computed once, because no epoch changes them.
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
-    """Nearness and line of each batch, by its `id`, float64, shape (examples, 2)."""
+    """Signals of `Domain.evidence` by the `id` of each batch, float64, shape (examples, 2)."""
     nearness_weight: float = 0.0
     nearness: Mapping[int, Singles] = field(default_factory=dict)
-    """Nearness to each label's texts, by the batch's `id`, float32, shape (examples, labels)."""
+    """Cosine to the nearest text of each label, by the `id` of each batch, (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head."""
@@ -105,7 +105,13 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return probabilities and rejections, computed as in the served model."""
+        """Return probabilities and rejections, computed as by the finished model.
+
+        Args:
+            logits: logits, with the nearest texts if the model uses them.
+            alone: logits of the head alone.
+            evidence: signals of `Domain.evidence`; None without a rejector.
+        """
         shares = probabilities(logits, self.temperature)
         if not self.may_reject:
             return shares, np.zeros(len(logits), bool)
@@ -119,25 +125,25 @@ class SplitEvaluator:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Predictions for one chunk."""
+    """Predictions for one batch of examples."""
 
     shares: Singles
     """Probabilities, float32, shape (examples, labels)."""
     answers: Ints
-    """Most probable labels, int, shape (examples,)."""
+    """Index of the most probable label, int, shape (examples,)."""
     is_rejected: Bools
-    """Whether out of domain, bool, shape (examples,)."""
+    """Whether each example is out of domain, bool, shape (examples,)."""
     truth: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Predictions for one side of the split."""
+    """Predictions for one part of the split."""
 
     truth: Ints
     """True labels, int, shape (examples,)."""
     answers: Ints
-    """Answers; one beyond the last label is out of domain, int, shape (examples,)."""
+    """Predicted labels, int, shape (examples,); out of domain is the number of labels."""
     loss: float
 
     accuracy: float
@@ -151,7 +157,7 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Prepare both sides of the split, with settings that are independent of the held-out side.
+    """Prepare both parts of the split, with settings chosen without the held-out part.
 
     Args:
         layout: features and labels.
@@ -197,7 +203,7 @@ def _nearness(
 
 
 def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -> dict[str, float]:
-    """Return for each label the threshold with the best f1.
+    """Return, for each label, the threshold with the best F1 score.
 
     Args:
         scores: held-out probabilities, float32, shape (examples, labels).

@@ -1,7 +1,7 @@
-"""Joins the vectors of several encoders into the feature matrix of the head.
+"""Joins the vectors of several encoders to the feature matrix of the head.
 
-The vectors of each encoder are centred and divided by their RMS norm, so that all encoders have
-equal weight.
+The vectors of each encoder are centred and divided by their root mean square length, so that all
+encoders have equal weight.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Scaling:
     """Means and scales of the encoders' vectors, in a fixed order of the encoders."""
 
     names: tuple[str, ...]
-    """Sorted."""
+    """Names of the encoders, sorted."""
     means: tuple[Floats, ...]
-    """Training mean of every block, float32, shape (dims,)."""
+    """Mean of each encoder's vectors over the training texts, float32, shape (dims,)."""
     norms: tuple[float, ...]
-    """Root mean square of the centred vectors' length, by block."""
+    """Root mean square length of each encoder's centred vectors."""
 
     @property
     def dims(self) -> int:
@@ -60,7 +60,7 @@ class Scaling:
 
 
 def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
-    """Return means and RMS norms of the encoders' vectors, in the order of the names.
+    """Compute the means and lengths of the encoders' vectors, in the order of the names.
 
     Args:
         blocks: raw vectors by encoder, float32, shape (examples, dims).

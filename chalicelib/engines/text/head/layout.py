@@ -1,7 +1,7 @@
-"""Sorts a feature matrix so that the training part of every fold is a few ranges of rows.
+"""Sorts a feature matrix so that the training rows of every fold are a few ranges of rows.
 
-So folds use views instead of copies. Rows are sorted by side of the split (training or held-out)
-and by fold. Label phrases come last, and every head is trained on them.
+Folds can then use views instead of copies. Rows are sorted by part of the split (training or
+held-out), then by fold. Rows of label phrases are last; every head is trained on them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RowRange(NamedTuple):
-    """A run of rows of the matrix."""
+    """A range of rows of the sorted matrix, all of the same part of the split and the same fold."""
 
     start: int
     stop: int
@@ -33,16 +33,16 @@ class RowRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sorted matrix, its ranges of rows, and the example that each row belongs to."""
+    """The sorted matrix, its ranges of rows, and the example of each row."""
 
     features: Floats
     """Scaled features, float, shape (rows, dims)."""
     labels: Ints
     """Label indexes, int, shape (rows,)."""
     order: Ints
-    """Example of every row except those of phrases, int, shape (examples,)."""
+    """Index of the example of each row, without rows of phrases, int, shape (examples,)."""
     ranges: tuple[RowRange, ...]
-    """Runs that together cover all rows."""
+    """Ranges that together cover all rows."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
         """Return views of the features and labels in each accepted range of rows."""
@@ -53,7 +53,7 @@ class Layout:
         ]
 
     def examples(self, accepts: Callable[[RowRange], bool]) -> Ints:
-        """Return the examples in the accepted ranges, in order, int, shape (n,)."""
+        """Return the indexes of the examples in the accepted ranges, in order, int, shape (n,)."""
         parts = [
             self.order[part.start : part.stop]
             for part in self.ranges
@@ -80,22 +80,22 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutFold:
-    """A fold that is held out, and the rows that its head trains on."""
+    """A fold that is held out, and the rows on which its head is trained."""
 
     training: Sequence[ExampleBatch]
     """Rows to train on, with label phrases."""
     texts: Sequence[ExampleBatch]
-    """The same rows without label phrases."""
+    """Rows to train on, without label phrases."""
     held: Sequence[ExampleBatch]
     """Rows of the fold."""
     background: Floats | None
     """Features of the background texts of the fold, float, shape (m, dims)."""
     examples: Ints
-    """Examples of the fold, int, shape (n,)."""
+    """Indexes of the examples of the fold, int, shape (n,)."""
     truth: Ints
-    """Their label indexes, int, shape (n,)."""
+    """Label indexes of these examples, int, shape (n,)."""
     is_trained: Bools
-    """Which of them belong to the training part of the split, bool, shape (n,)."""
+    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,15 +103,18 @@ class HeldOutFolds:
     """Several folds, and their examples one after the other."""
 
     folds: Sequence[HeldOutFold]
-    """Each has examples."""
+    """The folds; each has at least one example."""
     examples: Ints
-    """Examples of all folds, int, shape (n,)."""
+    """Indexes of the examples of all folds, int, shape (n,)."""
     truth: Ints
-    """Their label indexes, int, shape (n,)."""
+    """Label indexes of these examples, int, shape (n,)."""
     is_trained: Bools
-    """Which of them belong to the training part of the split, bool, shape (n,)."""
+    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
     may_choose: Bools
-    """Which of them may decide a setting: those of the training part, or all if it has none."""
+    """Which of these examples may be used to choose settings, bool, shape (n,).
+
+    These are the examples of the training part; all if none is.
+    """
 
 
 def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
@@ -127,12 +130,18 @@ def join_folds(folds: Sequence[HeldOutFold]) -> HeldOutFolds:
 
 
 def sorted_rows(held: Bools, folds: Ints, ranks: Ints) -> Ints:
-    """Return example indexes sorted by held-out or not, fold and rank, int, shape (examples,)."""
+    """Sort example indexes by part of the split, then by fold, then by rank.
+
+    Args:
+        held: whether each example is held out, bool, shape (examples,).
+        folds: fold of each example, int, shape (examples,).
+        ranks: order within a fold, int, shape (examples,).
+    """
     return np.lexsort((ranks, folds, held))
 
 
 def make_row_ranges(held: Bools, folds: Ints, phrases: int) -> tuple[RowRange, ...]:
-    """Find the ranges of rows with the same side of the split and the same fold.
+    """Find the ranges of rows with the same part of the split and the same fold.
 
     Args:
         held: whether each row is held out, in sorted order, bool, shape (examples,).

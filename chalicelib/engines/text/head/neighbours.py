@@ -1,8 +1,9 @@
-"""Adds to each label's logit the cosine to the nearest training text of the label.
+"""Increases the logit of a label if a training text of this label is near.
 
-A head separates each label by one plane. A text on the wrong side of the plane may still be close
-to a training text of its label. The weight of the cosine is chosen out of fold. Products are exact,
-so that results do not depend on threads or BLAS kernels.
+A linear head separates each label by a plane. A text on the wrong side of the plane may still be
+close to a training text of its label. So a weight times the cosine to the nearest training text of
+each label is added to the logits. The weight is chosen out of fold. Products are exact, so that
+results do not depend on threads or BLAS kernels.
 """
 
 from __future__ import annotations
@@ -50,24 +51,24 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts by label, and the weight of the cosine to them."""
+    """Stored training texts of each label, and the weight of the cosine to them."""
 
     anchors: Bytes
-    """Directions of training texts, times 512, int8, shape (anchors, dims), sorted by label."""
+    """Directions of training texts, in units of 1/512, int8, (anchors, dims), sorted by label."""
     ends: Ints
-    """End of the anchors of each label, int, shape (labels,)."""
+    """Index after the last anchor of each label, int, shape (labels,)."""
     weight: float
     """What a cosine of 1 adds to a logit."""
 
     def nearness(self, features: Floats, asked: Ints | None = None) -> Singles:
-        """Return the cosine to the nearest anchor of each label, float32, shape (texts, labels).
+        """Return the cosine to the nearest training text of each label, float32, (texts, labels).
 
         Args:
             features: scaled features, float, shape (texts, dims).
             asked: labels to compare each text with, int, shape (texts, n); None: all labels.
 
         Returns:
-            The cosine; -2 for a label that is not compared or has no anchor.
+            The cosine; -2 for a label that is not compared or has no stored text.
         """
         found = np.full((len(features), len(self.ends)), ABSENT, np.float32)
         for first in range(0, len(features), _CHUNK_ROWS):
@@ -86,7 +87,7 @@ class NearestTexts:
             found[rows, label] = (units[rows] @ anchors.T).max(axis=1) / np.float32(ANCHOR_STEPS)
 
     def add_to(self, logits: Floats, features: Floats, temperature: float) -> Floats:
-        """Return logits with the weighted nearness added.
+        """Return logits with the weighted cosine to the nearest texts added.
 
         Args:
             logits: logits of the head divided by the temperature, float, shape (texts, labels).
@@ -98,7 +99,7 @@ class NearestTexts:
 
 
 class WeightedScores(NamedTuple):
-    """The chosen weight, and the logits of every fold with this weight."""
+    """The chosen weight, and the logits of every fold that result from it."""
 
     weight: float
     scores: list[FoldScores]
@@ -107,7 +108,7 @@ class WeightedScores(NamedTuple):
 def weigh_nearest_texts(
     folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
 ) -> WeightedScores | None:
-    """Choose the weight of the nearest texts that has the best out-of-fold loss.
+    """Choose the weight of the nearest texts with the lowest out-of-fold loss.
 
     Args:
         folds: the held-out folds.
@@ -115,7 +116,7 @@ def weigh_nearest_texts(
         labels: number of labels.
 
     Returns:
-        The weight and the new logits; None if nearness does not improve the loss enough.
+        The weight and the new logits; None if the loss does not decrease enough.
     """
     near = [_nearness(fold, part, labels) for fold, part in zip(folds.folds, scores, strict=True)]
     truth = folds.truth[folds.may_choose]
@@ -151,14 +152,16 @@ def _nearness(fold: HeldOutFold, scores: FoldScores, labels: int) -> FoldScores:
 
 
 def likely_labels(logits: Floats) -> Ints:
-    """Return the labels with the highest logits, (texts, labels) to int, (texts, at most 8)."""
+    """Return the indexes of the labels with the highest logits, int, (texts, at most 8)."""
     if logits.shape[1] <= COMPARED_LABELS:
         return np.tile(np.arange(logits.shape[1]), (len(logits), 1))
     return np.argpartition(logits, -COMPARED_LABELS, axis=1)[:, -COMPARED_LABELS:]
 
 
 def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
-    """Return logits with the weighted nearness of the likely labels added.
+    """Return logits with the weighted cosine to the nearest texts added.
+
+    Labels with low logits all get the smallest cosine among the labels with high ones.
 
     Args:
         logits: logits of the head, float, shape (texts, labels).
@@ -175,7 +178,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
 
 
 def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) -> NearestTexts:
-    """Store training texts as anchors; if not all fit, the same number for each label.
+    """Store training texts for comparison; if not all fit, the same number for each label.
 
     Args:
         parts: examples with scaled features.
@@ -199,7 +202,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight nearly as good as the best; 0 if the best weight gains little.
+    """Return the smallest weight that is nearly as good as the best; 0 if that gains little.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

@@ -1,6 +1,6 @@
-"""Limited-memory BFGS for smooth convex functions of one flat vector, in numpy.
+"""Minimises a smooth convex function of a flat vector by limited-memory BFGS, in numpy.
 
-A generator: the caller sees every iteration, groups them into epochs and decides when to stop.
+The optimiser is a generator: it yields after each iteration, and the caller decides when to stop.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ _FIRST_MOVE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Point, value and gradient after an iteration."""
+    """A point, with the value and the gradient of the function, after an iteration."""
 
     values: Floats
-    """The point, float, shape (parameters,)."""
+    """Coordinates of the point, float, shape (parameters,)."""
     loss: float
     gradient: Floats
-    """Float, shape (parameters,)."""
+    """Gradient at the point, float, shape (parameters,)."""
 
 
 class _Memory:
-    """The last steps and gradient changes, which approximate the curvature."""
+    """The last steps and the changes of the gradient, which approximate the curvature."""
 
     def __init__(self) -> None:
         self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
 
     def put(self, move: Floats, change: Floats) -> None:
-        """Store a pair, float, shape (parameters,), if its curvature is positive."""
+        """Store a step and the change of the gradient, if the curvature along it is positive."""
         curvature = dot(move, change)
         if curvature > 1e-10 * dot(change, change):
             self._pairs.append((move, change, 1.0 / curvature))
@@ -73,12 +73,12 @@ class _Memory:
 
 
 def dot(left: Floats, right: Floats) -> float:
-    """Return the inner product of two vectors in a fixed order of operations; float, (n,)."""
+    """Return the inner product of two vectors (n,), computed in a fixed order of operations."""
     return float(np.add.reduce(left * right))
 
 
 def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterator[Step]:
-    """Yield the start, then the point after each iteration, until no step lowers the function.
+    """Yield the start, then the point after each iteration, until no step reduces the function.
 
     Args:
         objective: returns value and gradient, float, shape (parameters,), at a point.

@@ -1,4 +1,4 @@
-"""Thresholds below which a text is out of domain, from the scores of in-domain texts."""
+"""Computes thresholds below which a text is out of domain, from scores of in-domain texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FALL = 0.8
 
 
 def score_threshold(scores: Floats, rate: float) -> float:
-    """Return the score below which a served model rejects texts.
+    """Return the domain score below which a served model rejects texts.
 
     Args:
         scores: out-of-fold scores of the training texts, float, shape (examples,).
@@ -37,7 +37,7 @@ def score_threshold(scores: Floats, rate: float) -> float:
 
 
 def round_threshold(threshold: float) -> float:
-    """Round to a multiple of 1/4096."""
+    """Round a threshold to a multiple of 1/4096."""
     return round(threshold * _STEPS) / _STEPS
 
 

@@ -1,4 +1,4 @@
-"""Out-of-fold results of a training, and the temperatures fitted to them."""
+"""The out-of-fold results of a training, and the temperatures fitted to them."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ _DEFAULT_PENALTY_INVERSE = 10.0
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """The chosen settings, and the out-of-fold logits by which they were chosen."""
+    """The chosen settings, and the out-of-fold logits from which they were chosen."""
 
     penalty_inverse: float
-    """The chosen C."""
+    """The chosen inverse penalty C."""
     temperature: float
-    """Temperature of the served model, fitted to all examples."""
+    """Temperature of the finished model, fitted to all examples."""
     metric_temperature: float
     """Temperature for the metrics, fitted to the training part of the split only."""
     examples: Ints
-    """Examples that were held out once, int, shape (n,)."""
+    """Indexes of the examples that were held out once, int, shape (n,)."""
     logits: Singles
-    """Their logits by heads that did not see them, float32, shape (n, labels)."""
+    """Out-of-fold logits of these examples, float32, shape (n, labels)."""
     truth: Ints
-    """Their label indexes, int, shape (n,)."""
+    """Label indexes of these examples, int, shape (n,)."""
     is_trained: Bools
-    """Which of them belong to the training part of the split, bool, shape (n,)."""
+    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
     background_logits: Singles
-    """Logits of the background texts, fold after fold, float32, shape (m, labels)."""
+    """Out-of-fold logits of the background texts, fold by fold, float32, shape (m, labels)."""
     head_logits: Singles
-    """`logits` without the nearest texts, float32, shape (n, labels)."""
+    """`logits` of the head alone, without the nearest texts, float32, shape (n, labels)."""
     background_head_logits: Singles
-    """`background_logits` without the nearest texts, float32, shape (m, labels)."""
+    """`background_logits` of the head alone, without the nearest texts, float32, (m, labels)."""
     nearness_weight: float = 0.0
-    """Added to a label's logit per cosine to its nearest text; 0 if unused."""
+    """What a cosine of 1 to a label's nearest text adds to its logit; 0 if unused."""
 
 
 def calibrate(
     folds: HeldOutFolds, choice: PenaltyChoice, nearest: WeightedScores | None
 ) -> CrossValidation:
-    """Fit the temperatures, with and without the nearest texts, to the out-of-fold logits.
+    """Fit the temperatures to the out-of-fold logits, with and without the nearest texts.
 
     Args:
         folds: the held-out examples.
@@ -75,7 +75,7 @@ def calibrate(
 
 
 def default_settings(labels: int) -> CrossValidation:
-    """Return C = 10 at temperature 1, for trainings that cannot hold anything out."""
+    """Return C = 10 and temperature 1, for trainings that cannot hold any example out."""
     nothing = np.empty(0, np.int64)
     logits = np.empty((0, labels), np.float32)
     return CrossValidation(

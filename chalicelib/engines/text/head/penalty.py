@@ -1,4 +1,4 @@
-"""Chooses the penalty of the head by the log-loss on examples that were not trained on."""
+"""Chooses the penalty of the head by the log-loss on held-out examples."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _SEARCH_PART, _REST_PART = 0.7, 0.3
 
 
 class FoldScores(NamedTuple):
-    """Logits of a fold by a head that was not trained on it."""
+    """Logits of the texts of a fold, by a head that was not trained on this fold."""
 
     held: Singles
-    """Of the held-out examples, float32, shape (n, labels)."""
+    """Logits of the held-out examples, float32, shape (n, labels)."""
     background: Singles
-    """Of the background texts of the fold, float32, shape (m, labels)."""
+    """Logits of the fold's background texts, float32, shape (m, labels)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PenaltyChoice:
-    """The chosen penalty, and the logits of every fold with this penalty."""
+    """The chosen penalty, and the logits of every fold that result from it."""
 
     penalty_inverse: float
-    """The chosen C."""
+    """The chosen inverse penalty C."""
     scores: Sequence[FoldScores]
-    """In the order of the folds."""
+    """Logits of each fold, in the order of the folds."""
 
 
 def choose_penalty(
@@ -61,8 +61,9 @@ def choose_penalty(
     """Try penalties from strong to weak, until the log-loss increases.
 
     Args:
-        choosing: the first folds of `whole`, on which the penalty is chosen.
-        whole: all folds; the other folds are scored with the chosen penalty only.
+        choosing: the first folds of `whole`, by which the penalty is chosen.
+        whole: all folds; folds that are not in `choosing` are predicted with the chosen penalty
+            only.
         labels: number of labels.
         arithmetic: how numbers are rounded.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
@@ -104,7 +105,7 @@ def _search(
 
 
 class _FoldHead:
-    """The head of one fold; each fit starts from the previous head, which saves iterations."""
+    """Fits the head of one fold; each fit starts from the previous one, which saves iterations."""
 
     def __init__(self, fold: HeldOutFold, labels: int, arithmetic: Arithmetic) -> None:
         self._fold = fold
@@ -113,7 +114,7 @@ class _FoldHead:
         self._head: SoftmaxHead | None = None
 
     def fit_and_score(self, penalty_inverse: float) -> FoldScores:
-        """Fit with a penalty and score the held-out rows."""
+        """Fit the head with a penalty, and return the logits of the held-out texts."""
         fold, empty = self._fold, np.empty((0, self._labels), np.float32)
         problem = HeadObjective(fold.training, self._labels, penalty_inverse, self._arithmetic)
         self._head = head = fit_head(problem, self._head, _TOLERANCE)

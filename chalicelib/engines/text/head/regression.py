@@ -26,12 +26,12 @@ _SMALL_FALLS = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleBatch:
-    """A run of examples: views of the feature matrix, never copies."""
+    """A range of examples: views of the feature matrix, not copies."""
 
     features: Floats
-    """Float, shape (examples, dims)."""
+    """Features of the examples, float, shape (examples, dims)."""
     labels: Ints
-    """Int, shape (examples,)."""
+    """Label indexes of the examples, int, shape (examples,)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ class SoftmaxHead:
     """Weights and biases of the linear layer."""
 
     weights: Floats
-    """Float, shape (dims, labels)."""
+    """Weights, float, shape (dims, labels)."""
     biases: Floats
-    """Float, shape (labels,)."""
+    """Biases, float, shape (labels,)."""
 
     def logits(self, features: Floats) -> Floats:
-        """Return the scores of scaled features, float, (examples, dims) to (examples, labels)."""
+        """Return the logits of scaled features: float, (examples, dims) to (examples, labels)."""
         scores: Floats = features @ self.weights
         scores += self.biases
         return scores
 
 
 class HeadObjective:
-    """The function to minimise: weighted mean log-loss plus the penalty on the weights."""
+    """The function to minimise: class-weighted mean log-loss, plus the penalty on the weights."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class HeadObjective:
         self._penalty = 1.0 / (penalty_inverse * self._total)
 
     def zeros(self) -> Floats:
-        """Return the default start: zeros, float, shape ((dims + 1) * labels,)."""
+        """Return the default starting point: zeros, float, shape ((dims + 1) * labels,)."""
         return np.zeros((self._dims + 1) * self._labels, self._arithmetic.dtype)
 
     def head(self, values: Floats) -> SoftmaxHead:
@@ -106,7 +106,7 @@ class HeadObjective:
         return [self._add_batch(batch, head, gradient) for batch in group], gradient
 
     def _add_batch(self, batch: ExampleBatch, head: SoftmaxHead, gradient: Floats) -> float:
-        """Add one chunk's gradient, float, shape (dims + 1, labels); return its loss."""
+        """Add the gradient of a batch to `gradient`, shape (dims + 1, labels); return its loss."""
         weights = self._class_weights[batch.labels]
         rows = np.arange(len(batch.labels))
         logits = head.logits(batch.features)
@@ -129,8 +129,8 @@ class HeadObjective:
 
         Args:
             start: head to start from; None for zeros.
-            tolerance: the fit ends when the relative fall of the loss is smaller in two consecutive
-                iterations.
+            tolerance: the fit ends when the relative decrease of the loss is below this value in
+                two consecutive iterations.
         """
         values = self.zeros() if start is None else np.vstack([start.weights, start.biases])
         flat = np.ascontiguousarray(values, self._arithmetic.dtype).ravel()
@@ -146,12 +146,12 @@ class HeadObjective:
 
 
 def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float) -> SoftmaxHead:
-    """Fit until the loss stops falling; return the start if it never falls.
+    """Fit until the loss stops falling; return the start if no step reduces it.
 
     Args:
         problem: the function to minimise.
         start: head to start from; None for zeros.
-        tolerance: relative fall of the loss at which the fit ends.
+        tolerance: relative decrease of the loss at which the fit ends.
     """
     head = start or problem.head(problem.zeros())
     for following in problem.iterations(start, tolerance):
@@ -162,8 +162,8 @@ def fit_head(problem: HeadObjective, start: SoftmaxHead | None, tolerance: float
 def class_weights(counts: Ints) -> Doubles:
     """Return weights that increase the influence of rare labels, float64, shape (labels,).
 
-    A weight is (n / (k n_c))**a for n examples, k labels and n_c examples of the label; a = 1 if
-    counts differ by more than a factor of 10, else 0.5.
+    With n examples, k labels and n_c examples of a label, its weight is (n / (k n_c))**a. The
+    exponent a is 1 if counts differ by more than a factor of 10, otherwise 0.5.
 
     Args:
         counts: examples of every label, int, shape (labels,).

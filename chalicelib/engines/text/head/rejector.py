@@ -1,4 +1,7 @@
-"""Fits the rejector of a model; a rejected text gets an empty list as its answer."""
+"""Fits the rejector of a model, which finds out-of-domain texts.
+
+The prediction for such a text is an empty list.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +34,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Rejects texts by three signals: logit of the answer, nearest text, and boundary."""
+    """Rejects texts by three signals: logit of the label, nearest text, and boundary."""
 
     domain: Domain
     scale: DomainScale
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of four kinds of texts by models that did not see them, float32, (4, n, 3):
-    like the training texts, of withheld clusters, of withheld labels, background texts. Where
-    nothing was withheld, the first and the last kind are there twice. None in older models."""
+    """Scaled signals of four kinds of texts, float32, shape (4, n, 3); None in older models.
+
+    The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
+    background texts. The signals are from models that were not trained on these texts. If nothing
+    was withheld, the first and the last kind are stored twice.
+    """
 
     @property
     def uses_energy(self) -> bool:
@@ -48,56 +54,57 @@ class Rejector:
         return self.scale.usual is None
 
     def signals(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
-        """Return the scaled signals, float64, shape (texts, 3).
+        """Return the scaled signals of texts, float64, shape (texts, 3).
 
         Args:
-            support: logit of each answer divided by the temperature, float, shape (texts,).
+            support: logit of each predicted label divided by the temperature, float, shape
+                (texts,).
             features: scaled features, float, shape (texts, dims).
-            answers: label indexes, int, shape (texts,).
+            answers: indexes of the predicted labels, int, shape (texts,).
         """
         evidence = self.domain.evidence(features)
         return self.scale.scaled(support.astype(np.float64), evidence, answers)
 
     def rejects(self, signals: Doubles) -> Bools:
-        """Return which texts are rejected, bool, shape (texts,); `signals` has shape (texts, 3)."""
+        """Return which texts are rejected, bool, (texts,), given scaled signals, (texts, 3)."""
         return scores(signals) < self.threshold
 
 
 class WithheldScores(NamedTuple):
-    """Domain scores of training texts by models that saw nothing similar."""
+    """Domain scores of training texts, by models that were not trained on similar texts."""
 
     clusters: Doubles
-    """Texts whose cluster was withheld, but not their label, float64, shape (n,)."""
+    """Scores of texts whose cluster was withheld from the training, float64, shape (n,)."""
     labels: Doubles
-    """Texts whose label was withheld, float64, shape (m,)."""
+    """Scores of texts whose whole label was withheld from the training, float64, shape (m,)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedRejectors:
-    """The rejector to serve with its out-of-fold results, and the rejector used for metrics."""
+    """The rejector to serve, the rejector for the metrics, and their out-of-fold signals."""
 
     served: Rejector
-    """Fitted to all examples."""
+    """Rejector fitted to all examples."""
     metric: Rejector
-    """Fitted to the training part of the split only."""
+    """Rejector fitted to the training part of the split only."""
     background: Doubles
     """Scaled signals of the background texts, out of fold, float64, shape (m, 3)."""
     signals: Doubles
     """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
     withheld: WithheldScores | None = None
-    """Scores of withheld clusters and labels; None without a margin."""
+    """Scores of withheld clusters and labels; None if the threshold has no margin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """The settings for rejection: a rejector, or an energy threshold if none could be fitted."""
+    """How a model rejects texts: by a rejector, or by an energy threshold if there is none."""
 
     rejectors: FittedRejectors | None = None
-    """None without background texts, a rate, or held-out examples."""
+    """The rejectors; None without background texts, a rate, or held-out examples."""
     threshold: float = float("-inf")
-    """Energy below which the served model rejects a text; minus infinity: never."""
+    """Energy below which the model rejects a text; minus infinity if it rejects none."""
     metric_threshold: float = float("-inf")
-    """Energy below which a text of the split is rejected while metrics are measured."""
+    """Energy below which a text is rejected in the evaluation for the metrics."""
 
 
 class _Evidence(NamedTuple):
@@ -112,11 +119,11 @@ def fit_rejection(
     chosen: CrossValidation,
     rate: float | None,
 ) -> Rejection:
-    """Fit the rejection of a model.
+    """Fit how a model rejects texts.
 
     Args:
         layout: the examples.
-        background: the background texts; if None, the energy of the logits decides.
+        background: the background texts; without them, the energy of the logits decides.
         folds: folds that were held out.
         chosen: results of the cross-validation, with out-of-fold logits.
         rate: fraction of in-domain texts that may be rejected; if None, nothing is rejected.

@@ -1,4 +1,4 @@
-"""Stores the nearest training texts of a text model in its artifact."""
+"""Stores the nearest training texts in the artifact of a text model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return the scalar values of the nearest texts as JSON."""
+    """Return the scalar values as JSON."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return the arrays of the nearest texts by name."""
+    """Return the arrays by their names in the artifact."""
     return {"anchors": neighbours.anchors}
 
 

@@ -1,4 +1,4 @@
-"""Stores the rejector of a text model in its artifact."""
+"""Stores a rejector in the artifact of a text model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
-    """Return the scalar values of a rejector as JSON."""
+    """Return the scalar values as JSON."""
     scale = rejector.scale
     return {
         "threshold": rejector.threshold,
@@ -43,7 +43,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return the arrays of a rejector by name."""
+    """Return the arrays by their names in the artifact."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": domain.anchors.astype(np.int8),

@@ -1,1 +1,1 @@
-"""Models from names of labels, for labels with few or no examples."""
+"""Trains models from the names of labels, for labels with few or no examples."""

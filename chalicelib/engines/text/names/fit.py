@@ -1,8 +1,8 @@
-"""Trains a text model from names of labels and few examples, optionally with unlabelled texts.
+"""Trains a text model from label names and few examples, optionally with unlabelled texts.
 
-Like other text models, the model is linear: its logits are the scaled products of the text vector
-with the weights of the labels. Accuracy is measured by leaving out the examples of labels with at
-least two.
+Like other text models, the model is linear: its logits are products of the text vector with the
+weights of the labels, times a scale. Accuracy is measured by cross-validation on the examples of
+labels that have at least two.
 """
 
 from __future__ import annotations
@@ -124,10 +124,10 @@ def _given(training_set: TextTrainingSet, unlabelled: Blocks) -> tuple[LabelSpac
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _HeldOut:
-    """The logits of examples by weights that did not see them."""
+    """The logits of examples by weights that were not trained on them."""
 
     rows: Ints
-    """Which examples these are."""
+    """Indexes of the examples."""
     truth: Ints
     logits: Singles
     temperature: float

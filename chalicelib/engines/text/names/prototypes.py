@@ -1,7 +1,7 @@
-"""One vector per label, from its name, its examples and unlabelled texts.
+"""Computes one vector per label (prototype), from its name, examples and unlabelled texts.
 
-A text gets the label whose vector has the highest product with the vector of the text. All arrays
-of vectors are float64 and placed in the space of the labels.
+A text gets the label whose prototype has the highest product with the vector of the text. All
+arrays of vectors are float64 and in the coordinates of `LabelSpace`.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class LabelledVectors:
     """The vectors from which prototypes are fitted."""
 
     names: Doubles
-    """Of the names and descriptions, shape (labels, dims)."""
+    """Vectors of the label names and descriptions, shape (labels, dims)."""
     features: Doubles
-    """Of the examples, shape (examples, dims); no rows without examples."""
+    """Vectors of the examples, shape (examples, dims); no rows without examples."""
     labels: Ints
     """Label indexes of the examples, int, shape (examples,)."""
     unlabelled: Doubles
-    """Of texts without labels, shape (texts, dims); no rows without such texts."""
+    """Vectors of unlabelled texts, shape (texts, dims); no rows without such texts."""
     scale: float
-    """Multiplies products with prototypes to get calibrated logits."""
+    """Factor that converts products with prototypes to calibrated logits."""
 
     @property
     def is_moved(self) -> bool:
-        """Return whether examples or unlabelled texts change the prototypes."""
+        """Return whether there are examples or unlabelled texts, which change the prototypes."""
         return len(self.labels) + len(self.unlabelled) > 0
 
 
 def softmax(logits: Doubles) -> Doubles:
-    """Return probabilities, float64, (texts, labels) to the same shape."""
+    """Return the probabilities of logits, float64, shape (texts, labels)."""
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(shares / np.add.reduce(shares, axis=1, keepdims=True))
 
@@ -67,10 +67,11 @@ def fit_prototypes(given: LabelledVectors) -> Doubles:
 
 
 def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
-    """Return the number of examples that a name counts as.
+    """Return how many examples a label's name is worth.
 
-    Examples of a label vary around their mean, and means vary around names. The ratio of both
-    variances is the number of examples that show as much as the name (empirical Bayes).
+    The examples of a label vary around their mean, and the means vary around the names. The ratio
+    of the two variances is the number of examples that carry as much information as the name
+    (empirical Bayes).
     """
     counts = np.bincount(labels, minlength=len(names))
     has_any = counts > 0
@@ -95,7 +96,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return the contribution of unlabelled texts to the sums of the labels, (labels, dims)."""
+    """Return what unlabelled texts add to the sum of each label's vectors, (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

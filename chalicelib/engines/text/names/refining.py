@@ -1,7 +1,8 @@
-"""Refines prototypes of labels by logistic regression on their few examples.
+"""Refines the prototypes of labels by logistic regression on their few examples.
 
-The weights start at the scaled prototypes, and a penalty keeps them near. Names are examples, too.
-All arrays of vectors are float64 and placed in the space of the labels.
+The weights start at the scaled prototypes, and a penalty keeps them near these. The names of the
+labels count as examples, too. All arrays of vectors are float64 and in the coordinates of
+`LabelSpace`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _FOLDS = 5
 
 
 def fit_weights(given: LabelledVectors) -> Doubles:
-    """Return one vector of weights per label, of any length, shape (labels, dims)."""
+    """Fit the weights of the labels, shape (labels, dims); they are not scaled to length 1."""
     prototypes = fit_prototypes(given)
     if not len(given.labels):
         return prototypes
@@ -48,12 +49,11 @@ def fit_weights(given: LabelledVectors) -> Doubles:
 
 
 def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
-    """Return the products of examples with weights that did not see them.
+    """Return the products of examples with weights that were not fitted to them.
 
     Returns:
-        The products, shape (examples, labels), and which examples show how good the model is, bool,
-        shape (examples,). Without its only example a label has just its name, so such examples
-        only show how similar texts of the domain are.
+        The products, shape (examples, labels), and which of them measure the accuracy, bool, shape
+        (examples,). The only example of a label does not: without it, the label has only its name.
     """
     order = np.argsort(given.labels, kind="stable")
     firsts = np.searchsorted(given.labels[order], given.labels[order])
@@ -72,7 +72,7 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
 def _objective(
     features: Doubles, labels: Ints, prior: Doubles
 ) -> Callable[[Floats], tuple[float, Floats]]:
-    """Return the log-loss plus the squared distance from the prior, with its gradient."""
+    """Return the function to minimise: log-loss plus squared distance from the prior."""
     rows = np.arange(len(labels))
 
     def evaluate(values: Floats) -> tuple[float, Floats]:

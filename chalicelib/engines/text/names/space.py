@@ -1,7 +1,7 @@
-"""The space in which texts are compared with the names of labels.
+"""Makes the vectors of texts and of label names comparable.
 
-Names are short, so their vectors form another cloud than the vectors of texts. Both are moved to
-the same centre, and each encoder is scaled by the distance between its vectors of the names.
+Label names are short, so their vectors are in another region than those of texts. Both are shifted
+to the same centre. The vectors of each encoder are then divided by the spread of the label names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SMALLEST = 1e-9
 
 
 def unit_rows(vectors: Floats) -> Doubles:
-    """Scale rows to length 1; rows of zeros stay, float, shape (n, dims)."""
+    """Scale rows to length 1; rows of zeros stay zero: float64, shape (n, dims)."""
     wide = np.asarray(vectors, np.float64)
     lengths = np.sqrt(np.add.reduce(wide * wide, axis=1, keepdims=True))
     return np.asarray(wide / np.maximum(lengths, _SMALLEST))
@@ -40,24 +40,24 @@ def unit_rows(vectors: Floats) -> Doubles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSpace:
-    """Centres and scales of all encoders, in the order of their names."""
+    """The centre and the scale of each encoder's vectors, in the order of the encoders' names."""
 
     means: Singles
-    """Subtracted from the texts' vectors, float32, shape (all dims,)."""
+    """Mean to subtract from the vectors of texts, float32, shape (all dims,)."""
     norms: tuple[float, ...]
-    """Divisor of the vectors of each encoder."""
+    """Divisor of each encoder's vectors."""
     names: Doubles
-    """Placed names of the labels, float64, shape (labels, all dims)."""
+    """Transformed vectors of the label names, float64, shape (labels, all dims)."""
 
     @property
     def spread(self) -> float:
-        """Return how far the directions of the names are from their mean, 0 to 1."""
+        """Return the mean distance of the names' directions from their centre, 0 to 1."""
         units = unit_rows(self.names)
         units -= _mean(units)
         return max(_length_of(units), _LEAST_NORM)
 
     def place(self, blocks: Blocks) -> Doubles:
-        """Return the placed vectors of texts, float64, shape (texts, all dims)."""
+        """Transform the vectors of texts, float64, shape (texts, all dims)."""
         vectors = _joined(blocks, sorted(blocks)) - self.means
         dims = [blocks[name].shape[1] for name in sorted(blocks)]
         return np.asarray(vectors / np.repeat(self.norms, dims))
@@ -67,7 +67,7 @@ def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Single
     """Return the vectors of label names, float32, shape (labels, dims), each of length 1.
 
     Args:
-        phrases: names as words.
+        phrases: names, written as words.
         embed: returns the vectors of texts, float32, shape (texts, dims).
     """
     total = sum(embed([form.format(phrase) for phrase in phrases]) for form in _PHRASES)
@@ -77,13 +77,13 @@ def name_vectors(phrases: Sequence[str], embed: Callable[[Sequence[str]], Single
 def fit_space(
     label_blocks: Blocks, examples: Blocks, unlabelled: Blocks, background: Blocks
 ) -> LabelSpace:
-    """Return the space of the labels of a training.
+    """Compute the centres and scales for a training.
 
     Args:
         label_blocks: vectors of the names by encoder, float32, shape (labels, dims).
         examples: vectors of texts with labels, by encoder; there may be no rows.
         unlabelled: vectors of texts without labels; empty if there are none.
-        background: vectors of texts of no domain; empty if there are none.
+        background: vectors of the background texts, which are of no domain; may be empty.
     """
     encoders = sorted(label_blocks)
     names = _joined(label_blocks, encoders)
@@ -108,7 +108,7 @@ def fit_space(
 
 
 def _text_mean(encoder: str, texts: Sequence[Blocks], background: Blocks) -> Doubles:
-    """Return the mean of the texts, moved towards the background if they are few."""
+    """Return the mean vector of texts; if they are few, it is shifted towards the background."""
     given = np.concatenate([blocks[encoder] for blocks in texts]).astype(np.float64)
     total, count = np.add.reduce(given, axis=0), float(len(given))
     if background:

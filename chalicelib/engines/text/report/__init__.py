@@ -1,1 +1,1 @@
-"""Report of a training: metrics, curve, card, data report."""
+"""Reports of a training: metrics, learning curve, card and data report."""

@@ -1,4 +1,4 @@
-"""The data report of a text model: likely label errors, near-duplicates, confused labels."""
+"""Writes the data report of a text model: likely label errors, near-duplicates, confused labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return the findings of a training about its data.
+    """Return what a training found out about its data, as JSON.
 
     Args:
         texts: the training texts.
@@ -64,7 +64,7 @@ def _scope(texts: TrainingTexts, folds: OutOfFold) -> str:
 
 
 def expected_precision(texts: TrainingTexts) -> str:
-    """Return the fraction of likely label errors that are usually real errors."""
+    """Return a sentence about the fraction of flagged examples that are real label errors."""
     counts = np.sort(np.bincount(texts.label_indexes))
     counts = counts[counts > 0]
     if not len(counts):
@@ -81,7 +81,7 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Return all flagged examples of the dataset; the report has only the first ones.
+    """Return all examples flagged as likely label errors; the report has only the first ones.
 
     Args:
         texts: the training texts.

@@ -1,4 +1,4 @@
-"""Measures calibration on feedback texts, for temperatures fitted with and without feedback."""
+"""Measures calibration on feedback texts, with the temperature fitted with or without them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _LEAST_SHARE = 1e-9
 def feedback_calibration(
     out_of_fold: OutOfFold, feedback_places: Sequence[int]
 ) -> dict[str, Any] | None:
-    """Return the calibration errors on feedback, for temperatures fitted without and with feedback.
+    """Return the calibration errors on feedback texts, for two temperatures.
+
+    One is fitted to the other examples, one to all examples.
 
     Args:
         out_of_fold: predictions by heads that were not trained on the examples.

@@ -35,7 +35,7 @@ _SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_
 
 
 def metrics_data(metrics: TextMetrics) -> dict[str, Any]:
-    """Return the members that learning curve and metrics share."""
+    """Return the values that the learning curve and the metrics have in common."""
     return {
         "f1": metrics.f1,
         "labels": metrics.labels,
@@ -61,7 +61,7 @@ def curve_record(epoch: TextEpoch) -> dict[str, Any]:
 
 
 def metrics_document(report: TextReport) -> dict[str, Any]:
-    """Return the `metricsData` of GET models/{id}, with members in the contract's order."""
+    """Return the `metricsData` of GET models/{id}, in the contract's order."""
     curve = report.curve
     before = metrics_data(report.metrics)
     names = ("testAccuracy", "trainingLoss", "confusionMatrix", "trainingAccuracy")
@@ -130,7 +130,7 @@ def card_document(
 
 
 def _skipped(model: Model, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the labels that were left out, if the request has `skipSmallLabels`."""
+    """Return the labels that were left out because of `skipSmallLabels`; empty without it."""
     if not model.request.skips_small_labels:
         return {}
     return {
@@ -218,7 +218,7 @@ def _limits(model: Model, report: TextReport, facts: Mapping[str, Any]) -> str:
 
 
 def _of_few_examples(tested: int, untested: str) -> list[str]:
-    """Return what the metrics of a model from label names and few examples mean."""
+    """Return sentences for the card that explain metrics from few examples."""
     if not tested:
         return ["No label has two examples, so its accuracy is unknown."]
     said = ["Each was answered by a model trained without it, which had fewer examples."]

@@ -1,4 +1,4 @@
-"""Collects the report of a training: metrics, intervals, out-of-fold answers, conflicts."""
+"""Collects the results of a training: metrics, intervals, out-of-fold predictions, conflicts."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def make_report(
     words: Sequence[bytes],
     rejectors: FittedRejectors | None = None,
 ) -> TextReport:
-    """Return all results of a training that metrics and card show.
+    """Collect all results of a training that its metrics and card show.
 
     Args:
         plan: split and features.
         chosen: penalty, temperatures and out-of-fold logits.
-        epochs: the fit on the training part, with the evaluator of both sides.
+        epochs: the fit on the training part, with the evaluator of both parts.
         words: digests of the examples' words, in the order of the training set.
         rejectors: rejectors fitted to background texts; None if there are none.
     """

@@ -1,1 +1,1 @@
-"""Near-duplicate texts: groups that stay on one side of a split, and contradicting labels."""
+"""Finds near-duplicate texts, and near-duplicates with contradicting labels."""

@@ -1,7 +1,8 @@
-"""Small groups of rows with similar directions, for searches among many rows.
+"""Forms small groups of rows with similar directions, to search among many rows.
 
-Rows on the same side of several random hyperplanes share a bucket. Buckets have a maximum size, so
-that the time of a search does not depend on the similarity of the texts.
+Random hyperplanes divide the space. Rows on the same side of all of them are in the same bucket.
+Buckets have a maximum size, so that the time of a search does not depend on how similar the texts
+are.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def buckets(features: Floats, rows: Ints) -> Iterator[Ints]:
     """Yield buckets of 2 to 256 rows, int, shape (m,); a row is in several buckets.
 
     Args:
-        features: float, shape (all rows, dims); numbers on a grid give the same buckets on every
-            processor.
-        rows: the rows to assign, int, shape (n,).
+        features: float, shape (all rows, dims). If rounded to a grid, the buckets are the same on
+            every processor.
+        rows: indexes of the rows to search, int, shape (n,).
     """
     generator = np.random.default_rng(0)
     bits = (len(rows) // _TYPICAL_ROWS).bit_length()

@@ -21,7 +21,7 @@ class ConflictingRows(NamedTuple):
     """Two nearly equal rows with different labels."""
 
     similarity: float
-    """Cosine of their feature vectors; 1 for equal texts."""
+    """Cosine of the two feature vectors; 1 for equal texts."""
     left: int
     right: int
 
@@ -31,7 +31,7 @@ def conflicting_pairs(
 ) -> list[ConflictingRows]:
     """Return pairs of nearly equal texts with different labels, the most similar first.
 
-    All equal texts are found, and most other near-duplicates.
+    All pairs of equal texts are found, and most pairs of other near-duplicates.
 
     Args:
         digests: digest of each row; equal texts have equal digests.

@@ -1,6 +1,7 @@
-"""Groups equal texts, and texts of one label with close vectors.
+"""Groups near-duplicates: equal texts, and texts of the same label with close vectors.
 
-All texts of a group are on one side of a split; otherwise the held-out metrics would be too good.
+All texts of a group must be in the same part of a split. Otherwise the held-out metrics would be
+too good.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _STEPS = 2.0**13
 def group_near_duplicates(
     digests: Sequence[bytes], labels: Ints, features_of: Callable[[Ints], Floats]
 ) -> Ints:
-    """Return the group of every example, int, shape (examples,).
+    """Return the number of each example's group, int, shape (examples,).
 
-    Labels with more than 6,000 different texts are searched in buckets, where most near-duplicates
-    are found but not all.
+    Labels with more than 6,000 different texts are searched in buckets, which finds most
+    near-duplicates, but not all.
 
     Args:
         digests: digest of each example; equal texts have equal digests.
@@ -52,13 +53,13 @@ def group_near_duplicates(
 
 
 class _Forest:
-    """Union-find over example numbers."""
+    """Union-find over the indexes of examples."""
 
     def __init__(self, size: int) -> None:
         self._parents = list(range(size))
 
     def root(self, row: int) -> int:
-        """Return the group's representative, and shorten the path to it."""
+        """Return the representative of a row's group, and shorten the path to it."""
         parents = self._parents
         while parents[row] != row:
             parents[row] = parents[parents[row]]
@@ -66,7 +67,7 @@ class _Forest:
         return row
 
     def join(self, left: int, right: int) -> None:
-        """Join two groups; the lower number represents the result."""
+        """Join two groups; the lower of the two representatives becomes that of the new group."""
         low, high = sorted((self.root(left), self.root(right)))
         self._parents[high] = low
 
@@ -97,7 +98,7 @@ def _parts_to_compare(unit: Floats) -> Iterator[Ints]:
 
 
 def _components(unit: Floats) -> Ints:
-    """Return the first row of every row's group of close rows, int, shape (rows,)."""
+    """Return, for each row, the first row of its group of close rows, int, shape (rows,)."""
     groups = np.arange(len(unit))
     limit = CLOSE_COSINE * _STEPS * _STEPS
     for first in range(0, len(unit), _BLOCK_ROWS):

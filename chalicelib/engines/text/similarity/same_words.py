@@ -1,7 +1,7 @@
 """Reduces texts to their words, ignoring case, spaces and punctuation.
 
-Texts with equal words are equal for a person who checks labels, but not for an encoder. They stay
-on the same side of the split. If their labels differ, they are reported as contradictions.
+Texts with the same words are equal for a person who checks labels, but not for an encoder. They
+must be in the same part of the split. If their labels differ, they are reported as contradictions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _IGNORED_MARKS = frozenset(".,;!?¡¿…\"'`´·•。、")
 
 
 class _Plain(dict[int, str]):
-    """A table of replacements by character, filled on demand; never larger than Unicode."""
+    """Table of replacements for each character, filled when a character first occurs."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

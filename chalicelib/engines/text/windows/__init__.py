@@ -1,1 +1,1 @@
-"""Long texts: the windows of a text are weighted and joined to one vector."""
+"""Long texts are divided into windows, whose weighted vectors are joined to one vector."""

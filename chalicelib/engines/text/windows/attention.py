@@ -1,7 +1,7 @@
-"""Weights the windows of long texts, and joins their vectors into one vector per text.
+"""Weights the windows of long texts, and joins their vectors to one vector per text.
 
-The weight of a window depends on its odds of containing evidence for any label. The head of a model
-sees only the joined vectors, so that short texts are read as without windows.
+The weight of a window depends on the odds that it contains evidence for any label. The head of a
+model sees only the joined vectors, so short texts are processed as if there were no windows.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _STEPS = 4_096.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAttention:
-    """A linear model with one class per label, and background as the last class."""
+    """A linear model of windows, with a class for each label; the last class is background."""
 
     encoder: str
-    """Name of the encoder whose vectors decide."""
+    """Name of the encoder whose vectors determine the weights."""
     weights: Halves
-    """For scaled vectors, float16, shape (dims, labels + 1)."""
+    """Weights for scaled vectors, float16, shape (dims, labels + 1)."""
     biases: Singles
-    """Float32, shape (labels + 1,)."""
+    """Biases, float32, shape (labels + 1,)."""
     mean: Singles
     """Mean of the windows' vectors, float32, shape (dims,)."""
     norm: float
-    """RMS norm of the centred vectors."""
+    """Root mean square length of the centred vectors."""
 
     def relevance(self, vectors: Floats) -> Doubles:
-        """Return the log-odds of evidence, (windows, dims) to float64, (windows,)."""
+        """Return the log-odds of evidence for any label: (windows, dims) to float64 (windows,)."""
         features = (vectors.astype(np.float64) - self.mean) / self.norm
         scores = features @ self.weights.astype(np.float64) + self.biases
         return relevance_of(scores)
@@ -53,14 +53,17 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """How a model reads long texts; a model without this setting reads the first 128 tokens."""
+    """How a model encodes long texts. Models without it encode only the first 128 tokens."""
 
     attention: WindowAttention | None = None
-    """None: no long text was trained on, and windows count by the model's confidence."""
+    """Model that weights the windows; None if the training had no long text.
+
+    Without it, windows are weighted by the model's confidence.
+    """
 
 
 def relevance_of(scores: Floats) -> Doubles:
-    """Return the log-odds of any label against background, (windows, labels + 1) to (windows,).
+    """Return the log-odds of any label against background: (windows, labels + 1) to (windows,).
 
     Args:
         scores: logits; the last column is background.
@@ -73,7 +76,7 @@ def window_weights(relevance: Doubles, ends: Sequence[int]) -> Doubles:
 
     Args:
         relevance: log-odds of every window, float64, shape (windows,).
-        ends: number of windows up to and including each text.
+        ends: for each text, the index after its last window.
     """
     starts = np.concatenate([[0], np.asarray(ends[:-1], np.int64)])
     texts = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([starts, [ends[-1]]])))
@@ -86,7 +89,7 @@ def even_weights(ends: Sequence[int]) -> Doubles:
     """Return equal weights for the windows of each text, float64, shape (windows,).
 
     Args:
-        ends: number of windows up to and including each text.
+        ends: for each text, the index after its last window.
     """
     bounds = np.array([0, *ends], np.int64)
     counts: Ints = bounds[1:] - bounds[:-1]
@@ -101,7 +104,7 @@ def join_windows(
     Args:
         rows: returns the vectors of a range of windows, float, shape (windows, dims).
         weights: result of `window_weights`, float64, shape (windows,).
-        ends: number of windows up to and including each text.
+        ends: for each text, the index after its last window.
     """
     bounds = [0, *ends]
     parts, text = [], 0
@@ -160,7 +163,7 @@ def _slice(block: Floats, first: int, last: int) -> Floats:
 
 
 def header(reading: WindowReading) -> dict[str, Any]:
-    """Return the scalar values of the reading as JSON."""
+    """Return the scalar values as JSON."""
     attention = reading.attention
     if attention is None:
         return {"attention": None}
@@ -168,7 +171,7 @@ def header(reading: WindowReading) -> dict[str, Any]:
 
 
 def arrays(reading: WindowReading) -> dict[str, Array]:
-    """Return the arrays of the reading by name."""
+    """Return the arrays by their names in the artifact."""
     one = reading.attention
     if one is None:
         return {}
@@ -176,7 +179,7 @@ def arrays(reading: WindowReading) -> dict[str, Array]:
 
 
 def read(content: Artifact) -> WindowReading:
-    """Read how a model reads long texts from its artifact.
+    """Read from an artifact how a model encodes long texts.
 
     Raises:
         KeyError: a part is missing.
@@ -200,10 +203,10 @@ def read(content: Artifact) -> WindowReading:
 
 
 def check(reading: WindowReading, dims: Mapping[str, int]) -> None:
-    """Raise ArtifactError if parts of the reading do not fit together.
+    """Raise ArtifactError if the parts do not fit together.
 
     Args:
-        reading: as read.
+        reading: the settings as read from an artifact.
         dims: length of the vectors by encoder.
     """
     one = reading.attention

@@ -1,9 +1,9 @@
-"""Learns which windows of long texts contain the evidence for the label.
+"""Fits a model that finds the windows of long texts with evidence for the label.
 
-Only the label of a whole text is known. So the weights of windows, and a linear model of labels and
-background, are estimated in turn (expectation maximisation). The windows of a text are always
-weighted by a model that was not trained on this text; otherwise the model would memorise the
-windows.
+Only the label of the whole text is known. So the weights of the windows, and a linear model of
+labels and background, are estimated alternately (expectation maximisation). The windows of a text
+are always weighted by a model that was not trained on this text. Otherwise the model would
+memorise the windows.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _CHUNK_WINDOWS = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedReading:
-    """How a model reads long texts, and the weights of the windows of its training texts."""
+    """How a model encodes long texts, and the weights of its training texts' windows."""
 
     reading: WindowReading
     weights: Doubles
@@ -54,11 +54,11 @@ class FittedReading:
 def fit_reading(
     rows: Rows, ends: Sequence[int], labels: Ints, label_count: int, encoder: str
 ) -> FittedReading:
-    """Learn the weights of windows from the labels of their texts.
+    """Fit the weights of windows to the labels of their texts.
 
     Args:
         rows: returns the vectors of a range of windows, float, shape (windows, dims).
-        ends: number of windows up to and including each text.
+        ends: for each text, the index after its last window.
         labels: label indexes of the texts, int, shape (texts,).
         label_count: number of labels.
         encoder: name of the encoder that made the vectors.
@@ -109,7 +109,7 @@ class _Sample:
         self.relevance: Doubles = np.zeros(len(vectors))
 
     def fit(self, encoder: str) -> WindowAttention:
-        """Estimate weights and models in turn, and return the model of all windows."""
+        """Estimate weights and models alternately; return a model fitted to all windows."""
         weights = window_weights(np.zeros(len(self._labels)), self._ends)
         starts = [self._zeros() for _ in range(_FOLDS)]
         for _ in range(_ROUNDS):
@@ -152,7 +152,7 @@ class _Sample:
 
 
 class _Objective:
-    """Log-loss of windows that are partly of a label and partly background, with a penalty."""
+    """The penalised log-loss of windows that are partly of a label, partly background."""
 
     def __init__(
         self, features: Floats, labels: Ints, weights: Doubles, shape: tuple[int, ...]
@@ -189,14 +189,14 @@ class _Objective:
 
 
 def _choose_texts(counts: Ints, labels: Ints, most: int) -> Ints:
-    """Return texts with about `most` windows in total, evenly drawn from all labels."""
+    """Choose texts evenly from all labels, with about `most` windows in total; return indexes."""
     order = np.argsort(labels, kind="stable")
     step = max(1, -(-int(counts.sum()) // most))
     return np.sort(order[::step])
 
 
 def _assign_folds(labels: Ints) -> Ints:
-    """Return the fold of each text; the texts of a label alternate between the folds."""
+    """Return the fold of each text; the texts of a label are distributed evenly."""
     folds = np.empty(len(labels), np.int64)
     folds[np.argsort(labels, kind="stable")] = np.arange(len(labels)) % _FOLDS
     return folds

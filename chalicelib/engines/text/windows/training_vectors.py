@@ -1,4 +1,4 @@
-"""The vectors of training texts, joined from those of their windows."""
+"""Computes the vectors of training texts from those of their windows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WindowRows(Protocol):
 
 
 class TrainingVectors:
-    """Joins the windows of each text; learns from one encoder how much each window counts."""
+    """Joins the windows of each text; one encoder determines how much each window counts."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class TrainingVectors:
         base: str,
         collect: Callable[[str], WindowRows],
     ) -> None:
-        """Create vectors that are collected when they are needed.
+        """Prepare the vectors; they are computed when they are needed.
 
         Args:
             split: the windows of the texts.
             labels: label indexes of the texts.
             label_count: number of labels.
-            base: encoder from whose vectors the weights of the windows are learned.
+            base: encoder whose vectors determine the weights of the windows.
             collect: returns the vectors of all windows by encoder name.
         """
         self._split = split
@@ -53,7 +53,7 @@ class TrainingVectors:
         """How the model reads long texts; complete after the first call of `of_texts`."""
 
     def of_texts(self, name: str) -> Singles:
-        """Return the vectors of all texts by an encoder, float32, shape (texts, dims)."""
+        """Return the vectors of all texts by the encoder `name`, float32, shape (texts, dims)."""
         split = self._split
         if not split.has_long:
             return self._collect(name).rows(0, len(split.windows))

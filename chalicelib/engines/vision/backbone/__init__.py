@@ -1,1 +1,1 @@
-"""Frozen networks, and the preparation of their input."""
+"""Frozen networks (backbones), and the preparation of their input."""

@@ -42,14 +42,14 @@ class BackboneNotInstalled(FileNotFoundError):
 
 @dataclass(frozen=True)
 class BackboneFacts:
-    """Facts about an installed backbone."""
+    """Facts about an installed backbone, for model cards."""
 
     name: str
-    """Short name."""
+    """Short name of the backbone."""
     title: str
     """Name given by its authors."""
     sha256: str
-    """Digest of its model file, 64 hex digits."""
+    """SHA-256 of the backbone's model file, 64 hex digits."""
     licence: str
     """SPDX identifier of the weights' licence."""
 
@@ -69,7 +69,7 @@ class Backbone:
         self._options.only_execute_path_to_fetches = True
 
     def run(self, pixels: Pixels, outputs: Sequence[str]) -> list[Singles]:
-        """Return some outputs for a batch of images, float32, the batch first.
+        """Return the requested outputs for a batch of images, float32, shape (images, ...).
 
         Args:
             pixels: RGB, uint8, shape (images, height, width, 3), sides multiples of 32.
@@ -106,7 +106,7 @@ class BackbonePool:
             raise BackboneNotInstalled(name) from missing
 
     def sha256(self, name: str) -> str:
-        """Return the digest of an installed backbone."""
+        """Return the digest of an installed backbone's model file."""
         return self.facts(name).sha256
 
     def is_loaded(self, name: str) -> bool:
@@ -140,5 +140,9 @@ class BackbonePool:
 
 
 def read_uses(member: Mapping[str, str]) -> tuple[BackboneUse, ...]:
-    """Return backbone names and digests, sorted by name; AttributeError if not a mapping."""
+    """Read the names and digests of backbones from JSON, sorted by name.
+
+    Raises:
+        AttributeError: the value is not an object.
+    """
     return tuple(BackboneUse(str(name), str(sha256)) for name, sha256 in sorted(member.items()))

@@ -1,4 +1,4 @@
-"""Views of an image, scaled to the input size of a backbone."""
+"""Scales views of an image to the input size of a backbone."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """The part of an image that an augmented view shows, and its mirroring and colours."""
+    """Which part of an image a view shows, whether it is mirrored, and how its colours change."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom as fractions of width and height."""
     is_flipped: bool = False
     """Whether left and right are exchanged."""
     brightness: float = 1.0
-    """Factor of every value."""
+    """Factor of every pixel value."""
     contrast: float = 1.0
-    """Factor of every value's distance from middle grey, after the brightness."""
+    """Factor of the distance of every pixel value from middle grey, applied after brightness."""
 
 
 def draw_augmentation(digest: bytes, number: int) -> Augmentation:
-    """Draw at random which part of an image a view shows.
+    """Draw a view of an image at random.
 
     The result depends only on the digest of the image and the number of the view.
 
@@ -67,12 +67,12 @@ def draw_augmentation(digest: bytes, number: int) -> Augmentation:
 
 
 def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixels:
-    """Scale a view to a square without keeping its proportions, so that nothing is cut off.
+    """Scale a view to a square; proportions change, but nothing is cut off.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3); origin at the top left.
         side: side of the square, in pixels.
-        view: part to show; the whole image if absent.
+        view: part to show; None for the whole image.
     """
     view = view or Augmentation()
     height, width = pixels.shape[:2]

@@ -17,23 +17,23 @@ class SquareExtractor:
     name: ClassVar[str]
     """Short name; part of the folder of the stored features."""
     revision: ClassVar[str]
-    """Raised when the same image gives other numbers."""
+    """Revision of the algorithm; raised if the same image gives other features."""
     sides: ClassVar[tuple[int, ...]]
-    """Pixels of the squares that the networks see."""
+    """Sides of the squares that the networks receive, in pixels."""
     networks: ClassVar[tuple[str, ...]]
     """Names of the backbones."""
     dims: ClassVar[int]
-    """Length of a vector."""
+    """Length of a feature vector."""
     shard_rows: ClassVar[int] = 64
     row_seconds: ClassVar[float]
-    """Approximate processor time of a vector, in seconds."""
+    """Approximate processor time to compute a vector, in seconds."""
 
     def __init__(self, backbones: BackbonePool) -> None:
         self._backbones = backbones
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over backbones, sizes and algorithm.
+        """Return 12 hex digits that change with the backbones, the sizes or the algorithm.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing.
@@ -44,15 +44,15 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return max(self.sides)
 
     @property
     def row_bytes(self) -> int:
-        """Return the bytes of one row of float16 features."""
+        """Size of one vector of float16 features, in bytes."""
         return 2 * self.dims
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return the number of views that a training uses of an image of this size, in pixels."""
+        """Return how many views of an image of this size, in pixels, a training uses."""
         del width, height
         return VIEWS if augment else 1

@@ -1,1 +1,1 @@
-"""Classification of images that have one label each."""
+"""Classifies images that have one label each."""

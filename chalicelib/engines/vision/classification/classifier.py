@@ -1,4 +1,4 @@
-"""A trained model of type image: embedding, whitening, softmax head, temperature."""
+"""A trained model of type image: embedding, whitening, softmax head and temperature."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class ImageParameters:
-    """Parameters of the model."""
+    """Parameters of a trained model."""
 
     labels: tuple[str, ...]
-    """All labels; those without an image are answered with probability 0."""
+    """All label names. Labels without a training image always have probability 0."""
     present: Ints
-    """Labels that the head knows, int, shape (known,)."""
+    """Indexes of the labels that the head was trained on, int, shape (known,)."""
     mean: Singles
-    """Subtracted from the root vector, float32, shape (1280,)."""
+    """Mean to subtract from the square roots of embeddings, float32, shape (1280,)."""
     whitening: npt.NDArray[np.int16]
-    """Upper triangular, int16, shape (1280, 1280)."""
+    """Whitening matrix, upper triangular, int16, shape (1280, 1280)."""
     weights: Singles
-    """Float32, shape (1280, known)."""
+    """Weights of the head, float32, shape (1280, known)."""
     biases: Singles
-    """Float32, shape (known,)."""
+    """Biases of the head, float32, shape (known,)."""
     temperature: float
-    """Divisor of the logits."""
+    """Divisor of the logits, which calibrates the probabilities."""
     backbones: tuple[BackboneUse, ...]
     looks: tuple[Look, ...]
-    """The parts of an image that it sees."""
+    """Parts of an image from which the embedding is computed."""
 
 
 class TrainedImage:
-    """A TrainedVision that returns one probability per label; they sum to 1."""
+    """A `TrainedVision` that returns one probability per label. Their sum is 1."""
 
     def __init__(self, parameters: ImageParameters, backbones: BackbonePool) -> None:
         self._parameters = parameters
@@ -85,7 +85,7 @@ class TrainedImage:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return SIDE
 
     @property
@@ -102,7 +102,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the judgement of an image.
+        """Return the best label of an image, its uncertainty and its likeness to training images.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.
@@ -110,7 +110,7 @@ class TrainedImage:
         return self.judgement(self._embedding(image))
 
     def judgement(self, embedding: Floats) -> Judgement:
-        """Return the judgement of one embedding, shape (1280,)."""
+        """Return the same as `judge`, for the embedding of an image, shape (1280,)."""
         whitened = self._whitened(embedding)
         logits = self._logits(whitened)
         shares = self._shares(logits)
@@ -126,7 +126,7 @@ class TrainedImage:
         )
 
     def probabilities(self, embedding: Floats) -> Doubles:
-        """Return probabilities of an embedding, shape (1280,): float64, shape (labels,), sum 1."""
+        """Return the probabilities for an embedding, (1280,): float64, shape (labels,), sum 1."""
         return self._shares(self._logits(self._whitened(embedding)))
 
     def _embedding(self, image: Picture) -> Floats:
@@ -162,8 +162,8 @@ def dump(
     Args:
         labels: all label names.
         present: indexes of the labels that the head was trained on, int, shape (known,).
-        served: `mean`, `whitening` and `values`, float; `values` has shape (1281, known), biases
-            last.
+        served: `mean`, `whitening` and `values`, float. `values` has shape (1281, known): weights,
+            then biases.
         temperature: divisor of the logits.
         backbones: sha256 by name.
     """
@@ -190,7 +190,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedImage:
     """Read the bytes that `dump` returned; the backbone is loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, not those of an image model, or of another version.
     """
     parameters = artifact.read(content, KIND, VERSION, _parameters, _OLDEST)
     _check(parameters)

@@ -1,6 +1,6 @@
-"""Matrix products and a Cholesky factor whose bits do not depend on the number of threads.
+"""Matrix products and a Cholesky factor that are the same with any number of threads.
 
-Factors are rounded to 20 bits, so that each sum of up to 4,096 products is exact in float64, in any
+Factors are rounded to 20 bits. Each sum of up to 4,096 products is then exact in float64, in any
 order. Other steps are computed element by element.
 """
 
@@ -21,7 +21,7 @@ _LEAST_PIVOT = 2.0**-40
 
 
 def exact_product(left: Doubles, right: Doubles) -> Doubles:
-    """Multiply two matrices after rounding each to 20 bits of its largest entry.
+    """Multiply two matrices, each rounded to 20 bits relative to its largest entry.
 
     Args:
         left: float64, shape (rows, n), n up to 4,096.
@@ -35,7 +35,7 @@ def rounded_to_bits(values: Doubles, bits: int) -> Doubles:
 
     Args:
         values: finite numbers, float64, any shape.
-        bits: number of bits that the largest entry keeps.
+        bits: number of bits that remain of the largest entry.
     """
     largest = float(np.abs(values).max()) if values.size else 0.0
     if largest == 0.0:
@@ -52,8 +52,8 @@ def inverse_cholesky(matrix: Doubles) -> Doubles:
         matrix: symmetric and positive definite, float64, shape (n, n), well conditioned.
 
     Returns:
-        The lower triangular V for which V matrix V' is close to the identity, float64, shape (n,
-        n).
+        A lower triangular matrix V, float64, shape (n, n), such that V matrix V' is close to the
+        identity.
     """
     rest = matrix.copy()
     size = len(rest)

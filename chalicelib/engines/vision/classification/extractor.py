@@ -1,7 +1,7 @@
-"""Extracts one vector per view: the backbone's mean over the image and over its middle.
+"""Computes one vector per view: the mean of the backbone's outputs for the image and its middle.
 
-Most images show their object in the middle. A second vector of the middle separates labels that
-look similar in the whole image.
+Most images show their object in the middle. A second look at the middle separates labels whose
+images look similar as a whole.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A part of a view that the backbone processes separately."""
+    """A part of a view that is given to the backbone separately."""
 
     share: float
-    """Fraction of the view's width and height, around its centre."""
+    """Width and height of the part as a fraction of the view's; the part is in the middle."""
     side: int
-    """Pixels of the square that the part is squashed to."""
+    """Side of the square to which the part is scaled, in pixels."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Return this part of a view."""
+        """Return the view that shows only this part of a view."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)
@@ -50,7 +50,7 @@ DIMS = 1280
 
 
 class ClassificationExtractor(SquareExtractor):
-    """The Extractor of the type image."""
+    """The `Extractor` of the type image."""
 
     name = "classification"
     revision = "classification 2"
@@ -66,9 +66,9 @@ class ClassificationExtractor(SquareExtractor):
 
         Args:
             image: decoded with `least_side`.
-            digest: digest of the image file; the seed of the view.
-            view: from 0.
-            looks: crops of the view to average.
+            digest: digest of the image file, which determines the view.
+            view: number of the view, from 0.
+            looks: parts of the view whose features are averaged.
         """
         backbone, shown = self._backbones.get(LITE2), draw_augmentation(digest, view)
         squares = [squash(image.pixels, look.side, look.at(shown)) for look in looks]

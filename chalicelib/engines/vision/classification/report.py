@@ -1,4 +1,4 @@
-"""Curve records, card metrics, data report and limits of a model of type image.
+"""Learning curve, card metrics, data report and limits of a model of type image.
 
 Contract sections 4 and 5.
 """
@@ -86,17 +86,17 @@ _LOWEST, _HIGHEST = 0.25, 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolds:
-    """Predictions of heads for images that they were not trained on."""
+    """Out-of-fold predictions: each is by a head that was not trained on the image."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
     logits: Singles
-    """Scores of the present labels, float32, shape (n, labels)."""
+    """Logits of the labels that have images, float32, shape (n, labels)."""
     truth: Ints
-    """Label of every image among the present ones, int, shape (n,)."""
+    """True label of each image, as an index of these labels, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
-        """Return the mean gap between probability and accuracy, 0 to 1; None without images."""
+        """Return the mean difference of probability and accuracy, 0 to 1; None without images."""
         if not len(self.truth):
             return None
         shares = probabilities(self.logits, temperature)
@@ -108,7 +108,7 @@ class ImageFolds:
         Args:
             last: metricsData of the last epoch.
             tests: number of held-out images.
-            temperature: temperature of the served model.
+            temperature: temperature of the finished model.
         """
         shares = probabilities(self.logits, temperature)
         hits = int((self.logits.argmax(axis=1) == self.truth).sum()) if len(self.truth) else 0
@@ -119,7 +119,7 @@ class ImageFolds:
         }
 
     def thresholds(self, shares: Floats) -> list[dict[str, Any]]:
-        """Return the card's thresholds by target precision.
+        """Return the card's thresholds for target precisions.
 
         Args:
             shares: out-of-fold probabilities, float, shape (n, labels).
@@ -127,12 +127,16 @@ class ImageFolds:
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice, with the names of labels that have images."""
+        """Return the card's advice.
+
+        Args:
+            names: names of the labels that have images.
+        """
         return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the temperature, limited so that a few correct predictions do not make it extreme."""
+    """Return the fitted temperature, with smoothing against extremes if nearly all is correct."""
     # The rule of succession: after n correct answers the next is wrong with a chance of 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)
@@ -140,7 +144,7 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return what a training found in its data.
+    """Return what a training found out about its data.
 
     Args:
         training: images and near-duplicates.
@@ -159,7 +163,7 @@ def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats)
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return the limitations of the model as text."""
+    """Return the limitations of the model as text for the card."""
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
@@ -181,14 +185,14 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all flagged examples of a dataset; the report has only the first ones.
+    """Return all images whose labels are flagged; the data report has only the first ones.
 
     Args:
         training: images and labels.
         folds: out-of-fold predictions.
         shares: out-of-fold probabilities, float, shape (n, labels).
-        dataset_id: the dataset; images of a global dataset, which users cannot correct, are left
-            out.
+        dataset_id: the dataset. Images of a global dataset are left out, because users cannot
+            correct them.
     """
     data = training.data.pictures
     names = reports.LabelNames(data.labels, data.label_ids)
@@ -207,7 +211,10 @@ def suspect_examples(
 def evaluation(
     training: LinearHeadTraining, folds: ImageFolds, shares: Floats, dataset_id: int
 ) -> Evaluation:
-    """Evaluate a dataset's own images out of fold; for the arguments see `suspect_examples`."""
+    """Return the evaluation of a dataset's own images, from out-of-fold predictions.
+
+    Arguments are those of `suspect_examples`.
+    """
     if not len(folds.truth):
         return Evaluation()
     order = np.argsort(folds.places, kind="stable")

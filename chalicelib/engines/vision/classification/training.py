@@ -48,28 +48,28 @@ _DECAY = 1e-3
 
 
 class SoftmaxHeadSpec:
-    """Fits a softmax head of type image: transform, start, loss and decay."""
+    """Defines the softmax head of type image: transformation, start, loss and penalty."""
 
     def __init__(self, targets: ImageTargets) -> None:
         self._labels = targets.single()
         self._size = targets.size
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty, a constant."""
+        """Return the strength of the penalty, which is the same for all trainings."""
         del choice, pictures
         return _DECAY
 
     def fit_transform(self, raw: Halves, places: Ints) -> Whitening:
-        """Fit the whitening to the training part.
+        """Fit the whitening to the training part of the split.
 
         Args:
             raw: embeddings of the training part, float16, shape (n, 1280).
-            places: image of every row, int, shape (n,).
+            places: index of the image of every row, int, shape (n,).
         """
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the mean directions of the labels as first weights, float64, (1281, labels).
+        """Return the first weights: the mean direction of each label, float64, (1281, labels).
 
         Args:
             table: whitened features.
@@ -91,20 +91,20 @@ class SoftmaxHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SoftmaxLoss:
-        """Return the cross-entropy loss, which does not depend on the images."""
+        """Return the cross-entropy loss, which is the same for all images."""
         del places
         return SoftmaxLoss()
 
 
 class ImageTraining(LinearHeadTraining):
-    """A VisionTraining: embeddings, whitening, softmax head, temperature."""
+    """A `VisionTraining` of type image: embeddings, whitening, softmax head, temperature."""
 
     def make_spec(self, targets: ImageTargets) -> SoftmaxHeadSpec:
-        """Return the settings by which a softmax head is fitted."""
+        """Return the definition of the softmax head."""
         return SoftmaxHeadSpec(targets)
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Return the curve record of an epoch."""
+        """Return the learning curve record of an epoch."""
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:

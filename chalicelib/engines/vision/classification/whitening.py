@@ -1,7 +1,7 @@
-"""Scales features so that images of one label vary equally in all directions.
+"""Whitens features: makes images of one label vary equally in all directions.
 
-A direction in which images of one label vary much does not help to distinguish labels. So features
-are divided by this variation, which gives other directions more weight.
+A direction in which images of the same label vary much does not help to distinguish labels. So
+features are divided by this variation, which gives other directions more weight.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ class Whitening:
     """Converts an embedding to the input of the head."""
 
     mean: Singles
-    """Mean of the unit root vectors, float32 on a grid of 2**-16, shape (dims,)."""
+    """Mean of the square roots of embeddings, float32, multiples of 2**-16, shape (dims,)."""
     # int16 is half the size of float32 and converts much faster than float16.
     matrix: npt.NDArray[np.int16]
-    """Upper triangular, in units of 2**-15, int16, shape (dims, dims)."""
+    """Whitening matrix, upper triangular, in units of 2**-15, int16, shape (dims, dims)."""
 
     @property
     def dims(self) -> int:
-        """Return the length of a transformed row."""
+        """Length of a transformed row."""
         return len(self.mean)
 
     @property
     def unit(self) -> float:
-        """Return the grid spacing of the transformed numbers."""
+        """Step between two values that transformed rows can have."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:
-        """Return the stored arrays."""
+        """Return the arrays to store in an artifact."""
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Return rows of length 1, float64, with the same bits for any number of threads.
+        """Transform embeddings: rows of length 1, float64, the same with any number of threads.
 
         Args:
             embeddings: at least 0, shape (rows, dims).
@@ -89,7 +89,7 @@ def _scatter_within(rows: Doubles, labels: Ints) -> tuple[Doubles, int]:
 
 
 def _shrunk(covariance: Doubles, freedom: int) -> Doubles:
-    """Shrink a covariance towards a multiple of the identity, and scale its mean variance to 1.
+    """Shrink a covariance towards the identity, and scale it to a mean variance of 1.
 
     Source: Chen et al. 2010, oracle approximating shrinkage.
     """

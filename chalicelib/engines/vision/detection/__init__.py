@@ -1,6 +1,7 @@
 """Finds objects in images.
 
-`training/training.py` runs these stages: 0 heads for proposed boxes, 1 dense heads, 2 features of
-crops, 3 trials of methods such as the second look (`inference/second_look.py`), 4 a review of the
-finished model. `training/finish.py` makes artifact and card.
+`training/training.py` runs five stages: heads for proposed boxes (0), dense heads (1), features of
+crops (2), trials of detection methods (3), and a review of the finished model (4). One method is
+the second look: boxes are cropped and classified again (`inference/second_look.py`).
+`training/finish.py` writes the artifact and the card.
 """

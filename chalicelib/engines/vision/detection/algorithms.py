@@ -1,4 +1,4 @@
-"""The rules of the two algorithms."""
+"""The settings of the two detection algorithms."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ class Rules:
     algorithm: str
     """Name in the API."""
     is_tiled: bool
-    """Whether images are also seen in tiles."""
+    """Whether tiles of the image are also used as views."""
     radius: float
-    """Radius in cells around a box's centre in which cells must predict the box."""
+    """Distance from a box's centre, in cells, within which cells are trained to predict the box."""
     least_share: float
-    """Fraction of a box that a view must show for the box to be trained on."""
+    """Fraction of a box that must be visible in a view for the box to be used in training."""
     most_overlap: float
-    """Largest intersection over union of two returned boxes of a label."""
+    """Largest intersection over union of two returned boxes of the same label."""
     decay: float | None
-    """Decay of scores that overlap a better box of the label; None in older models."""
+    """How fast scores decrease with the overlap with a better box; None in older models."""
     most_boxes: int
-    """Maximum number of returned boxes of an image."""
+    """Maximum number of boxes returned for an image."""
     views_an_epoch: int
-    """Views of each image in one epoch."""
+    """Number of views of each image in one epoch."""
     has_crops: bool
     """Whether the second look at crops is available."""
     # Not with tiles: they overlap, so every part is already seen several times.
     has_mirror: bool
-    """Whether answers can include the mirror image."""
+    """Whether predictions can also use the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the part of an image of this size that a numbered view shows."""
+        """Return the view of an image that a training uses under a number."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )
 
     def answered_views(self, width: int, height: int) -> Sequence[ImageView]:
-        """Return the numbers of the views that a prediction uses, from 0."""
+        """Return the views that a prediction uses."""
         return tiled_views(width, height) if self.is_tiled else [ImageView()]
 
 
@@ -62,7 +62,14 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Return the rules of an algorithm, by default object-detection; ValueError if unknown."""
+    """Return the rules of an algorithm.
+
+    Args:
+        algorithm: name in the API; an empty name means object-detection.
+
+    Raises:
+        ValueError: the algorithm is unknown.
+    """
     rules = RULES.get(algorithm or "object-detection")
     if rules is None:
         raise ValueError(f"There is no detection algorithm {algorithm!r}.")

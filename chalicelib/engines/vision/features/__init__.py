@@ -1,1 +1,1 @@
-"""Features of images: in shards, in a table, and as stored."""
+"""Stores features of images, and reads them for a training."""

@@ -1,7 +1,7 @@
-"""Stores features of several views in one object, whose rows can also be read one by one.
+"""Stores features of several views in one object (shard).
 
-The uncompressed rows are at the end. The beginning of the object lists its contents and the
-position of each row.
+The rows are uncompressed at the end, so single rows can be read. The beginning of the object lists
+its contents.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _ENTRY_BYTES = DIGEST_BYTES + 2 + 8
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """Image, view and size of one row of a shard."""
+    """Which image and view a row of a shard belongs to."""
 
     digest: bytes
     """Digest of the image file, 16 bytes."""
     view: int
-    """View of the image, from 0."""
+    """Number of the view, from 0."""
     size: tuple[int, int]
     """Width and height of the image as displayed, in pixels."""
 
 
 @dataclass(frozen=True)
 class Shard:
-    """The contents of a shard."""
+    """The list of contents of a shard."""
 
     entries: list[ShardEntry]
     rows_at: int
     """Offset of the first row, in bytes."""
     row_bytes: int
-    """Size of a row; rows follow each other."""
+    """Size of a row in bytes. Rows follow each other without gaps."""
 
     def place(self, number: int) -> int:
         """Return the offset of a row in the shard, in bytes."""
@@ -60,15 +60,15 @@ class Shard:
 
 
 def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
-    """Return rows of features and their entries as an archive; equal arguments give equal bytes.
+    """Return the bytes of a shard; equal arguments give equal bytes.
 
     Args:
         entries: entry of each row.
         rows: float16, shape (values,) each.
 
     Returns:
-        `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height), `numbers` uint16
-        (rows,: view) and, last, `rows` float16 (rows, values).
+        An archive with `digests` uint8 (rows, 16), `frames` int32 (rows, 2: width, height),
+        `numbers` uint16 (rows,: view) and, last, `rows` float16 (rows, values).
     """
     digests = b"".join(entry.digest for entry in entries)
     arrays: dict[str, Array] = {
@@ -81,18 +81,22 @@ def dump_shard(entries: Sequence[ShardEntry], rows: Sequence[Halves]) -> bytes:
 
 
 def head_bytes(rows: int) -> int:
-    """Return how many bytes `read_head` needs for a shard with a given number of rows."""
+    """Return how many bytes `read_head` needs for a shard with `rows` rows."""
     return _FIXED_BYTES + rows * _ENTRY_BYTES
 
 
 def read_shard(content: bytes) -> Shard:
-    """Read a whole shard and verify it; raise ArtifactError or ValueError if it is damaged."""
+    """Read and verify a whole shard.
+
+    Raises:
+        ArtifactError, ValueError: the bytes are damaged.
+    """
     load(content, _KIND, _VERSION)
     return read_head(content)
 
 
 def read_head(content: bytes) -> Shard:
-    """Read the contents of a shard from its first bytes.
+    """Read the list of contents of a shard from its first bytes.
 
     Args:
         content: at least the first `head_bytes` bytes.

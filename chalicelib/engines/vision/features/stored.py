@@ -1,4 +1,4 @@
-"""The stored features of a training's images, read row by row."""
+"""Reads the stored features of a training's images, row by row."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredPicture:
-    """Size and views of one image whose features are stored."""
+    """An image whose features are stored."""
 
     number: int
-    """Number for reading rows; equal files of a dataset share it."""
+    """Number under which its rows are read; copies of a file in a dataset share it."""
     size: tuple[int, int]
-    """Width and height as displayed, in pixels."""
+    """Width and height of the image as displayed, in pixels."""
     views: int
-    """Number of views."""
+    """Number of views that are stored."""
 
 
 class StoredFeatures:
-    """A FeatureReader; unreadable images are missing in `places` and have no features."""
+    """A `FeatureReader` of stored features. Images that could not be read have none."""
 
     def __init__(
         self,
@@ -34,13 +34,13 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
-        """Store the source of features.
+        """Store where features come from.
 
         Args:
             places: ascending indexes of the requested images that have features.
             pictures: facts about each of these images.
             read: returns the bytes of a row, given the number of its image and its view.
-            close: releases the space; nothing can be read afterwards.
+            close: frees the storage; nothing can be read afterwards.
         """
         self.places = places
         self._pictures = pictures

@@ -1,6 +1,6 @@
-"""A table of transformed features of a training, with two bytes per number, filled in chunks.
+"""A table of transformed features in two bytes per number, filled in chunks.
 
-A hundred thousand images take 256 MB. Other values are computed from the table in batches.
+A hundred thousand images take 256 MB. Float values are computed from the table in batches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST = 32_767
 
 
 class Rows:
-    """Assigns a row number to each view of a training's images."""
+    """Assigns a row number to each view of each training image."""
 
     def __init__(self, reader: FeatureReader, names: Sequence[str]) -> None:
         """Count the views of all images.
@@ -48,7 +48,7 @@ class Rows:
         """Image of every row, int, shape (rows,)."""
 
     def raw(self, rows: Ints) -> Halves:
-        """Return the raw features of the rows with these indexes, int, (n,), as float16, (n, dims).
+        """Return the raw features of the given rows, int, (n,), as float16, (n, dims).
 
         Raises:
             TrainingFailed: a number is not finite.
@@ -72,7 +72,7 @@ class Rows:
 
 
 class FeatureTable:
-    """Transformed features as multiples of a unit, int16."""
+    """Transformed features, stored as int16 multiples of a unit."""
 
     def __init__(
         self,
@@ -101,34 +101,34 @@ class FeatureTable:
 
     @property
     def dims(self) -> int:
-        """Return the length of a row."""
+        """Length of a row."""
         return self._values.shape[1]
 
     @property
     def share(self) -> float:
-        """Return the filled fraction, 0 to 1."""
+        """Fraction of the needed rows that are filled, 0 to 1."""
         return self._filled / max(len(self._needed), 1)
 
     @property
     def is_full(self) -> bool:
-        """Return whether every needed row is filled."""
+        """Whether every needed row is filled."""
         return self._filled == len(self._needed)
 
     def fill(self) -> None:
-        """Transform the next chunk."""
+        """Transform the next chunk of rows, and store it."""
         rows = self._needed[self._filled : self._filled + CHUNK_ROWS]
         values = np.rint(self._transform(self._rows.raw(rows)) / self._unit)
         self._values[rows] = np.clip(values, -_MOST, _MOST)
         self._filled += len(rows)
 
     def take(self, rows: Ints) -> Doubles:
-        """Return the rows with these indexes, int, shape (n,), as float64, shape (n, dims)."""
+        """Return the given rows, int, shape (n,), as float64, shape (n, dims)."""
         values: Doubles = self._values[rows].astype(np.float64)
         values *= self._unit
         return values
 
     def total(self, rows: Ints) -> Doubles:
-        """Return the exact sum of the rows with these indexes, int, (n,), as float64, (dims,)."""
+        """Return the exact sum of the given rows, int, shape (n,), as float64, shape (dims,)."""
         totals = np.zeros(self.dims, np.int64)
         for first in range(0, len(rows), CHUNK_ROWS):
             part = self._values[rows[first : first + CHUNK_ROWS]]

@@ -1,1 +1,1 @@
-"""Linear heads on frozen features, trained step by step."""
+"""Trains linear heads on frozen features, step by step."""

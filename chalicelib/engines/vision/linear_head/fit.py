@@ -1,4 +1,4 @@
-"""Trains a head batch by batch; the state can be saved between any two batches.
+"""Trains a head batch by batch. The state can be saved between any two batches.
 
 The order of images in an epoch depends only on the seed and the epoch number, so it is not saved.
 """
@@ -31,7 +31,7 @@ _UPDATE_PASSES = 16
 
 
 def batch_size(pictures: int) -> int:
-    """Return the number of images per batch: 32, or more to have at most 400 batches per epoch."""
+    """Return the number of images per batch: 32, or more if an epoch had over 400 batches."""
     return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
 
 
@@ -40,23 +40,23 @@ class LinearFitOptions:
     """Options of one fit."""
 
     places: Ints
-    """Images to train on, int, shape (n,)."""
+    """Indexes of the images to train on, int, shape (n,)."""
     epochs: int
     rate: float
-    """First step length."""
+    """Learning rate at the first step."""
     decay: float
-    """How strongly weights are pulled to their start, by the squared distance."""
+    """Strength of the penalty on the squared distance of the weights from their start."""
     seed: tuple[int, ...]
-    """Seed of order and views."""
+    """Seed of the order of images and of their views."""
 
     @property
     def batches(self) -> int:
-        """Return the number of batches of an epoch."""
+        """Number of batches of an epoch."""
         return -(-len(self.places) // batch_size(len(self.places)))
 
 
 class LinearFit:
-    """A fit in progress."""
+    """A training of one head, in progress."""
 
     def __init__(
         self,
@@ -78,27 +78,27 @@ class LinearFit:
         self.head = LinearHead.starting_at(self._start)
 
     def begin(self, start: Floats) -> None:
-        """Set the first weights and biases, float, shape (dims + 1, labels)."""
+        """Set the initial weights and biases, float, shape (dims + 1, labels)."""
         self._start = self._arithmetic.weights(start.astype(self._arithmetic.dtype))
         self.head = LinearHead.starting_at(self._start)
 
     @property
     def epoch(self) -> int:
-        """Return the number of finished epochs."""
+        """Number of finished epochs."""
         return self.head.steps // self._plan.batches
 
     @property
     def is_done(self) -> bool:
-        """Return whether all epochs have ended."""
+        """Whether all epochs have ended."""
         return self.epoch >= self._plan.epochs
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the training, 0 to 1."""
         return self.head.steps / (self._plan.batches * self._plan.epochs)
 
     def advance(self) -> bool:
-        """Take some steps, at most until the epoch ends; return whether the epoch has ended."""
+        """Take some steps, or until the epoch ends; return whether the epoch has ended."""
         size = self.head.values.size
         batch = batch_size(len(self._plan.places))
         count = max(1, int(_STEP_WORK / (_BATCH_WORK + size * (2 * batch + _UPDATE_PASSES))))
@@ -109,7 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the scores of the first views of images, int, (n,) to float32, (n, labels)."""
+        """Return the logits for the first views of images: int, (n,) to float32, (n, labels)."""
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -119,7 +119,7 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Return the mean loss of scored images, float, (n, labels), and int, (n,)."""
+        """Return the mean loss of logits, float, (n, labels), for the images, int, (n,)."""
         total = 0.0
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -130,7 +130,7 @@ class LinearFit:
         return total / max(len(places), 1)
 
     def save(self) -> dict[str, Array]:
-        """Return the arrays from which another fit resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         head = self.head
         return {
             "values": head.values,

@@ -32,7 +32,7 @@ class Loss(Protocol):
         ...
 
     def residuals(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return the derivatives of the losses by the logits; they are at most about 5 in size.
+        """Return the derivatives of the losses with respect to the logits, at most about 5 in size.
 
         Args:
             logits: float, shape (examples, labels); may be overwritten.
@@ -44,10 +44,10 @@ class Loss(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxLoss:
-    """Cross-entropy for exactly one label per example, with smoothed targets."""
+    """Cross-entropy for exactly one label per example, with label smoothing."""
 
     smoothing: float = 0.05
-    """Fraction of the target that is spread evenly over all labels."""
+    """Fraction of the target that is distributed evenly over all labels."""
 
     def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
         """Return the cross-entropy of every example; see `Loss`."""
@@ -77,7 +77,7 @@ class SigmoidLoss:
     """Weight of an example that has the label, float, shape (labels,)."""
 
     def losses(self, logits: Floats, targets: Floats, arithmetic: Arithmetic) -> Floats:
-        """Return the sum of the labels' losses for every example; see `Loss`."""
+        """Return the loss of every example, summed over the labels; see `Loss`."""
         # log(1 + exp(-x)) for either sign, without overflow.
         tails = arithmetic.log(1.0 + arithmetic.exp(-np.abs(logits)))
         present = self.positive_weights * (np.maximum(-logits, 0.0) + tails)
@@ -92,7 +92,7 @@ class SigmoidLoss:
 
 
 def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
-    """Return the logistic function without overflow, float, any shape."""
+    """Return the logistic function, computed without overflow; float, any shape."""
     small = arithmetic.exp(-np.abs(logits))
     shares: Floats = np.where(logits >= 0, 1.0, small) / (1.0 + small)
     return shares
@@ -100,14 +100,14 @@ def sigmoid(logits: Floats, arithmetic: Arithmetic) -> Floats:
 
 @dataclass(slots=True, eq=False)
 class LinearHead:
-    """Weights and biases, and the state of the optimiser; the last row has the biases."""
+    """Weights and biases of a linear head, and the state of its optimiser."""
 
     values: Floats
-    """Weights and, last, biases: float, shape (dims + 1, labels)."""
+    """Weights; the last row has the biases: float, shape (dims + 1, labels)."""
     first: Floats
-    """Running mean of the gradient, same shape."""
+    """Running mean of the gradient, same shape as `values`."""
     second: Floats
-    """Running mean of the squared gradient, same shape."""
+    """Running mean of the squared gradient, same shape as `values`."""
     steps: int = 0
 
     @classmethod
@@ -116,17 +116,18 @@ class LinearHead:
         return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
 
     def logits(self, features: Floats) -> Floats:
-        """Return the scores of rows, float, shape (rows, dims), as (rows, labels)."""
+        """Return the logits of feature rows: float, (rows, dims) to (rows, labels)."""
         scores: Floats = features @ self.values[:-1]
         scores += self.values[-1]
         return scores
 
     def gradient(self, features: Floats, residuals: Floats) -> Floats:
-        """Return the derivatives of the mean loss, float, shape (dims + 1, labels).
+        """Return the gradient of the mean loss, float, shape (dims + 1, labels).
 
         Args:
             features: float, shape (rows, dims).
-            residuals: float, shape (rows, labels).
+            residuals: derivatives of the losses with respect to the logits, float, shape (rows,
+                labels).
         """
         gradient = np.empty_like(self.values)
         np.matmul(features.T, residuals, out=gradient[:-1])
@@ -139,7 +140,7 @@ class LinearHead:
 
         Args:
             gradient: float, shape (dims + 1, labels); overwritten.
-            rate: length of the step.
+            rate: learning rate.
             arithmetic: how weights are rounded.
         """
         self.steps += 1
@@ -162,5 +163,5 @@ class LinearHead:
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Return the length of a step, numbered from 0; it decreases from `highest` along a cosine."""
+    """Return the learning rate of a step, from 0; it decreases from `highest` like a cosine."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

@@ -1,4 +1,4 @@
-"""Fits one head: transforms the features, fills their table, fits the head, scores images.
+"""Fits one head: transforms features, fills their table, trains the head, predicts images.
 
 Each `step` takes about a second.
 """
@@ -26,16 +26,19 @@ FIT_ROWS = 8_192
 
 
 class Transform(Protocol):
-    """Converts raw features to the head's input."""
+    """Converts raw features to the input of a head."""
 
     @property
     def dims(self) -> int:
-        """Return the length of a transformed row."""
+        """Length of a transformed row."""
         ...
 
     @property
     def unit(self) -> float:
-        """Return the spacing of the number grid, a power of two; values are below 32,767 units."""
+        """Step between two values of transformed rows, a power of two.
+
+        Values are at most 32,767 steps.
+        """
         ...
 
     def apply(self, raw: Halves) -> Doubles:
@@ -43,24 +46,24 @@ class Transform(Protocol):
         ...
 
     def arrays(self) -> Arrays:
-        """Return the stored arrays."""
+        """Return the arrays to store in an artifact."""
         ...
 
 
 class HeadSpec(Protocol):
-    """Defines how an engine fits its heads."""
+    """Defines how an engine fits its heads: transformation, start, loss and penalty."""
 
     def fit_transform(self, raw: Halves, places: Ints) -> Transform:
-        """Fit the transformation to the training part.
+        """Fit the transformation to the training part of the split.
 
         Args:
             raw: rows of the training part, float16, shape (n, raw dims).
-            places: image of every row, int, shape (n,).
+            places: index of the image of every row, int, shape (n,).
         """
         ...
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the first weights and biases, float, shape (dims + 1, labels)."""
+        """Return the initial weights and biases, float, shape (dims + 1, labels)."""
         ...
 
     def loss(self, places: Ints) -> Loss:
@@ -68,7 +71,7 @@ class HeadSpec(Protocol):
         ...
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty that pulls weights to their start.
+        """Return the strength of the penalty on the distance of the weights from their start.
 
         Args:
             choice: number of the setting that is tried, from 0.
@@ -79,22 +82,22 @@ class HeadSpec(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit, with its images and its setting."""
+    """A head to fit: its images and its setting."""
 
     purpose: str
-    """`choice`, `split`, `fold` or `final`."""
+    """Why the head is fitted: `choice`, `split`, `fold` or `final`."""
     trained: Ints
-    """Images to train on, int, shape (n,)."""
+    """Indexes of the images to train on, int, shape (n,)."""
     scored: Ints
-    """Images to score at the end, int, shape (m,)."""
+    """Indexes of the images to predict at the end, int, shape (m,)."""
     epochs: int
     choice: int
-    """Number of the setting, from 0; see `HeadSpec.decay`."""
+    """Number of the setting to use, from 0; see `HeadSpec.decay`."""
     raw_dims: int
-    """Length of a raw row, to estimate the work."""
+    """Length of a raw row, from which the work is estimated."""
 
     def cost(self, rows: int, labels: int) -> float:
-        """Return the estimated number of multiplications, for the progress."""
+        """Return the estimated number of multiplications, from which the progress is computed."""
         visits = self.epochs * len(self.trained)
         return 1e9 + rows * self.raw_dims**2 + visits * (3e4 + 3.0 * self.raw_dims * labels)
 
@@ -112,7 +115,7 @@ class PipelineInputs:
 
 
 class HeadPipeline:
-    """The state of a task in progress."""
+    """A task in progress."""
 
     def __init__(
         self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]
@@ -122,8 +125,8 @@ class HeadPipeline:
         Args:
             task: the task.
             inputs: data of the training.
-            rate: first step length of the optimiser.
-            seed: seed of order and views.
+            rate: learning rate at the first step.
+            seed: seed of the order of images and of their views.
         """
         self.task = task
         self._spec = inputs.spec
@@ -140,19 +143,19 @@ class HeadPipeline:
 
     @property
     def fit(self) -> LinearFit:
-        """Return the fit, which must have begun."""
+        """The fit of the head; it must have begun."""
         if self._fit is None:
             raise RuntimeError("The fit of this task has not begun.")
         return self._fit
 
     @property
     def is_done(self) -> bool:
-        """Return whether the head is fitted."""
+        """Whether the head is fitted."""
         return self._fit is not None and self._fit.is_done
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1: a tenth for the table, the rest for the head."""
+        """Progress of the task, 0 to 1: a tenth for the table, the rest for the head."""
         filled = 0.0 if self._table is None else self._table.share
         return 0.1 * filled + 0.9 * (0.0 if self._fit is None else self._fit.share)
 
@@ -169,13 +172,13 @@ class HeadPipeline:
         return False
 
     def save(self) -> Arrays:
-        """Return the arrays from which another pipeline resumes; empty before the first batch."""
+        """Return the state as arrays, for `restore`; empty before the first batch."""
         if self._fit is None:
             return self._saved or {}
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from the arrays that `save` returned, after the table is filled again."""
+        """Resume from the arrays that `save` returned; the table must be filled again before."""
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:

@@ -1,4 +1,4 @@
-"""Common parts of the cards and data reports of linear heads. Contract section 5, card."""
+"""Parts of cards and data reports that all linear heads share. Contract section 5, card."""
 
 from __future__ import annotations
 
@@ -26,20 +26,24 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class LinearCardFacts:
-    """Facts of a finished training that differ between engines."""
+    """Facts for the card that differ between engines."""
 
     engine: str
     backbones: Sequence[Mapping[str, str]]
-    """Name, sha256 and licence of each."""
+    """Name, sha256 and licence of each backbone."""
     artifact_sha256: str
     details: Mapping[str, Any]
     """Settings chosen during the training."""
     limits: str
-    """What the model should not be trusted with."""
+    """Text about the limitations of the model."""
 
 
 def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return title, sha256 and licence of backbones; raise BackboneNotInstalled if missing."""
+    """Return title, sha256 and licence of backbones.
+
+    Raises:
+        BackboneNotInstalled: a backbone is missing.
+    """
     facts = [backbones.facts(name) for name in names]
     return [{"name": one.title, "sha256": one.sha256, "licence": one.licence} for one in facts]
 
@@ -92,7 +96,7 @@ def present_labels(training: LinearHeadTraining) -> list[str]:
 
 
 def share_record(hits: int, total: int) -> dict[str, float]:
-    """Return the record of a fraction with its 95 % interval and the number of trials."""
+    """Return a fraction as JSON: the value, its 95 % interval and the number of trials."""
     interval = metrics.wilson_interval(hits, total)
     return {
         "value": round(interval.value, 6),
@@ -104,7 +108,7 @@ def share_record(hits: int, total: int) -> dict[str, float]:
 
 
 def duplicates_record(training: LinearHeadTraining) -> dict[str, Any]:
-    """Return the members of the data report on near-duplicates."""
+    """Return the part of the data report about near-duplicates."""
     pairs, held = training.pairs(), training.split.held
     pictures = training.data.pictures.pictures
     is_torn = held[pairs.left] != held[pairs.right]

@@ -1,6 +1,6 @@
 """Splits images into a training and a held-out part, and into folds.
 
-A group of near-duplicates is split only if nothing could be held out otherwise.
+A group of near-duplicates stays together, unless nothing could be held out otherwise.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageSplit:
-    """The parts and folds of a training's images."""
+    """The split of a training's images, and their folds."""
 
     held: Bools
-    """Held-out images, bool, shape (images,)."""
+    """Which images are held out, bool, shape (images,)."""
     folds: Ints
-    """Fold of every image, int, shape (images,); -1 for those always trained on."""
+    """Fold of each image, int, shape (images,); -1 if the image is always trained on."""
     ranks: Ints
     """A random order of the images, int, shape (images,)."""
 
@@ -38,9 +38,9 @@ def split_images(
     seed: int,
     folds: int,
 ) -> ImageSplit:
-    """Split images by label, group and a keyed order.
+    """Split images by label, in an order that depends on their keys and the seed.
 
-    A label with too few images to hold one out is trained but not tested.
+    A label with too few images to hold one out is trained on but not tested.
 
     Args:
         targets: labels of the images.

@@ -1,4 +1,4 @@
-"""The labels of a training's images; an image may have several."""
+"""The labels of a training's images. An image may have several labels."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class ImageTargets:
-    """The labels of each image, numbered without labels that no image has."""
+    """The labels of each image, renumbered so that labels without an image are skipped."""
 
     def __init__(self, labels_of: Sequence[Sequence[int]], names: int) -> None:
-        """Assign a number to each label that an image has.
+        """Assign a number to each label that any image has.
 
         Args:
             labels_of: label indexes of every image.
@@ -35,7 +35,7 @@ class ImageTargets:
 
     @property
     def size(self) -> int:
-        """Return the number of labels that occur."""
+        """Number of labels that any image has."""
         return len(self.present)
 
     def single(self) -> Ints:
@@ -46,7 +46,7 @@ class ImageTargets:
         """Return 1 where an image has a label, else 0, shape (n, labels).
 
         Args:
-            places: images, int, shape (n,).
+            places: indexes of the images, int, shape (n,).
             dtype: type of the result.
         """
         counts = self._first[places + 1] - self._first[places]
@@ -58,7 +58,7 @@ class ImageTargets:
         return dense
 
     def counts(self, places: Ints) -> Ints:
-        """Return the number of given images that have each label, int, shape (labels,)."""
+        """Return how many of the given images have each label, int, shape (labels,)."""
         chosen = np.zeros(self.pictures, bool)
         chosen[places] = True
         return np.bincount(self.labels[chosen[self.places]], minlength=self.size)

@@ -1,6 +1,6 @@
-"""Trains a model with a linear head: near-duplicates, split, epochs, folds, served head.
+"""Trains a model with a linear head: near-duplicates, split, epochs, folds, final head.
 
-Between any two steps, the finished work can be saved, so that another process can resume. Tables of
+Finished work can be saved between any two steps, and another process can resume. Tables of
 features are not saved but filled again.
 """
 
@@ -53,7 +53,7 @@ _MOST_JUDGED, _LEAST_JUDGED, _JUDGED_WORK = 20_000, 1_000, 5e9
 
 
 class LinearHeadTraining(ABC):
-    """A VisionTraining whose model is a linear head; subclasses define the head."""
+    """A `VisionTraining` whose model is a linear head. Subclasses define the head."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class LinearHeadTraining(ABC):
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return the state from which another process can resume."""
+        """Return the state of the training; another process can resume from it."""
         header = {
             "kind": _KIND,
             "version": _VERSION,
@@ -142,7 +142,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: ImageTargets) -> HeadSpec:
-        """Return the settings by which the head is fitted for these labels."""
+        """Return the definition of the head for these labels."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -150,31 +150,31 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Return the curve record of an epoch."""
+        """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the tasks whose results select the setting; empty if there is only one setting."""
+        """Return the heads to fit for choosing the setting; empty if there is only one setting."""
         del split
         return []
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the number of the setting that the results of `choices` select."""
+        """Return the number of the best setting, from the results of the tasks of `choices`."""
         del tasks
         return 0
 
     @property
     def raw_dims(self) -> int:
-        """Return the length of an image's features."""
+        """Length of an image's feature vector."""
         return _COMPARED_DIMS
 
     @property
     def tried(self) -> Sequence[float]:
-        """Return the tested settings by number; a checkpoint with other settings is refused."""
+        """The settings that are tried; a checkpoint with other settings is rejected."""
         return ()
 
     @property
     def split(self) -> ImageSplit:
-        """Return split and folds; near-duplicates must be known."""
+        """The split and the folds; near-duplicates must already be known."""
         if self._split is None:
             groups = self._finder.groups()
             self._split = split_images(
@@ -195,17 +195,17 @@ class LinearHeadTraining(ABC):
 
     @property
     def held(self) -> Ints:
-        """Return the held-out images, int, shape (n,)."""
+        """Indexes of the held-out images, int, shape (n,)."""
         return np.flatnonzero(self.split.held)
 
     @property
     def trained(self) -> Ints:
-        """Return the training images of the split, int, shape (n,)."""
+        """Indexes of the training images of the split, int, shape (n,)."""
         return np.flatnonzero(~self.split.held)
 
     @property
     def scored_part(self) -> Ints:
-        """Return the training images used for accuracy and loss, int, shape (n,)."""
+        """Indexes of the training images that measure training accuracy and loss, int, (n,)."""
         trained = self.trained
         work = _COMPARED_DIMS * self.targets.size
         most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))
@@ -214,7 +214,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Return whether the model is the same byte for byte with any number of threads."""
+        """Whether the model is the same byte for byte with any number of threads."""
         return self.targets.pictures <= EXACT_EXAMPLES
 
     def pairs(self) -> Pairs:
@@ -222,14 +222,15 @@ class LinearHeadTraining(ABC):
         return self._finder.pairs()
 
     def scores(self, purpose: str, choice: int | None = None) -> tuple[Ints, Scores]:
-        """Return logits of finished tasks for images on which these tasks were not trained.
+        """Return the logits of finished tasks for images on which the heads were not trained.
 
         Args:
             purpose: purpose of the tasks.
             choice: only tasks with this setting; None: all.
 
         Returns:
-            The images, int, shape (n,), ascending, and their logits, float32, shape (n, labels).
+            Indexes of the images, int, shape (n,), ascending, and their logits, float32, shape (n,
+            labels).
         """
         places, logits = [np.empty(0, np.int64)], [np.empty((0, self.targets.size), np.float32)]
         for number, task in enumerate(self._tasks[: self._done]):
@@ -240,17 +241,17 @@ class LinearHeadTraining(ABC):
         return np.concatenate(places)[order], np.concatenate(logits)[order]
 
     def served(self) -> Arrays:
-        """Return transformation and head of the served model."""
+        """Return the transformation and the head of the finished model."""
         return strip_prefix("served", self._results)
 
     @property
     def choice(self) -> int:
-        """Return the number of the setting of the served model."""
+        """Number of the setting of the finished model."""
         return self._tasks[-1].choice
 
     @property
     def rate(self) -> float:
-        """Return the first step length of the optimiser."""
+        """Learning rate at the first step."""
         sent = self.options.learning_rate or DEFAULT_LEARNING_RATE
         return HIGHEST_RATE * sent / DEFAULT_LEARNING_RATE
 

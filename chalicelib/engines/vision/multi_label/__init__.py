@@ -1,1 +1,1 @@
-"""Classification of images that have any number of labels each."""
+"""Classifies images that have any number of labels each."""

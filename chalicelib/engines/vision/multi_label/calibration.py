@@ -1,7 +1,7 @@
-"""Converts the head's scores to calibrated probabilities.
+"""Converts the head's logits to calibrated probabilities.
 
-The positive weights of the loss shift a label's score by their logarithm, which is subtracted. Then
-one temperature is fitted out of fold.
+The loss gives examples with a label more weight, which shifts the logit of the label by the
+logarithm of this weight. The shift is subtracted. Then one temperature is fitted out of fold.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SMALLEST = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SigmoidCalibration:
-    """Shift and temperature."""
+    """The shifts and the temperature that calibrate logits."""
 
     shifts: Doubles
     """Subtracted from the logits, float64, shape (labels,)."""
@@ -33,13 +33,13 @@ class SigmoidCalibration:
     """Divisor of the shifted logits."""
 
     def shares(self, logits: Floats) -> Doubles:
-        """Return the calibrated probabilities of logits, float, (rows, labels), as float64."""
+        """Return calibrated probabilities, float64, for logits, float, shape (rows, labels)."""
         shifted = (logits.astype(np.float64) - self.shifts) / self.temperature
         return sigmoid(shifted, GridArithmetic()).astype(np.float64)
 
 
 def fit_calibration(positive_weights: Doubles, logits: Floats, truth: Bools) -> SigmoidCalibration:
-    """Return the calibration with the lowest loss; temperature 1 without images.
+    """Fit the calibration with the lowest loss; the temperature is 1 without images.
 
     Args:
         positive_weights: weights of the loss, float64, shape (labels,).

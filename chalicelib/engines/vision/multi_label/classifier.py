@@ -1,4 +1,4 @@
-"""A trained model of type image-multi-label: features, standardising, sigmoids, calibration."""
+"""A trained model of type image-multi-label: standardised features, sigmoids, calibration."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ KIND, VERSION = "vision-multi-label", 1
 
 @dataclass(frozen=True)
 class MultiLabelHeader:
-    """Header of an artifact."""
+    """The JSON header of a stored model."""
 
     labels: Sequence[str]
-    """All labels; those without an image are answered with probability 0."""
+    """All label names. Labels without a training image always have probability 0."""
     block: int
-    """Block of features, see `standardizing`."""
+    """Number of the block of features that the model uses, see `standardizing`."""
     temperature: float
     """Divisor of the shifted logits."""
     backbones: Mapping[str, str]
-    """Sha256 by name."""
+    """SHA-256 of each backbone's file, by name."""
 
 
 def backbones_of(block: int) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def backbones_of(block: int) -> tuple[str, ...]:
 
 
 class TrainedMultiLabel:
-    """A TrainedVision with one independent probability per label."""
+    """A `TrainedVision` that returns an independent probability for each label."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class TrainedMultiLabel:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return self._extractor.least_side
 
     @property
@@ -119,7 +119,7 @@ class TrainedMultiLabel:
         return ranked(self.labels, self.probabilities(self._features(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the judgement of an image.
+        """Return the best label of an image, with the uncertainty of the prediction.
 
         Raises:
             BackboneNotInstalled: a backbone's files are missing or damaged.
@@ -127,7 +127,7 @@ class TrainedMultiLabel:
         return self.judgement(self._features(image))
 
     def judgement(self, features: Floats) -> Judgement:
-        """Return the judgement of one vector, shape (2992,) or (1280,)."""
+        """Return the same as `judge`, for the features of an image, shape (2992,) or (1280,)."""
         shares = self.probabilities(features)
         best = ranked(self.labels, shares, 1)[0]
         return Judgement(
@@ -145,7 +145,7 @@ class TrainedMultiLabel:
         return self._extractor.extract(image, b"", 0)
 
     def probabilities(self, features: Floats) -> Doubles:
-        """Return probabilities of a vector, (2992,) or (1280,): float64, (labels,)."""
+        """Return the probabilities for features, (2992,) or (1280,): float64, shape (labels,)."""
         vector = self._standardizing.apply(features[None]).astype(np.float32)
         logits = vector @ self._values[:-1] + self._values[-1]
         answer = np.zeros(len(self._head.labels))
@@ -178,7 +178,7 @@ def load(content: bytes, backbones: BackbonePool) -> TrainedMultiLabel:
     """Read the bytes that `dump` returned; backbones are loaded at the first prediction.
 
     Raises:
-        ArtifactError: the bytes are damaged, foreign or of another version.
+        ArtifactError: the bytes are damaged, not those of such a model, or of another version.
     """
 
     def build(found: Artifact) -> TrainedMultiLabel:

@@ -1,7 +1,7 @@
-"""Extracts one vector per view, also of small objects, from pooled maps of two networks.
+"""Computes one vector per view that also represents small objects, with two networks.
 
-The mean over a map hides objects that fill only a few cells; the mean of each channel's three
-largest cells shows them.
+The mean over a feature map hides objects that fill only a few cells. The mean of the three largest
+values of each channel shows them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST = 60_000.0
 
 
 class MultiLabelExtractor(SquareExtractor):
-    """The Extractor of the type image-multi-label."""
+    """The `Extractor` of the type image-multi-label."""
 
     name = "multi-label"
     revision = "multi-label 1"
@@ -48,11 +48,11 @@ class MultiLabelExtractor(SquareExtractor):
     row_seconds = 0.11
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
-        """Return the features of a view: embedding, then pooled maps, float16, (2992,).
+        """Return the features of a view: embedding, then pooled maps, float16, shape (2992,).
 
         Args:
             image: image decoded with `least_side`.
-            digest: digest of the image file; the seed of the view.
+            digest: digest of the image file, which determines the view.
             view: number of the view, from 0.
         """
         shown = draw_augmentation(digest, view)

@@ -1,7 +1,7 @@
-"""Curve records, card metrics, data report and limits of a model of type image-multi-label.
+"""Learning curve, card metrics, data report and limits of a model of type image-multi-label.
 
-In the learning curve, a label counts as predicted if the head's score is above 0; in the card, from
-its threshold on. Contract sections 4 and 5.
+In the learning curve, a label counts as predicted if its logit is above 0. On the card, it counts
+as predicted from the label's threshold on. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> di
 
 
 def mean_average_precision(scores: Floats, truth: Floats) -> float:
-    """Return the mean of `average_precisions`; 0 if no label occurs."""
+    """Return the mean average precision of the labels that occur; 0 if none does."""
     areas = average_precisions(scores, truth)
     return sum(areas) / len(areas) if areas else 0.0
 
 
 def best_thresholds(shares: Doubles, truth: Bools) -> Doubles:
-    """Return each label's threshold with the best F1, float64, shape (labels,).
+    """Return, for each label, the threshold with the best F1, float64, shape (labels,).
 
     Args:
         shares: out-of-fold probabilities, float64, shape (images, labels).
@@ -133,18 +133,18 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the API's name for an image that has, or does not have, a label."""
+    """Return the name in the API of having a label, or of not having it."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiLabelFolds:
-    """Predictions of heads for images that they were not trained on."""
+    """Out-of-fold predictions: each is by a head that was not trained on the image."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
     thresholds: Doubles
-    """Probabilities from which labels count as answered, float64, shape (labels,)."""
+    """Probability from which each label counts as predicted, float64, shape (labels,)."""
     shares: Doubles
     """Calibrated probabilities, float64, shape (n, labels)."""
     truth: Bools
@@ -152,11 +152,11 @@ class MultiLabelFolds:
 
     @property
     def is_answered(self) -> Bools:
-        """Return whether each label is predicted for each image, bool, shape (n, labels)."""
+        """Which labels are predicted for each image, bool, shape (n, labels)."""
         return self.shares >= self.thresholds
 
     def calibration_error(self) -> float | None:
-        """Return the mean gap between probability and frequency; None without images."""
+        """Return the mean difference of probability and frequency; None without images."""
         if not self.truth.size:
             return None
         pairs = np.stack([1.0 - self.shares.ravel(), self.shares.ravel()], axis=1)
@@ -182,7 +182,7 @@ class MultiLabelFolds:
         }
 
     def target_records(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's thresholds by label and target precision.
+        """Return the card's thresholds for each label and target precision.
 
         Args:
             names: names of the labels, in the order of the columns.
@@ -205,7 +205,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return what a training found in its data.
+    """Return what a training found out about its data.
 
     Args:
         training: images and near-duplicates.
@@ -225,7 +225,7 @@ def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[st
 
 
 def limits(training: LinearHeadTraining) -> str:
-    """Return the limitations of the model as text."""
+    """Return the limitations of the model as text for the card."""
     tests = len(training.held)
     return " ".join(
         [
@@ -242,13 +242,13 @@ def limits(training: LinearHeadTraining) -> str:
 def suspect_examples(
     training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int
 ) -> list[SuspectExample]:
-    """Return all flagged pairs of image and label; the report has only the first ones.
+    """Return all flagged pairs of image and label; the data report has only the first ones.
 
     Args:
         training: images and labels.
         folds: out-of-fold predictions.
-        dataset_id: the dataset; images of a global dataset, which users cannot correct, are left
-            out.
+        dataset_id: the dataset. Images of a global dataset are left out, because users cannot
+            correct them.
     """
     return [
         _suspect_example(training, folds, row, label)
@@ -258,7 +258,7 @@ def suspect_examples(
 
 
 def evaluation(training: LinearHeadTraining, folds: MultiLabelFolds, dataset_id: int) -> Evaluation:
-    """Evaluate all true and predicted labels of a dataset's own images, out of fold.
+    """Return the evaluation of a dataset's own images, from out-of-fold predictions.
 
     Args:
         training: images and labels.

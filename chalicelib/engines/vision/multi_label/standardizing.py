@@ -1,4 +1,4 @@
-"""Standardises features: centres each column and divides it by its standard deviation."""
+"""Standardises features: subtracts the mean of each column and divides by its deviation."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ _LEAST_SPREAD = 1e-3
 
 
 def block_dims(block: int) -> int:
-    """Return the length of a block's features."""
+    """Return the number of columns of a block of features."""
     return (EMBEDDING_DIMS, DIMS - EMBEDDING_DIMS, DIMS)[block]
 
 
 def block_columns(features: Floats, block: int) -> Doubles:
-    """Return the columns of a block; an embedding's columns become unit vectors of roots.
+    """Return the columns of a block.
+
+    The columns of an embedding are replaced by their square roots, scaled to length 1.
 
     Args:
         features: shape (rows, 2992), or (rows, 1280) for only the embedding.
@@ -45,26 +47,26 @@ def block_columns(features: Floats, block: int) -> Doubles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standardizing:
-    """Converts features to the head's input."""
+    """Converts features to the input of the head."""
 
     block: int
     mean: Singles
-    """Subtracted from every column, float32, shape (columns,)."""
+    """Mean to subtract from each column, float32, shape (columns,)."""
     scale: Singles
-    """Factor of every centred column, float32, shape (columns,)."""
+    """Factor of each centred column, float32, shape (columns,)."""
 
     @property
     def dims(self) -> int:
-        """Return the length of a transformed row."""
+        """Length of a transformed row."""
         return len(self.mean)
 
     @property
     def unit(self) -> float:
-        """Return the grid spacing of the transformed numbers."""
+        """Step between two values that transformed rows can have."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:
-        """Return the stored arrays."""
+        """Return the arrays to store in an artifact."""
         return {"mean": self.mean, "scale": self.scale}
 
     def apply(self, features: Floats) -> Doubles:
@@ -79,7 +81,7 @@ class Standardizing:
 
 
 def fit_standardizing(features: Floats, block: int) -> Standardizing:
-    """Fit the transformation to the training part.
+    """Fit the standardisation to the training part of the split.
 
     Args:
         features: shape (rows, 2992).

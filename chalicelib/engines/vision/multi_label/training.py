@@ -60,28 +60,28 @@ _HALF = 0.5
 
 
 class SigmoidHeadSpec:
-    """Fits a sigmoid head of type image-multi-label: transform, start, loss and decay."""
+    """Defines the sigmoid head of type image-multi-label: transformation, start, loss, penalty."""
 
     def __init__(self, targets: ImageTargets) -> None:
         self._targets = targets
 
     def decay(self, choice: int, pictures: int) -> float:
-        """Return the strength of the penalty that pulls weights to 0; see `HeadSpec`."""
+        """Return the strength of the penalty on the weights; see `HeadSpec`."""
         # The penalty of one image: the more images, the less is needed.
         return PENALTIES[choice] / pictures
 
     def fit_transform(self, raw: Halves, places: Ints) -> Standardizing:
-        """Fit mean and standard deviation to the training part.
+        """Fit the mean and the deviation of each column to the training part.
 
         Args:
             raw: features of the training part, float16, shape (n, 2992).
-            places: image of every row, int, shape (n,).
+            places: index of the image of every row, int, shape (n,).
         """
         del places
         return fit_standardizing(raw, BOTH)
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return zero weights, and biases by the frequency of labels, float64, (dims + 1, labels).
+        """Return zero weights, and biases from label frequencies, float64, (dims + 1, labels).
 
         Args:
             table: standardised features.
@@ -95,11 +95,13 @@ class SigmoidHeadSpec:
         return start
 
     def loss(self, places: Ints) -> SigmoidLoss:
-        """Return the binary cross-entropy, in which rare labels weigh more."""
+        """Return the binary cross-entropy, in which positive examples of rare labels weigh more."""
         return SigmoidLoss(self.positive_weights(places))
 
     def positive_weights(self, places: Ints) -> Doubles:
-        """Return the weights of positives: square root of the odds against, at most 5.
+        """Return the weight of the positive examples of each label, at most 5.
+
+        It is the square root of the odds that an image does not have the label.
 
         Args:
             places: images of the training part, int, shape (n,).
@@ -118,10 +120,10 @@ _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
 
 
 class MultiLabelTraining(LinearHeadTraining):
-    """A VisionTraining: penalty chosen by cross-validation, sigmoids, calibration."""
+    """A `VisionTraining` of type image-multi-label: penalty, sigmoids, calibration."""
 
     def make_spec(self, targets: ImageTargets) -> SigmoidHeadSpec:
-        """Return the settings by which a sigmoid head is fitted."""
+        """Return the definition of the sigmoid head."""
         self._own_spec = SigmoidHeadSpec(targets)
         return self._own_spec
 
@@ -131,7 +133,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return tasks that cross-validate each penalty on the training part."""
+        """Return the heads to fit for a cross-validation of each penalty on the training part."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -159,27 +161,27 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return out-of-fold scores of a penalty and the truth, each (images, labels)."""
+        """Return out-of-fold logits of a penalty, and the truth, both of shape (images, labels)."""
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
 
     @property
     def raw_dims(self) -> int:
-        """Return the length of an image's features."""
+        """Length of an image's feature vector."""
         return DIMS
 
     @property
     def tried(self) -> Sequence[float]:
-        """Return the penalties that are tried."""
+        """The penalties that are tried."""
         return PENALTIES
 
     @property
     def rate(self) -> float:
-        """Return the first step length, chosen so that a few hundred steps nearly converge."""
+        """Learning rate at the first step; a few hundred steps nearly converge with it."""
         return _FASTER * super().rate
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:
-        """Return the curve record of an epoch."""
+        """Return the learning curve record of an epoch."""
         return curve_record(epoch, self, pipeline.fit)
 
     def finish(self, model: Model, now: datetime) -> FittedVision:

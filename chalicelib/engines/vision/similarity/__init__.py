@@ -1,1 +1,1 @@
-"""Near-duplicate images."""
+"""Finds near-duplicate images."""

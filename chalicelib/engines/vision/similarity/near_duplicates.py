@@ -1,7 +1,7 @@
 """Finds near-duplicate images: equal files, and files with almost equal features.
 
-Near-duplicates stay on one side of a split; otherwise held-out metrics would be too good. If their
-labels differ, one label is probably wrong.
+Near-duplicates must be in the same part of a split. Otherwise the held-out metrics would be too
+good. If near-duplicates have different labels, one label is probably wrong.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _MEAN_ROWS = 2_048
 
 
 class Pairs(NamedTuple):
-    """Pairs of near-duplicates; the lower index first."""
+    """Pairs of near-duplicate images."""
 
     left: Ints
-    """Image indexes, int, shape (pairs,)."""
+    """Index of the first image of each pair, the lower one, int, shape (pairs,)."""
     right: Ints
-    """Image indexes, int, shape (pairs,)."""
+    """Index of the second image of each pair, int, shape (pairs,)."""
     cosines: Doubles
-    """Similarity, float64, shape (pairs,); 1 for equal files."""
+    """Cosine of the two images' features, float64, shape (pairs,); 1 for equal files."""
 
 
 class DuplicateFinder:
-    """Compares blocks of images, one block per step; resumes from saved arrays.
+    """Compares blocks of images, one block per step. Its state can be saved and restored.
 
-    Sets of more than 6,000 images are searched in buckets by random hyperplanes, where most
-    near-duplicates are found but not all.
+    More than 6,000 images are searched in buckets by random hyperplanes, which finds most
+    near-duplicates, but not all.
     """
 
     def __init__(self, rows: Rows, dims: int, digests: Sequence[bytes]) -> None:
@@ -54,7 +54,7 @@ class DuplicateFinder:
 
         Args:
             rows: source of features.
-            dims: number of leading features to compare; their values are at least 0.
+            dims: number of features to compare, from the first on; their values are at least 0.
             digests: digests of the image files.
         """
         self._rows = rows
@@ -73,16 +73,16 @@ class DuplicateFinder:
 
     @property
     def is_done(self) -> bool:
-        """Return whether everything has been compared."""
+        """Whether all images have been compared."""
         return self._work is not None and self._next >= len(self._work)
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the search, 0 to 1."""
         return self._next / max(len(self._work), 1) if self._work is not None else 0.0
 
     def step(self) -> None:
-        """Compare the next block with the images after it."""
+        """Compare the next block of images with the images after it."""
         if self._work is None:
             self._work = list(self._comparisons())
             return
@@ -96,7 +96,7 @@ class DuplicateFinder:
             self._join(int(left[one]), int(right[other]), cosine)
 
     def groups(self) -> Ints:
-        """Return the group of each image, named by its lowest index, int, shape (images,)."""
+        """Return the group of each image, int, shape (images,): the lowest index in its group."""
         return np.array([self._root(place) for place in range(len(self._parents))], np.int64)
 
     def pairs(self) -> Pairs:
@@ -107,7 +107,7 @@ class DuplicateFinder:
         return Pairs(left, right, np.array([cosine for _, cosine in table], np.float64))
 
     def save(self) -> dict[str, Array]:
-        """Return the arrays from which another finder resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         return {
             "parents": self._parents,
             "found": np.array(self._found, np.float64).reshape(-1, 3),

@@ -1,4 +1,4 @@
-"""Embeddings as vectors of length 1."""
+"""Converts embeddings to vectors of length 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SMALLEST = 1e-12
 
 
 def unit_roots(embeddings: Floats) -> Doubles:
-    """Return the square roots as rows of length 1, on a grid of 2**-16, float64.
+    """Return the square roots of embeddings, scaled to length 1: multiples of 2**-16, float64.
 
     Args:
         embeddings: shape (rows, dims); negative values count as 0.
@@ -28,7 +28,7 @@ def unit_roots(embeddings: Floats) -> Doubles:
 
 
 def unit_rows(rows: Doubles) -> Doubles:
-    """Scale rows to length 1, float64, shape (rows, dims); a zero row stays zero."""
+    """Scale rows to length 1, float64, shape (rows, dims); rows of zeros stay zero."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1))
     unit: Doubles = rows / np.maximum(lengths, _SMALLEST)[:, None]
     return unit

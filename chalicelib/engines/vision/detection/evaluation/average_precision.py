@@ -1,7 +1,7 @@
-"""Precision and recall by score, average precision, and its interval.
+"""Computes precision and recall by score, average precision, and its confidence interval.
 
-Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU 0.5;
-Efron 1979, the bootstrap, percentile interval.
+Sources: Everingham et al. 2015, Pascal VOC, all-point average precision at IoU 0.5; Efron 1979,
+the bootstrap, percentile interval.
 """
 
 from __future__ import annotations
@@ -30,29 +30,29 @@ class EvaluatedImage:
     """Detections in one image, compared with the true boxes."""
 
     labels: Ints
-    """Answered labels, int, shape (answers,)."""
+    """Label of each detection, int, shape (answers,)."""
     scores: Doubles
-    """0 to 1, float64, shape (answers,)."""
+    """Score of each detection, 0 to 1, float64, shape (answers,)."""
     is_right: Bools
-    """Whether the answer found a box of its label that no better answer found, (answers,)."""
+    """Whether each detection is the best one of a true box of its label, bool, shape (answers,)."""
     truths: Ints
     """Number of true boxes by label, int, shape (labels,)."""
 
 
 @dataclass(frozen=True)
 class PrecisionRecall:
-    """Precision and recall of one label; curves have a value per distinct score, descending."""
+    """Precision and recall of one label, at each distinct score from the highest down."""
 
     truths: int
     """Number of true boxes."""
     precision: Doubles
-    """Fraction of the answers that are right, float64, shape (scores,)."""
+    """Fraction of the detections that are correct, float64, shape (scores,)."""
     recall: Doubles
-    """Fraction of the boxes that were found, float64, shape (scores,)."""
+    """Fraction of the true boxes that were found, float64, shape (scores,)."""
 
     @property
     def f1(self) -> Doubles:
-        """Return the harmonic mean of precision and recall; 0 if both are 0."""
+        """Return the harmonic mean of precision and recall at each score; 0 if both are 0."""
         total = self.precision + self.recall
         product = 2.0 * self.precision * self.recall
         return np.divide(product, total, out=np.zeros_like(total), where=total > 0)
@@ -67,7 +67,7 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
-    """Compare detections with true boxes; each true box counts for its best detection only.
+    """Compare detections with true boxes; only the best detection of each box is correct.
 
     Args:
         found: detections in an image, the best first.
@@ -111,7 +111,7 @@ def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[Pr
 
 
 def mean_average_precision(by_label: Sequence[PrecisionRecall]) -> float | None:
-    """Return the mean over the labels with true boxes; None without true boxes."""
+    """Return the mean average precision of the labels with true boxes; None without any."""
     known = [label.average_precision for label in by_label if label.average_precision is not None]
     return sum(known) / len(known) if known else None
 
@@ -137,12 +137,12 @@ _FEWEST = 2
 def bootstrap_interval(
     evaluated: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the interval of the mean average precision; None for fewer than two images.
+    """Return the 95 % interval of the mean average precision; None for fewer than two images.
 
     Args:
         evaluated: held-out images.
         labels: number of labels.
-        seed: seed of the draws.
+        seed: seed of the resampling.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
@@ -154,13 +154,15 @@ def bootstrap_interval(
 def bootstrap_gain(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the interval of the gain in mean average precision, by resampling the images.
+    """Return the 95 % interval of the gain in mean average precision between two methods.
+
+    It is computed by resampling the images.
 
     Args:
         before: detections of one method.
         after: detections of another method in the same images, in the same order.
         labels: number of labels.
-        seed: seed of the draws.
+        seed: seed of the resampling.
     """
 
     def value_of(rows: Sequence[int]) -> float | None:
@@ -190,7 +192,7 @@ def _bootstrap(
 
 
 def evaluated_arrays(evaluated: Sequence[EvaluatedImage], count: int) -> dict[str, Array]:
-    """Convert images to arrays, which `evaluated_of` reads."""
+    """Convert evaluated images to arrays; `evaluated_of` reads them."""
     nothing = EvaluatedImage(
         np.empty(0, np.int64), np.empty(0), np.empty(0, bool), np.empty(0, np.int64)
     )
@@ -204,7 +206,7 @@ def evaluated_arrays(evaluated: Sequence[EvaluatedImage], count: int) -> dict[st
 
 
 def evaluated_of(arrays: Mapping[str, Array]) -> list[EvaluatedImage]:
-    """Read the arrays that `evaluated_arrays` returned."""
+    """Convert the arrays of `evaluated_arrays` back to evaluated images."""
     ends = np.cumsum(arrays["answers"])[:-1]
     labels, scores, is_right = (
         np.split(arrays[name], ends) for name in ("labels", "scores", "is_right")

@@ -1,9 +1,8 @@
 """Converts scores to probabilities without changing their order.
 
-The head's score estimates overlap, not the probability of being correct. With enough held-out
-detections, a logistic curve of the score's logit is fitted to whether they are correct.
-
-Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
+The score of a head estimates the overlap with an object, not the probability of being correct. So
+a logistic curve from the logit of the score to correctness is fitted, if there are enough held-out
+detections. Source: Platt 1999, Probabilistic Outputs for Support Vector Machines.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ _PLATEAU = 0.01
 
 @dataclass(frozen=True)
 class Calibration:
-    """An increasing curve from scores to probabilities."""
+    """An increasing function from scores to probabilities."""
 
     slope: float = 1.0
     """Factor of the score's logit, above 0."""
     offset: float = 0.0
-    """Added to the product."""
+    """Offset added after the multiplication."""
 
     def apply(self, scores: Doubles) -> Doubles:
         """Convert scores to probabilities, in the same order; float64, any shape."""
@@ -50,7 +49,7 @@ class Calibration:
 
 
 def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
-    """Fit the curve to held-out images; return the identity if there are too few detections."""
+    """Fit the function to held-out images; without enough detections, scores are not changed."""
     scores, is_right = _flat(evaluated)
     if min(int(is_right.sum()), int((~is_right).sum())) < FEWEST:
         return Calibration()
@@ -69,7 +68,7 @@ def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
 
 
 def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return the mean gap between probability and precision, 0 to 1; None without detections."""
+    """Return the mean difference of probability and precision, 0 to 1; None without detections."""
     # Each half is judged with a curve fitted to the other, so that the fit does not flatter itself.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
@@ -90,7 +89,7 @@ def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
 
 
 def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
-    """Return a useful threshold for the probability; None if no detection was correct.
+    """Return a suitable probability threshold for the user; None if no detection was correct.
 
     Args:
         evaluated: images that were not trained on, with probabilities as scores.

@@ -26,42 +26,42 @@ _LARGE_GAIN = 0.02
 
 @dataclass(frozen=True)
 class Compared:
-    """The gain of a method, compared with detections without it."""
+    """The mean average precision (AP) with and without a method."""
 
     before: float | None
-    """Mean AP without it; None if unknown."""
+    """Mean AP without the method; None if unknown."""
     after: float | None
-    """Mean AP with it."""
+    """Mean AP with the method."""
     gain: Interval | None
-    """Difference of the mean AP."""
+    """Difference of the two, with its 95 % interval."""
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant, which justifies five times the time."""
+        """Return whether the gain is significant. This justifies five times the time."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is at least one point, which justifies twice the time."""
+        """Return whether the gain is at least one point. This justifies twice the time."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least two points, which justifies a dense head."""
+        """Return whether the gain is at least two points. This justifies a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 
 def compare(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Compared:
-    """Compare the detections of both methods.
+    """Compare the detections with and without a method.
 
     Args:
         before: detections without the method.
         after: detections with the method in the same images, in the same order.
         labels: number of labels.
-        seed: seed of the draws.
+        seed: seed of the resampling.
     """
     without, with_it = (
         mean_average_precision(precision_recall(part, labels)) for part in (before, after)

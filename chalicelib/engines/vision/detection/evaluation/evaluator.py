@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class DetectionEvaluator:
-    """Runs a head on images, several at a time."""
+    """Runs a head on images of the training data, several at a time."""
 
     def __init__(self, dataset: DetectionDataset, vector: Singles, threads: int = 1) -> None:
         size = HeadSize(dataset.labels)
@@ -43,7 +43,7 @@ class DetectionEvaluator:
 
         Args:
             places: indexes of the images.
-            mirrored: returns the maps of an image's mirror image; None to detect without mirror
+            mirrored: returns the feature maps of an image's mirror image; None to use no mirror
                 images.
         """
         return self._each(
@@ -54,19 +54,19 @@ class DetectionEvaluator:
         )
 
     def found(self, places: Sequence[int]) -> list[DetectedObjects]:
-        """Return the objects of each image."""
+        """Return the objects detected in each image."""
         rules = self._dataset.rules
         return self._each(
             lambda decoder, place: select_objects(self._candidates(decoder, place), rules), places
         )
 
     def evaluated(self, places: Sequence[int]) -> list[EvaluatedImage]:
-        """Return the objects of each image, compared with the true boxes."""
+        """Return the objects detected in each image, compared with the true boxes."""
         found = self.found(places)
         return [self.evaluate(place, answer) for place, answer in zip(places, found, strict=True)]
 
     def evaluate(self, place: int, found: DetectedObjects) -> EvaluatedImage:
-        """Compare the objects found in one image with the true boxes."""
+        """Compare the objects detected in one image with the true boxes."""
         boxes, labels = truth_of(self._dataset.data.pictures.pictures[place])
         return evaluate(found, boxes, labels, self._dataset.labels)
 

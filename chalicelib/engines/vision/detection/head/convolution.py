@@ -1,8 +1,8 @@
-"""3 x 3 convolutions over one map as nine matrix products.
+"""Computes 3 x 3 convolutions of one feature map as nine matrix products.
 
-A map is stored row after row in a buffer, with one empty position after each row and an empty
-margin at both ends. So a neighbour of every cell is found at a fixed distance in the buffer, and
-nothing has to be copied.
+A map is stored row by row in a buffer, with one empty position after each row and an empty margin
+at both ends. So each of the nine neighbours of a cell is always at the same distance in the
+buffer, and nothing has to be copied.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ NEIGHBOURS = 9
 
 @dataclass(frozen=True)
 class PaddedGrid:
-    """Positions of the cells of a square map in its buffer."""
+    """The positions of the cells of a square map in its buffer."""
 
     cells: int
-    """Width and height of the map."""
+    """Number of rows and columns of the map."""
 
     @property
     def positions(self) -> int:
-        """Return the number of positions from the first cell to the end of the last row."""
+        """Number of positions from the first cell to the end of the last row."""
         return self.cells * (self.cells + 1)
 
     @property
     def margin(self) -> int:
-        """Return the number of empty positions before the first cell, and after the last row."""
+        """Number of empty positions before the first cell, and after the last row."""
         return self.cells + 2
 
     def buffer(self, channels: int, dtype: npt.DTypeLike) -> Floats:
-        """Return an empty buffer, shape (positions and both margins, channels)."""
+        """Return a buffer of zeros, shape (positions and both margins, channels)."""
         return np.zeros((self.positions + 2 * self.margin, channels), dtype)
 
     def inside(self, buffer: Floats) -> Floats:
-        """Return the buffer without its margins, a view, shape (positions, channels)."""
+        """Return a view of the buffer without its margins, shape (positions, channels)."""
         return buffer[self.margin : self.margin + self.positions]
 
     def image(self, buffer: Floats) -> Floats:
-        """Return only the cells, a view, shape (cells, cells, channels)."""
+        """Return a view of only the cells, shape (cells, cells, channels)."""
         rows = self.inside(buffer).reshape(self.cells, self.cells + 1, -1)
         return rows[:, : self.cells]
 
     def clear_gaps(self, buffer: Floats) -> None:
-        """Set the positions after the rows to zero."""
+        """Set the empty positions after the rows to zero."""
         self.inside(buffer).reshape(self.cells, self.cells + 1, -1)[:, self.cells] = 0.0
 
     def shifted(self, buffer: Floats, neighbour: int) -> Floats:
-        """Return the map shifted to one of the nine kernel cells, a view (positions, channels)."""
+        """Return a view of the map shifted by one of the nine neighbours, (positions, channels)."""
         down, right = divmod(neighbour, 3)
         first = self.margin + (down - 1) * (self.cells + 1) + right - 1
         return buffer[first : first + self.positions]
@@ -72,7 +72,8 @@ def convolve(
         grid: positions of the map.
         values: the map's buffer, shape (.., channels in).
         weights: shape (9, channels in, channels out).
-        out: receives the result, shape (positions, channels out); gaps have undefined values.
+        out: receives the result, shape (positions, channels out); positions between rows are
+            undefined.
         scratch: working space of the same shape.
     """
     np.matmul(grid.shifted(values, 0), weights[0], out=out)

@@ -24,15 +24,15 @@ _TINY = 1e-6
 
 @dataclass(frozen=True)
 class CropHead:
-    """Linear scores of labels; a label without crops is never the best."""
+    """Linear discriminants of the labels; a label without crops is never the best."""
 
     weights: Singles
-    """float32, shape (1280, labels)."""
+    """Weights, float32, shape (1280, labels)."""
     bias: Singles
-    """float32, shape (labels,)."""
+    """Biases, float32, shape (labels,)."""
 
     def probabilities(self, rows: Singles) -> Doubles:
-        """Return the probability of each label, float64, shape (crops, labels).
+        """Return the probability of each label for crops, float64, shape (crops, labels).
 
         Args:
             rows: features of crops, float32, shape (crops, 1280).
@@ -69,10 +69,13 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
 
 
 def rescored(scores: Doubles, crops: Doubles) -> Doubles:
-    """Combine scores: sqrt(object x map)^(1-a) x (object x crop)^a, where a is CROP_SHARE.
+    """Combine the scores of boxes with the label probabilities of their crops.
+
+    The result is sqrt(o x score)^(1-a) x (o x crop)^a. Here o is the box's highest score, and a is
+    CROP_SHARE.
 
     Args:
-        scores: scores of the map, 0 to 1, float64, shape (boxes, labels).
+        scores: scores of the dense head, 0 to 1, float64, shape (boxes, labels).
         crops: probabilities of the crop, float64, same shape.
     """
     # The score that there is any object is that of its best label.
@@ -107,7 +110,12 @@ def _cross_entropy(logits: Singles, labels: Ints) -> float:
 
 
 def spread_out(totals: Sequence[int], most: int) -> int:
-    """Return a limit per label with which all labels together have at most `most` items."""
+    """Return a limit per label, so that all labels together have at most `most` items.
+
+    Args:
+        totals: number of items of each label.
+        most: maximum number of all items; exceeded only if there are more labels.
+    """
     cap = max(totals, default=0)
     while cap > 1 and sum(min(total, cap) for total in totals) > most:
         cap = math.floor(cap * 0.9)

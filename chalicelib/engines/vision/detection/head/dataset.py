@@ -1,4 +1,4 @@
-"""Training data of a head: the feature maps of views, and the cells that belong to objects."""
+"""Training data of a head: feature maps of views, and the cells that must predict objects."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ LEAST_SIDE = 2.0
 
 @dataclass(frozen=True)
 class CellTargets:
-    """The cells of one view that belong to an object."""
+    """The cells of one view that must predict an object (positives)."""
 
     cells: Ints
-    """Indexes of the cells, int, shape (positives,)."""
+    """Indexes of these cells, int, shape (positives,)."""
     labels: Ints
-    """Labels of their boxes, int, shape (positives,)."""
+    """Label of each cell's box, int, shape (positives,)."""
     distances: Doubles
-    """From the cell's centre to left, top, right, bottom, in cells, shape (positives, 4)."""
+    """Distance of each cell's centre from the left, top, right, bottom of its box, in cells."""
 
     def __len__(self) -> int:
         return len(self.cells)
 
 
 def centres(cells: int) -> Doubles:
-    """Return x and y of all cells' centres, in cells, float64, (cells * cells, 2)."""
+    """Return x and y of the centres of all cells, in cells, float64, (cells * cells, 2)."""
     places = np.arange(cells) + 0.5
     return np.stack([np.tile(places, cells), np.repeat(places, cells)], axis=1)
 
 
 def visible_boxes(boxes: Doubles, labels: Ints, least_share: float) -> tuple[Doubles, Ints]:
-    """Clip boxes to the view, and drop boxes of which too little remains.
+    """Clip boxes to the view, and remove boxes of which too little is visible.
 
     Args:
         boxes: left, top, right, bottom in pixels of the view, float64, shape (boxes, 4).
@@ -67,7 +67,7 @@ def assign(boxes: Doubles, labels: Ints, radius: float, cells: int) -> CellTarge
         boxes: left, top, right, bottom in cells of the map, float64, shape (boxes, 4).
         labels: int, shape (boxes,).
         radius: largest distance of a cell from the centre, horizontally and vertically, in cells.
-        cells: width and height of the map.
+        cells: number of rows and columns of the map.
     """
     owner = np.full((cells, cells), -1, np.int64)
     areas = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
@@ -101,18 +101,18 @@ def truth_of(image: LabelledPicture) -> tuple[Doubles, Ints]:
 
 @dataclass(frozen=True)
 class DatasetItem:
-    """One use of a view in a training epoch."""
+    """A view of an image, as used once in a training epoch."""
 
     place: int
     """Index of the image."""
     view: int
     shift: MapShift | None = None
-    """Shift of the maps."""
+    """Shift of the feature maps; None for tiled images."""
 
 
 @dataclass(frozen=True)
 class DetectionDataset:
-    """Creates the targets of a training from its images."""
+    """Computes what a head must predict for the training images."""
 
     data: VisionData
     rules: Rules
@@ -123,17 +123,17 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Return one use of a view with a random shift, which the seed determines."""
+        """Return a use of a view, with a random shift that depends on the seed."""
         # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 
     def maps(self, item: DatasetItem) -> Maps:
-        """Return the maps of one view of an image."""
+        """Return the feature maps of one use of a view."""
         maps = maps_of(self.data.features.row(item.place, item.view))
         return maps if item.shift is None else item.shift.maps(maps)
 
     def targets(self, item: DatasetItem) -> CellTargets:
-        """Return the cells of one view that belong to objects."""
+        """Return the cells that must predict objects, for one use of a view."""
         place, view = item.place, item.view
         image = self.data.pictures.pictures[place]
         width, height = self.data.features.size(place)

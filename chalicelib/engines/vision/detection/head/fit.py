@@ -1,4 +1,4 @@
-"""Trains one head batch by batch; the state can be saved between any two batches."""
+"""Trains one head batch by batch. The state can be saved between any two batches."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class DenseFitOptions:
     rate: float
     """Highest learning rate."""
     seed: int
-    """Seed of first weights, order and views."""
+    """Seed of the first weights, the order of the images and the views."""
     threads: int
     passes: int = 1
-    """Passes over the images per epoch."""
+    """How often each image is used in an epoch."""
 
 
 class DenseFit:
-    """The fit of one head."""
+    """A training of one head, in progress."""
 
     def __init__(
         self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
@@ -88,16 +88,20 @@ class DenseFit:
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the training, 0 to 1."""
         return (self.epoch + self._batch / self.batches) / self._options.epochs
 
     @property
     def is_done(self) -> bool:
-        """Return whether all epochs have ended."""
+        """Whether all epochs have ended."""
         return self.epoch >= self._options.epochs
 
     def advance(self, batches: int) -> bool:
-        """Train on the next batches, but stop when the epoch ends; return whether it has ended."""
+        """Train on the given number of batches, or until the epoch ends.
+
+        Returns:
+            Whether the epoch has ended.
+        """
         order = self._order()
         last = min(self._batch + batches, self.batches)
         with ThreadPoolExecutor(max(1, self._options.threads)) as pool:
@@ -112,7 +116,7 @@ class DenseFit:
         return True
 
     def arrays(self) -> dict[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         # The order of an epoch follows from seed and number, so it is not saved.
         counters = [self.epoch, self._batch, self._optimizer.steps]
         return {
@@ -181,7 +185,16 @@ class DenseFit:
     def _learn_one(
         self, slot: int, item: DatasetItem, targets: CellTargets, positives: float
     ) -> float:
-        """Compute loss and gradient of one view in the buffers of a thread; return the loss."""
+        """Compute the loss and the gradient of one view; return the loss.
+
+        The gradient is written to the buffer of a thread.
+
+        Args:
+            slot: number of the buffer.
+            item: the view.
+            targets: cells that must predict objects.
+            positives: number of such cells in the whole batch, the divisor of the loss.
+        """
         maps = self._dataset.maps(item)
         weights = weights_of(self._size, self.vector)
         workspace = self._idle.get()

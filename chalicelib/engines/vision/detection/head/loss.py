@@ -24,13 +24,13 @@ _TINY = 1e-9
 def detection_loss(
     outputs: Floats, targets: CellTargets, labels: int, positives: float
 ) -> tuple[float, Floats]:
-    """Return the loss of one image, and its gradient by the outputs of the head.
+    """Return the loss of one image, and its gradient with respect to the head's outputs.
 
     Args:
         outputs: outputs of the head, float, shape (cells * cells, labels + 4).
-        targets: cells on objects.
+        targets: cells that must predict objects.
         labels: number of labels.
-        positives: number of cells on objects in the whole batch, the divisor of the loss.
+        positives: number of such cells in the whole batch, the divisor of the loss.
     """
     gradient = np.empty_like(outputs)
     gradient[:, labels:] = 0.0
@@ -50,7 +50,7 @@ def detection_loss(
 
 
 def distances_of(logs: Floats) -> Floats:
-    """Convert outputs of the head to distances in cells; float, any shape."""
+    """Convert the head's logarithmic outputs to distances in cells; float, any shape."""
     distances: Floats = np.exp(np.minimum(logs, LARGEST_LOG))
     return distances
 
@@ -73,11 +73,14 @@ def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
 
 
 def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return IoU and GIoU, (positives,), and GIoU's gradient by the logarithms, (positives, 4).
+    """Return IoU, GIoU, both (positives,), and the gradient of GIoU, (positives, 4).
+
+    The gradient is with respect to `logs`.
 
     Args:
-        logs: log-distances to left, top, right, bottom, float64, shape (positives, 4).
-        wanted: distances, float64, same shape.
+        logs: logarithms of the distances to left, top, right, bottom, float64, shape (positives,
+            4).
+        wanted: true distances, float64, same shape.
     """
     found = distances_of(logs)
     area = _area(found)

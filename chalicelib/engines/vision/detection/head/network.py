@@ -1,4 +1,4 @@
-"""The detection head: three summed projections, two 3 x 3 convolutions, a 3 x 3 output.
+"""The dense head: three summed projections, two 3 x 3 convolutions, a 3 x 3 output layer.
 
 Forward and backward passes are in numpy, because no deep learning library is installed.
 """
@@ -40,9 +40,9 @@ class HeadSize:
 
     labels: int
     width: int = 96
-    """Inner channels."""
+    """Number of channels of the inner layers."""
     cells: tuple[int, int, int] = CELLS
-    """Cells of the maps; each has half the side of the one before."""
+    """Rows of the three input maps; each map has half the rows of the one before."""
     channels: tuple[int, int, int] = CHANNELS
 
     @property
@@ -51,7 +51,7 @@ class HeadSize:
         return self.labels + SIDES
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each parameter."""
+        """Return the shape of each parameter, by name."""
         fine, middle, coarse = self.channels
         return {
             "fine": (fine, self.width),
@@ -74,7 +74,7 @@ class HeadSize:
 
 @dataclass(frozen=True)
 class Weights:
-    """Named views of one flat vector; shapes as in HeadSize.shapes."""
+    """Views of the parts of a flat parameter vector; shapes are those of `HeadSize.shapes`."""
 
     fine: Floats
     middle: Floats
@@ -89,7 +89,7 @@ class Weights:
 
 
 def weights_of(size: HeadSize, vector: Floats) -> Weights:
-    """Return the named parts of a flat vector, float, shape (parameters,)."""
+    """Return the named parts of a flat parameter vector, float, shape (parameters,)."""
     parts, first = {}, 0
     for name, shape in size.shapes().items():
         last = first + math.prod(shape)
@@ -99,7 +99,7 @@ def weights_of(size: HeadSize, vector: Floats) -> Weights:
 
 
 def first_weights(size: HeadSize, seed: int) -> Singles:
-    """Return the weights at the start of a training, float32, shape (parameters,)."""
+    """Return the initial weights of a training, float32, shape (parameters,)."""
     generator = np.random.Generator(np.random.PCG64(seed))
     vector = generator.standard_normal(size.parameters, np.float32)
     weights = weights_of(size, vector)
@@ -119,7 +119,7 @@ def first_weights(size: HeadSize, seed: int) -> Singles:
 
 
 def decayed(size: HeadSize) -> Bools:
-    """Return which parameters have weight decay: all but the biases."""
+    """Return which parameters have weight decay, bool, (parameters,): all except the biases."""
     vector = np.ones(size.parameters, np.float32)
     weights = weights_of(size, vector)
     for bias in (
@@ -148,7 +148,7 @@ class Workspace:
         self._output_scratch = np.empty((grid.positions, size.outputs), dtype)
 
     def forward(self, weights: Weights, maps: Maps) -> Floats:
-        """Return label logits and log-distances, float, (cells * cells, labels + 4), a copy."""
+        """Return label logits and logarithms of distances, float, (cells * cells, labels + 4)."""
         grid = self._grid
         self._project(weights, maps)
         self._convolve(0, weights.first, self._summed, self._first)
@@ -189,7 +189,7 @@ class Workspace:
 
 
 class TrainingWorkspace(Workspace):
-    """Runs a head forward and backward, with faster convolutions that round differently."""
+    """Runs a head forward and backward. Its faster convolutions round slightly differently."""
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         super().__init__(size, dtype)
@@ -203,13 +203,14 @@ class TrainingWorkspace(Workspace):
         ]
 
     def backward(self, weights: Weights, maps: Maps, gradient: Floats, out: Weights) -> None:
-        """Compute the gradient for the last call of `forward`.
+        """Compute the gradient of the last call of `forward`.
 
         Args:
             weights: weights of the head.
             maps: maps of the image.
-            gradient: gradient by the outputs, float, shape (cells * cells, labels + 4).
-            out: receives the gradient by the weights.
+            gradient: gradient with respect to the outputs, float, shape (cells * cells, labels +
+                4).
+            out: receives the gradient with respect to the weights.
         """
         grid, cells = self._grid, self._size.cells[0]
         grid.image(self._output)[...] = gradient.reshape(cells, cells, -1)
@@ -229,7 +230,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient where an activation was above zero, shape (positions, width)."""
+        """Return the gradient, set to zero where an activation was zero, (positions, width)."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

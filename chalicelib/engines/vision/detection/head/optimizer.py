@@ -1,4 +1,4 @@
-"""AdamW with warm-up, cosine decay and clipped gradients, over one flat vector.
+"""AdamW with warm-up, cosine decay and gradient clipping, for one flat parameter vector.
 
 Source: Loshchilov and Hutter 2019, Decoupled Weight Decay Regularization.
 """
@@ -24,12 +24,12 @@ _TINY = 1e-8
 
 @dataclass
 class AdamW:
-    """The state of the optimiser; vectors are float32, shape (parameters,)."""
+    """The state of the optimiser. Vectors are float32, shape (parameters,)."""
 
     first: Singles
     """Running mean of the gradients."""
     second: Singles
-    """Running mean of their squares."""
+    """Running mean of the squared gradients."""
     steps: int = 0
     # Reused, because new memory for every step costs as much as the arithmetic.
     _buffers: tuple[Singles, Singles] | None = field(default=None, repr=False)
@@ -51,10 +51,10 @@ class AdamW:
 
         Args:
             vector: parameters, changed in place.
-            gradient: gradient by the parameters, changed in place.
+            gradient: gradient with respect to the parameters, changed in place.
             decayed: parameters with weight decay, bool.
             rate: highest learning rate.
-            last: number of the last step, where the rate reaches zero.
+            last: number of the last step, at which the rate reaches zero.
         """
         self.steps += 1
         work, other = self._buffers = self._buffers or (vector.copy(), vector.copy())

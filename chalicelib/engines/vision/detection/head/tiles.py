@@ -1,7 +1,8 @@
-"""3 x 3 convolutions in tiles of 4 x 4 cells, with less than half of the multiplications.
+"""Computes 3 x 3 convolutions in tiles of 4 x 4 cells, with fewer than half the multiplications.
 
-Only trainings use them: the results differ in the last digits from `convolve`, which served models
-use. Source: Lavin and Gray 2016, Fast Algorithms for Convolutional Neural Networks, F(4x4, 3x3).
+Only trainings use this module: the results differ in the last digits from `convolve`, which
+finished models use. Source: Lavin and Gray 2016, Fast Algorithms for Convolutional Neural
+Networks, F(4x4, 3x3).
 """
 
 from __future__ import annotations
@@ -47,26 +48,26 @@ _OUTPUT = np.array(
 
 
 class TileBuffers:
-    """Working space that the layers of a network share, so that it stays in the cache."""
+    """Working space that the layers of a network share, so that it stays in the processor cache."""
 
     def __init__(self, grid: PaddedGrid, channels: int, dtype: npt.DTypeLike) -> None:
         tiles = (grid.cells // TILE) ** 2
         self._numbers = [np.empty(_SEEN**2 * tiles * channels, dtype) for _ in range(2)]
 
     def take(self, number: int, *shape: int) -> Floats:
-        """Return one of the two buffers, reshaped; its values are undefined."""
+        """Return one of the two buffers in a given shape; its values are undefined."""
         view: Floats = self._numbers[number][: math.prod(shape)].reshape(shape)
         return view
 
 
 class TileConvolution:
-    """One layer: forward and backward, one image at a time."""
+    """One convolution layer, forward and backward, for one image at a time."""
 
     def __init__(self, grid: PaddedGrid, inside: int, outside: int, buffers: TileBuffers) -> None:
-        """Allocate the buffers that a layer needs between forward and backward pass.
+        """Allocate the buffers that the layer needs between the forward and the backward pass.
 
         Args:
-            grid: positions of the map; its cells are a multiple of 4.
+            grid: positions of the map; its number of rows is a multiple of 4.
             inside: channels of the input.
             outside: channels of the result.
             buffers: working space for the larger number of channels.
@@ -90,9 +91,10 @@ class TileConvolution:
         """Convolve a map.
 
         Args:
-            values: the map's buffer, with empty gaps and margins.
+            values: the map's buffer; positions between rows and margins must be zero.
             kernel: shape (9, channels in, channels out).
-            out: buffer that receives the result; gaps and margins stay.
+            out: buffer that receives the result; positions between rows and margins are not
+                changed.
         """
         self._gathered[...] = self._view(values, _SEEN, 0)
         _transform(self._input, self._gathered, self._seen)
@@ -102,13 +104,14 @@ class TileConvolution:
         self._view(out, TILE, self._grid.margin)[...] = self._tiles
 
     def backward(self, gradient: Floats, by_kernel: Floats, by_values: Floats) -> None:
-        """Compute the gradients for the last call of `forward`.
+        """Compute the gradients of the last call of `forward`.
 
         Args:
-            gradient: buffer of the gradient by the result.
-            by_kernel: receives the gradient by the kernel, shape (9, channels in, channels out).
-            by_values: buffer that receives the gradient by the map; gaps and margins have undefined
-                values.
+            gradient: buffer of the gradient with respect to the result.
+            by_kernel: receives the gradient with respect to the kernel, shape (9, channels in,
+                channels out).
+            by_values: receives the gradient with respect to the map; positions between rows and
+                margins are undefined.
         """
         self._tiles[...] = self._view(gradient, TILE, self._grid.margin)
         _transform(self._output.T, self._tiles, self._products)
@@ -124,7 +127,7 @@ class TileConvolution:
                 view[rows, columns] += self._gathered[rows, columns]
 
     def _view(self, buffer: Floats, side: int, first: int) -> Floats:
-        """Return the cells of all tiles, a view (side, side, tiles, tiles, channels)."""
+        """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels)."""
         row, cell = (self._grid.cells + 1) * buffer.strides[0], buffer.strides[0]
         shape = (side, side, self._count, self._count, buffer.shape[1])
         strides = (row, cell, TILE * row, TILE * cell, buffer.strides[1])
@@ -133,5 +136,5 @@ class TileConvolution:
 
 
 def _transform(matrix: Floats, values: Floats, out: Floats) -> None:
-    """Multiply all tiles by a matrix along their first axis, into `out`."""
+    """Multiply the first axis of all tiles by a matrix; the result is written to `out`."""
     np.matmul(matrix, values.reshape(matrix.shape[1], -1), out=out.reshape(len(matrix), -1))

@@ -1,1 +1,1 @@
-"""Predictions of a detection model: decoding of the head's outputs, second look, artifact."""
+"""Predicts with a detection model: decoding of outputs, second look, artifact."""

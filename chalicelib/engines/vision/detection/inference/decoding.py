@@ -1,4 +1,4 @@
-"""Converts the head's outputs to boxes in the image: decoding and non-maximum suppression.
+"""Converts the head's outputs to boxes in the image, and removes overlapping boxes.
 
 Boxes are left, top, right, bottom in pixels from the top left; float64, shape (boxes, 4).
 """
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def iou(left: Doubles, right: Doubles) -> Doubles:
-    """Return the intersection over union of all pairs, 0 to 1; 0 for boxes without area.
+    """Return the intersection over union of each pair of boxes, 0 to 1, shape (n, m).
+
+    It is 0 for boxes without area.
 
     Args:
         left: shape (n, 4).
@@ -61,19 +63,22 @@ def non_maximum_suppression(
 def decayed_suppression(
     boxes: Doubles, scores: Doubles, most_overlap: float, decay: float, count: int
 ) -> tuple[Ints, Doubles]:
-    """Drop boxes that overlap a better box too much, and lower scores where overlaps are smaller.
+    """Remove boxes that overlap a better box too much, and lower the scores of others.
 
-    Source: Bodla et al. 2017, Soft-NMS, the Gaussian form.
+    The lower the overlap, the less a score is lowered. Source: Bodla et al. 2017, Soft-NMS, the
+    Gaussian form.
 
     Args:
         boxes: shape (n, 4).
         scores: shape (n,).
         most_overlap: largest intersection over union of two returned boxes.
-        decay: a score is multiplied by exp(-overlap² / decay) for each better box that is returned.
+        decay: a score is multiplied by exp(-overlap² / decay) for each better box that is
+            returned.
         count: maximum number of boxes.
 
     Returns:
-        The indexes of the boxes, the best first, and their scores, none below the minimum score.
+        The indexes of the boxes, the best first, and their new scores. Boxes below the minimum
+        score are left out.
     """
     live, rest = scores.copy(), np.arange(len(scores))
     kept: list[int] = []
@@ -108,23 +113,23 @@ class Candidates:
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (boxes, 4)."""
     scores: Doubles
-    """0 to 1, float64, shape (boxes, labels)."""
+    """Score of each label, 0 to 1, float64, shape (boxes, labels)."""
 
 
 @dataclass(frozen=True)
 class DetectedObjects:
-    """The objects of one image, the best first."""
+    """The objects detected in one image, the best first."""
 
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (objects, 4)."""
     labels: Ints
-    """int, shape (objects,)."""
+    """Label of each object, int, shape (objects,)."""
     scores: Doubles
-    """0 to 1, float64, shape (objects,)."""
+    """Score of each object, 0 to 1, float64, shape (objects,)."""
 
 
 class HeadDecoder:
-    """Runs a trained head on views; each thread needs its own instance."""
+    """Runs a trained head on views. Each thread needs its own instance."""
 
     def __init__(self, size: HeadSize, vector: Singles) -> None:
         self._size = size
@@ -142,12 +147,12 @@ class HeadDecoder:
         """Return at most 1,000 candidate boxes of one view, clipped to the image.
 
         Args:
-            maps: maps of the view.
+            maps: feature maps of the view.
             view: the part of the image that is shown.
             width: width of the image as displayed, in pixels.
             height: height of the image as displayed, in pixels.
-            mirrored: maps of the view's mirror image; if given, logits and distances are means of
-                both.
+            mirrored: feature maps of the view's mirror image. If given, the outputs for both are
+                averaged.
         """
         labels = self._size.labels
         outputs = self._workspace.forward(self._weights, maps)

@@ -61,7 +61,7 @@ class TrainedDetector:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE
@@ -72,10 +72,13 @@ class TrainedDetector:
         return self._model.backbones
 
     def predict(self, image: Picture) -> Sequence[Detection]:
-        """Return objects with at least 5 % probability, most probable first, in whole pixels.
+        """Return objects with a probability of at least 5 %, most probable first.
 
         Args:
-            image: image decoded with `least_side`; boxes refer to the image as displayed.
+            image: image decoded with `least_side`.
+
+        Returns:
+            The objects, with boxes in whole pixels of the image as displayed.
         """
         found = answer(
             merged([*self._dense(image), *self._proposed(image)]),
@@ -136,7 +139,7 @@ class TrainedDetector:
 
 
 def load(content: bytes, backbones: BackbonePool) -> TrainedDetector:
-    """Read a model; backbones are loaded at the first prediction.
+    """Read a model; its backbones are loaded at the first prediction.
 
     Raises:
         ArtifactError: the bytes are damaged, of another kind or version, or parts do not fit

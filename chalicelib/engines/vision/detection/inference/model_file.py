@@ -1,4 +1,4 @@
-"""The stored form of a trained detection model."""
+"""Stores trained detection models."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class DetectionModel:
     """`object-detection` or `retail-execution`."""
     labels: Sequence[str]
     backbones: Sequence[BackboneUse]
-    """Networks whose features it was trained on."""
+    """Networks on whose features the model was trained."""
     vector: Singles | None
-    """The dense head, float32, shape (parameters,); None if only proposals are used."""
+    """Parameters of the dense head, float32, shape (parameters,); None if it is not used."""
     crop_head: CropHead | None
-    """Classifies crops of found boxes once more; None if the model does not."""
+    """Head that classifies the crops of detected boxes; None without a second look."""
     calibration: Calibration
     decay: float | None = None
-    """Decay in the rules that it was measured with; None in older models."""
+    """Value of `Rules.decay` with which the model was trained; None in older models."""
     is_mirrored: bool = False
-    """Whether answers include the mirror image; False in older models."""
+    """Whether predictions also use the mirror image; False in older models."""
     proposal_head: ProposalHead | None = None
-    """Labels proposed boxes; None without proposals, as in older models."""
+    """Head that labels proposed boxes; None without proposals, as in older models."""
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of the model's algorithm at the time of its training."""
+        """Return the rules of the model's algorithm as they were at its training."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 

@@ -1,4 +1,4 @@
-"""The second look: crops boxes out of the image and classifies the crops."""
+"""The second look: crops detected boxes out of the image and classifies the crops."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Return the best box of each object, best first; boxes of all labels compete."""
+    """Return the best candidate of each object, best first; the label of a box is ignored."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)
@@ -41,14 +41,18 @@ def distinct(candidates: Candidates) -> Candidates:
 
 
 def looked_at(candidates: Candidates) -> Doubles:
-    """Return the boxes of distinct candidates to classify again, float64, shape (boxes, 4)."""
+    """Return the boxes to classify again, float64, shape (boxes, 4).
+
+    Args:
+        candidates: result of `distinct`.
+    """
     count = int((candidates.scores.max(axis=1, initial=0.0) >= LEAST_SCORE).sum())
     return candidates.boxes[: min(count, MOST_CROPS)]
 
 
 @dataclass(frozen=True)
 class SecondLook:
-    """Classifies the boxes of distinct candidates again."""
+    """Classifies the boxes of candidates again, by the features of their crops."""
 
     head: CropHead
 
@@ -56,7 +60,7 @@ class SecondLook:
         """Return the same boxes with new scores.
 
         Args:
-            candidates: distinct candidates, the best first.
+            candidates: result of `distinct`.
             rows: features of the first candidates, float32, shape (crops, 1280).
         """
         if not len(rows):
@@ -73,13 +77,13 @@ def second_look(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> Candidates:
-    """Return the distinct candidates of an image with new scores.
+    """Return the best candidate of each object with new scores.
 
     Args:
         candidates: candidates of the head.
         head: head that classifies crops.
         backbones: the frozen networks.
-        open_picture: decodes the image, given the minimum length of its shorter side; called only
+        open_picture: decodes the image, given the minimum length of its shorter side. Called only
             if there is a box to classify.
     """
     once = distinct(candidates)
@@ -97,7 +101,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image, after a second look if the model has a head for it."""
+    """Return the objects of an image; with a second look if there is a head for it."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

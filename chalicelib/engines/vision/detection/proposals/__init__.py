@@ -1,1 +1,1 @@
-"""Boxes that the shipped detector proposes, and the head that labels them."""
+"""Boxes proposed by the detector that ships with Presage, and the head that labels them."""

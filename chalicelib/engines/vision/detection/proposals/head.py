@@ -1,4 +1,7 @@
-"""Labels proposed boxes with a linear head, fitted in one step from sums over the boxes."""
+"""Labels proposed boxes with a linear head.
+
+The head is fitted in one step, from sums over the boxes.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +32,22 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class ProposalHead:
-    """Scores of labels for proposed boxes."""
+    """Computes label scores of proposed boxes."""
 
     weights: Singles
-    """Of the features and, last, of the constant 1; float32, shape (VALUES + 1, labels)."""
+    """Weights of the features, then the bias; float32, shape (VALUES + 1, labels)."""
     classes: Singles
-    """How much each class of the detector means each label, float32, shape (80, labels)."""
+    """How strongly each class of the detector indicates each label, float32, shape (80, labels)."""
     alignment: Calibration = field(default_factory=Calibration)
-    """Brings the scores to the scale of the dense head's, where both are used."""
+    """Converts the scores to the scale of the dense head, if both are used."""
 
     def aligned(self, own: Calibration, other: Calibration) -> ProposalHead:
-        """Return the head with scores converted from calibration `own` to calibration `other`."""
+        """Return the head with scores on the scale of another head.
+
+        Args:
+            own: calibration of this head's scores.
+            other: calibration of the other head's scores.
+        """
         slope, offset = own.slope / other.slope, (own.offset - other.offset) / other.slope
         return replace(self, alignment=Calibration(slope, offset))
 
@@ -56,23 +64,23 @@ class ProposalHead:
 
 @dataclass
 class ProposalSums:
-    """Sums over the proposed boxes of some images, from which a head is fitted."""
+    """Sums over proposed boxes, from which a head can be fitted."""
 
     products: Doubles
-    """Products of the features and the constant 1, float64, (VALUES + 1, VALUES + 1)."""
+    """Sums of products of features, including the constant 1, float64, (VALUES + 1, VALUES + 1)."""
     targets: Doubles
-    """Products of these and the labels, float64, (VALUES + 1, labels)."""
+    """Sums of products of features and labels, float64, shape (VALUES + 1, labels)."""
     classes: Doubles
-    """Scores of the detector's classes by label, float64, (80, labels)."""
+    """Sums of the detector's class scores, by label, float64, shape (80, labels)."""
 
     @classmethod
     def empty(cls, labels: int) -> ProposalSums:
-        """Return the sums over no image."""
+        """Return the sums over no images."""
         size = VALUES + 1
         return cls(np.zeros((size, size)), np.zeros((size, labels)), np.zeros((CLASSES, labels)))
 
     def add(self, proposals: Proposals, boxes: Doubles, labels: Ints) -> None:
-        """Add the proposals of an image with known boxes, (boxes, 4), and labels, (boxes,)."""
+        """Add the proposals of an image with true boxes, (boxes, 4), and labels, (boxes,)."""
         count = len(proposals.boxes)
         rows = np.ones((count, VALUES + 1))
         rows[:, :-1] = proposals.features
@@ -90,7 +98,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of `self` and `other`."""
+        """Return the sums over the images of both."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,
@@ -98,7 +106,10 @@ class ProposalSums:
         )
 
     def fit(self) -> tuple[ProposalHead, float]:
-        """Return the head by ridge regression on standardised features, and its squared error."""
+        """Fit the head by ridge regression on standardised features; return it with its error.
+
+        The error is the mean squared error over the boxes, summed over the labels.
+        """
         count = max(float(self.products[-1, -1]), 1.0)
         mean, wanted = self.products[-1, :-1] / count, self.targets[-1] / count
         variances = self.products[:-1, :-1] / count - np.outer(mean, mean)
@@ -115,11 +126,11 @@ class ProposalSums:
         return head, float(np.maximum(error, 0.0).sum())
 
     def arrays(self) -> dict[str, Array]:
-        """Return the sums as arrays, which `sums_of` reads."""
+        """Return the sums as arrays; `sums_of` reads them."""
         return {"products": self.products, "targets": self.targets, "classes": self.classes}
 
 
 def sums_of(arrays: Mapping[str, Array]) -> ProposalSums:
-    """Read the arrays that `ProposalSums.arrays` returned."""
+    """Convert the arrays of `ProposalSums.arrays` back to sums."""
     names = ("products", "targets", "classes")
     return ProposalSums(*(arrays[name].astype(np.float64) for name in names))

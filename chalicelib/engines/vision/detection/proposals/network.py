@@ -1,4 +1,7 @@
-"""Proposes boxes that may be objects: boxes of all classes of the shipped detector."""
+"""Proposes boxes that may be objects, with the detector that ships with Presage.
+
+The boxes of all classes of the detector are used.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class Proposals:
     boxes: Doubles
     """Left, top, right, bottom in pixels of the image, float64, shape (boxes, 4)."""
     features: Singles
-    """float32, shape (boxes, VALUES)."""
+    """Features of each box, float32, shape (boxes, VALUES)."""
 
 
 def propose(backbones: BackbonePool, image: Picture) -> Proposals:
@@ -70,7 +73,7 @@ def propose(backbones: BackbonePool, image: Picture) -> Proposals:
 
 
 def _boxes(logits: Singles, cells: int) -> Doubles:
-    """Convert the detector's bins of distances to boxes in pixels of the view."""
+    """Convert the detector's outputs, bins of distances, to boxes in pixels of the view."""
     shares = np.exp(logits.reshape(len(logits), 4, _BINS).astype(np.float64))
     distances = shares @ np.arange(_BINS) / shares.sum(axis=2)
     points = np.tile(centres(cells), 2)
@@ -91,7 +94,7 @@ def _features(maps: list[Singles], boxes: Doubles, scores: Singles) -> Singles:
 
 
 def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
-    """Return the mean of a map inside each box, float64, shape (boxes, channels).
+    """Return the mean of a feature map inside each box, float64, shape (boxes, channels).
 
     Args:
         values: float32, shape (channels, cells, cells).
@@ -117,7 +120,7 @@ def pool_boxes(values: Singles, boxes: Doubles) -> Doubles:
 
 
 def _at(sums: Doubles, x: Doubles, y: Doubles) -> Doubles:
-    """Interpolate between the sums at the four corners of a point's cell."""
+    """Return cumulative sums of a map at points, interpolated between the corners of a cell."""
     last = len(sums) - 2
     column, row = (np.minimum(place.astype(np.int64), last) for place in (x, y))
     right, down = (x - column)[:, None], (y - row)[:, None]

@@ -1,1 +1,1 @@
-"""Report of a training: metrics, card, data report."""
+"""Writes the report of a training: metrics, card and data report."""

@@ -1,4 +1,4 @@
-"""The data report of the card: images and boxes that should be checked."""
+"""Writes the data report of the card: images and boxes that should be checked."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def suspicions_of(
         labels: label names.
 
     Returns:
-        Annotated boxes that are detected only with another label; and detected objects without an
-        annotated box, whose `id` and `label` are None. The members are those of the card.
+        One record for each annotated box that is detected only with another label. Also one for
+        each detected object without an annotated box; its `id` and `label` are None.
     """
     boxes, known = truth_of(image)
     shared = iou(found.boxes, boxes)
@@ -86,16 +86,16 @@ _DIGITS = 6
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A reviewed image with its true and its detected boxes."""
+    """An image with its true boxes and the boxes that the model detects."""
 
     image: LabelledPicture
     size: tuple[int, int]
     """Width and height as displayed, in pixels."""
     is_tested: bool
-    """Whether it was held out."""
+    """Whether the image was held out."""
 
     def shares(self) -> Doubles:
-        """Return boxes as fractions of the image, to compare images of different sizes."""
+        """Return the true boxes as fractions of the image's width and height."""
         return truth_of(self.image)[0] / (self.size * 2)
 
 
@@ -104,7 +104,7 @@ def data_report(
     pooled: Singles,
     suspicions: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the report; each list has at most 100 entries.
+    """Return the data report; each list has at most 100 entries.
 
     Args:
         reviewed: images that were reviewed.
@@ -141,7 +141,7 @@ def suspect_examples(
     names: LabelNames,
     suspicions: Sequence[dict[str, Any]],
 ) -> list[SuspectExample]:
-    """Return all boxes whose label is flagged; the report has only the first ones.
+    """Return all boxes whose label is flagged; the data report has only the first ones.
 
     Args:
         pictures: images whose boxes users can correct.
@@ -181,7 +181,10 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether two images have equal boxes with equal labels."""
+    """Return whether each box of one image has a match in the other one.
+
+    A match has the same label and at least the given overlap.
+    """
     left_labels, right_labels = truth_of(left.image)[1], truth_of(right.image)[1]
     if len(left_labels) != len(right_labels):
         return False
@@ -193,10 +196,11 @@ def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
 def _near_pairs(
     reviewed: Sequence[Reviewed], pooled: Singles
 ) -> tuple[list[tuple[int, int, float]], int]:
-    """Return equal files and images with close features, and how many pairs the split divides.
+    """Find pairs of images that are equal files or have close features.
 
     Returns:
-        The most similar pairs, at most 20,000, with their cosines, and the count over all pairs.
+        At most 20,000 pairs with their cosines, the most similar first, and the number of pairs in
+        different parts of the split.
     """
     if not reviewed:
         return [], 0

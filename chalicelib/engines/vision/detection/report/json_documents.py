@@ -1,4 +1,7 @@
-"""The JSON documents of a detection model: metrics, learning curve, card. Contract 4 and 5."""
+"""The JSON documents of a detection model: metrics, learning curve and card.
+
+Contract sections 4 and 5.
+"""
 
 from __future__ import annotations
 
@@ -84,28 +87,28 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """Facts for the card in addition to those of the run."""
+    """Facts that the card shows in addition to those of the run."""
 
     artifact_sha256: str
     average_precision: Interval | None
-    """Mean AP on images that were not trained on; None if unknown."""
+    """Mean average precision (AP) on images that were not trained on; None if unknown."""
     measured: int
-    """Number of these images: held out, and in folds if few were held out."""
+    """Number of images on which the AP was measured: held out, or in folds if these are few."""
     calibration_error: float | None
-    """Gap between probability and accuracy; None without answers for unseen images."""
+    """Mean difference of probability and accuracy; None without detections in such images."""
     calibration: Calibration
     threshold: float | None
-    """Probability from which answers are worth showing; None if unknown."""
+    """Suggested probability threshold; None if unknown."""
     proposals: float | None
     """Mean AP of proposals on folds of the training part; None if not tried."""
     dense: Compared | None
-    """Gain of the dense head over proposals there; None if not tried."""
+    """Gain of the dense head over proposals on the same folds; None if not tried."""
     mirror: Compared | None
-    """Gain of mirror images inside the training part; None if not tried."""
+    """Gain of mirror images on the same folds; None if not tried."""
     second_look: Compared | None
-    """Gain of a second look there; None if not tried."""
+    """Gain of a second look on the same folds; None if not tried."""
     way: AnswerWay
-    """How the model answers."""
+    """Detection method of the model."""
     report: dict[str, Any]
 
 

@@ -1,1 +1,1 @@
-"""The stages of a training, in the order of their names."""
+"""Stages of a training; the numbers in their names are their order."""

@@ -38,25 +38,25 @@ class TrainingStage(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage, in seconds on one core."""
+        """Return the approximate time of the stage, in seconds on one core."""
         ...
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         ...
 
     @property
     def is_done(self) -> bool:
-        """Return whether the stage is finished."""
+        """Whether the stage is finished."""
         ...
 
     def advance(self) -> dict[str, Any] | None:
-        """Work for about a second; return a learning curve record at the end of an epoch."""
+        """Work for about a second; return a learning curve record if an epoch ended."""
         ...
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
@@ -93,7 +93,7 @@ class DetectionContext:
 
     @property
     def passes(self) -> int:
-        """Return how many times each epoch uses each image."""
+        """Return how often each image is used in an epoch."""
         # An epoch that the caller asked for is one pass, and tiles give enough steps.
         if self.options.has_named_epochs or self.rules.is_tiled:
             return 1
@@ -102,13 +102,13 @@ class DetectionContext:
 
     @property
     def has_proposal_record(self) -> bool:
-        """Return whether the learning curve begins with the proposals."""
+        """Whether the first record of the learning curve is that of the proposals."""
         # Epochs that the caller asked for are all of the dense head.
         is_free = self.options.epochs > 1 and not self.options.has_named_epochs
         return is_free and not self.rules.is_tiled
 
     def mirrored_maps(self, place: int) -> Maps:
-        """Return the maps of an image's mirror image, as the served model computes them."""
+        """Return the feature maps of an image's mirror image, computed as in a prediction."""
         features = self.data.features
         # The first copy of a picture is its mirror image: see `augmented_view`.
         if features.views(place) > 1:
@@ -117,7 +117,7 @@ class DetectionContext:
         return maps_of(compute_row(self.backbones, render(pixels, ImageView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
-        """Return the options of a fit over a number of epochs."""
+        """Return the options of a training of the dense head with a number of epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
         return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)

@@ -1,4 +1,4 @@
-"""The results of a finished training: artifact, metrics and card."""
+"""Makes the results of a finished training: artifact, metrics and card."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StageResults:
-    """The results of the stages."""
+    """The finished stages of a training."""
 
     context: DetectionContext
     run: DenseFit
     review: ReviewStage
     trials: Trials
-    """Answers of folds of the training part."""
+    """Detections in folds of the training part."""
     epochs: int
     """Number of learning curve records."""
 
     @property
     def loss(self) -> float:
-        """Return the mean training loss of the head in use."""
+        """Mean training loss of the head that the model uses."""
         return self.run.loss if self.trials.way.is_dense else self.trials.proposals.loss
 
     @property
     def unseen(self) -> list[EvaluatedImage]:
-        """Return detections in images that were not used to train the head."""
+        """Return detections in images on which the head was not trained."""
         return [*self.review.evaluated, *self.trials.evaluated]
 
 
 def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
-    """Return artifact, metrics and card.
+    """Make the artifact, the metrics and the card.
 
     Args:
         outcome: results of the stages.

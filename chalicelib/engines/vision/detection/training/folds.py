@@ -1,4 +1,4 @@
-"""Splits the training part into folds; heads trained without a fold predict its images."""
+"""Splits the training part into folds. Heads trained without a fold predict its images."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ _MOST_PICTURES = 60
 
 @dataclass(frozen=True)
 class TrialFold:
-    """Indexes of images to train on, and of images to detect in."""
+    """Indexes of images to train on, and of images in which to detect objects."""
 
     trained: Sequence[int]
     tested: Sequence[int]
 
 
 def trial_folds(context: DetectionContext) -> list[TrialFold]:
-    """Split the training part into folds; equal files share a fold, and folds may be missing."""
+    """Split the training part into folds; copies of a file are in the same fold.
+
+    Folds without images to train on or to detect in are left out.
+    """
     rest, labels = list(context.trained), len(context.labels)
     folds: list[TrialFold] = []
     for number in range(FOLDS - 1):

@@ -1,4 +1,4 @@
-"""Chooses the images to test on; equal files stay on one side of the split."""
+"""Chooses the images to test on. Copies of a file are in the same part of the split."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _EXCESS = 1.5
 def hold_out_images(
     pictures: Sequence[LabelledPicture], labels: int, training_share: float, seed: int
 ) -> list[int]:
-    """Return the ascending indexes of the held-out images, chosen label by label.
+    """Choose the held-out images, label by label; return their indexes in ascending order.
 
-    A label in fewer than three different files is trained but not tested.
+    A label in fewer than three different files is trained on but not tested.
 
     Args:
         pictures: images to choose from.

@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one on all images, and one without each fold's images."""
+"""Fits heads that label proposed boxes: one to all images, and one without each fold's images."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MOST_MEASURED = 60
 
 
 class ProposalStage:
-    """Sums the features of proposals in the training part, for each fold."""
+    """Sums the features of proposals over the training images, for each fold."""
 
     def __init__(self, context: DetectionContext, folds: Sequence[TrialFold]) -> None:
         self._context = context
@@ -67,36 +67,36 @@ class ProposalStage:
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage."""
+        """Return the approximate time of the stage, in seconds on one core."""
         return len(self._places) * PROPOSAL_SECONDS
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         return self._next / len(self._places) if self._places else 1.0
 
     @property
     def is_done(self) -> bool:
-        """Return whether the proposals of every image are counted."""
+        """Whether the proposals of every image have been added."""
         return self._next >= len(self._places)
 
     @property
     def has_heads(self) -> bool:
-        """Return whether the algorithm uses proposals."""
+        """Whether the algorithm uses proposals."""
         return bool(self._places)
 
     @property
     def loss(self) -> float:
-        """Return the squared error of the head that is fitted to all images."""
+        """Squared error of the head that is fitted to all images."""
         return self._fitted(None)[1]
 
     @property
     def records(self) -> int:
-        """Return the number of learning curve records so far, at most 1."""
+        """Number of learning curve records so far, at most 1."""
         return int(self.is_done and self._context.has_proposal_record)
 
     def advance(self) -> dict[str, Any] | None:
-        """Add some images."""
+        """Add the proposals of the next images."""
         places = self._places[self._next : self._next + _PICTURES_A_STEP]
         pictures = self._context.data.pictures.pictures
         for place, proposals in zip(places, self.proposals(places), strict=True):
@@ -106,7 +106,7 @@ class ProposalStage:
         return self._record() if self.records else None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         arrays: dict[str, Array] = {"next": np.array([self._next])}
         for fold, sums in enumerate(self._sums):
             arrays |= add_prefix(str(fold), sums.arrays())
@@ -118,11 +118,11 @@ class ProposalStage:
         self._sums = [sums_of(strip_prefix(str(fold), arrays)) for fold in range(len(self._sums))]
 
     def head(self, without: int | None = None) -> ProposalHead:
-        """Return the head fitted to all images, or to all except those of the fold `without`."""
+        """Return the head fitted to all images, or to those outside the fold `without`."""
         return self._fitted(without)[0]
 
     def proposals(self, places: Sequence[int]) -> list[Proposals]:
-        """Return the proposals of some images."""
+        """Return the proposed boxes of some images."""
 
         def proposals_of(place: int) -> Proposals:
             image = self._context.data.open_picture(place, SIDE)

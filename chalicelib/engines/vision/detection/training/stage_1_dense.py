@@ -1,4 +1,4 @@
-"""Trains the head, and measures it after every epoch."""
+"""Trains the dense head, and measures it after every epoch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VIEW_SECONDS = 0.045
 
 
 class DenseStage:
-    """Trains one head on some of the images; returns learning curve records only if requested."""
+    """Trains one dense head on some of the images."""
 
     def __init__(
         self,
@@ -51,27 +51,27 @@ class DenseStage:
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage."""
+        """Return the approximate time of the stage, in seconds on one core."""
         return self._views * VIEW_SECONDS if self._is_wanted() else 0.0
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         return self.run.share
 
     @property
     def is_done(self) -> bool:
-        """Return whether all epochs have ended, or the head is not needed."""
+        """Whether all epochs have ended, or the head is not needed."""
         return self.run.is_done or not self._is_wanted()
 
     def advance(self) -> dict[str, Any] | None:
-        """Train on some batches; raise TrainingFailed if the outputs are not finite."""
+        """Train on the next batches; raise TrainingFailed if the outputs are not finite."""
         if not self.run.advance(BATCHES_A_STEP):
             return None
         return None if self._first_record is None else self._record(self._first_record)
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         return self.run.arrays()
 
     def restore(self, arrays: Mapping[str, Array]) -> None:

@@ -1,4 +1,4 @@
-"""Computes features of the boxes in the training part, for the second look."""
+"""Computes features of annotated boxes in the training part, for the second look."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CROPS_A_STEP = 40
 
 
 class CropStage:
-    """Computes features of boxes with known labels, evenly over the labels."""
+    """Computes features of boxes with known labels, about the same number for each label."""
 
     def __init__(self, context: DetectionContext, is_wanted: Callable[[], bool]) -> None:
         """Prepare the stage.
@@ -45,21 +45,21 @@ class CropStage:
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage."""
+        """Return the approximate time of the stage, in seconds on one core."""
         return float(self._ends[-1]) * CROP_SECONDS if self._is_wanted() else 0.0
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         return self._next / len(self._places)
 
     @property
     def is_done(self) -> bool:
-        """Return whether every selected crop has features, or none is needed."""
+        """Whether every selected crop has features, or no crops are needed."""
         return not self._is_wanted() or self._next >= len(self._places)
 
     def advance(self) -> dict[str, Any] | None:
-        """Compute features of the crops of some images."""
+        """Compute features of the crops of the next images."""
         done = int(self._ends[self._next - 1]) if self._next else 0
         last = int(np.searchsorted(self._ends, done + _CROPS_A_STEP)) + 1
         places = self._places[self._next : last]
@@ -69,7 +69,7 @@ class CropStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         rows = [np.empty((0, CROP_VALUES), np.float32), *self._rows]
         return {"rows": np.concatenate(rows), "next": np.array([self._next])}
 
@@ -79,7 +79,7 @@ class CropStage:
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 
     def head(self, places: Sequence[int]) -> CropHead | None:
-        """Return a head trained on the crops of some images; None without crops."""
+        """Fit a head to the crops of some images; None without crops."""
         wanted = set(places)
         chosen = [index for index, place in enumerate(self._places) if place in wanted]
         if not chosen:

@@ -1,8 +1,8 @@
-"""Detects objects in training images, by heads that were not trained on them.
+"""Tries detection methods on training images, with heads that were not trained on these.
 
-The training part is split into three folds. A head that was trained without a fold detects objects
-in this fold, with each tested method. The results give the gain of each method. If too few images
-are held out, they also calibrate the model.
+The training part is split into three folds. For each fold, heads are trained on the other folds.
+They detect objects in the fold with each method. The results show the gain of each method. They
+also calibrate the model if too few images are held out.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ _PICTURES_A_STEP = 4
 
 
 def always() -> bool:
-    """Return that a stage is needed."""
+    """Return True: the default for heads that are always needed."""
     return True
 
 
 @dataclass(frozen=True)
 class FoldHeads:
-    """The heads that were trained without a fold."""
+    """The heads that were trained without the images of a fold."""
 
     dense: DenseStage
     proposals: ProposalStage
     is_wanted: Callable[[], bool] = always
-    """Returns whether a trial of them is needed; called before the trial begins."""
+    """Returns whether these heads must be tried; called before the trial begins."""
 
 
 class TrialStage:
@@ -66,7 +66,7 @@ class TrialStage:
             fold: images to train on and to detect in.
             heads: the heads of the fold, trained before this stage begins.
             find_way: returns the method; called when this stage begins.
-            cost: approximate cost per image, in seconds of one core.
+            cost: approximate time per image, in seconds on one core.
         """
         self._context = context
         self._fold = fold
@@ -81,26 +81,26 @@ class TrialStage:
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage."""
+        """Return the approximate time of the stage, in seconds on one core."""
         return len(self._fold.tested) * self._cost if self._heads.is_wanted() else 0.0
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         return len(self.answered) / len(self._fold.tested)
 
     @property
     def is_done(self) -> bool:
-        """Return whether every image is done, or the stage is not needed."""
+        """Whether every image is done, or the stage is not needed."""
         return self.is_answered or not self._heads.is_wanted()
 
     @property
     def is_answered(self) -> bool:
-        """Return whether the trial has a result for every image."""
+        """Whether the trial has a result for every image."""
         return len(self.answered) >= len(self._fold.tested)
 
     def advance(self) -> dict[str, Any] | None:
-        """Detect objects in some images."""
+        """Detect objects in the next images."""
         way = self._way = self._way or self._find_way()
         context, done = self._context, len(self.answered)
         places = self._fold.tested[done : done + _PICTURES_A_STEP]
@@ -115,7 +115,7 @@ class TrialStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         return evaluated_arrays(self.answered, len(self._context.labels))
 
     def restore(self, arrays: Mapping[str, Array]) -> None:

@@ -1,4 +1,4 @@
-"""Measures the finished model on held-out images, and reviews all images for the report."""
+"""Measures the finished model on held-out images, and compares all images with its detections."""
 
 from __future__ import annotations
 
@@ -67,26 +67,26 @@ class ReviewStage:
 
     @property
     def seconds(self) -> float:
-        """Return the approximate cost of the stage."""
+        """Return the approximate time of the stage, in seconds on one core."""
         return len(self.places) * VIEW_SECONDS + len(self._context.tested) * CROPS_SECONDS
 
     @property
     def share(self) -> float:
-        """Return the progress, 0 to 1."""
+        """Progress of the stage, 0 to 1."""
         return len(self._pooled) / max(1, len(self.places))
 
     @property
     def is_done(self) -> bool:
-        """Return whether every image is reviewed."""
+        """Whether every image has been processed."""
         return len(self._pooled) >= len(self.places)
 
     @property
     def pooled(self) -> Singles:
-        """Return the mean of each reviewed image's coarsest map, float32, shape (places, 480)."""
+        """Mean of each processed image's coarsest feature map, float32, shape (images, 480)."""
         return np.array(self._pooled, np.float32).reshape(-1, CHANNELS[-1])
 
     def advance(self) -> dict[str, Any] | None:
-        """Review some images."""
+        """Detect objects in the next images."""
         way = self._way = self._way or self._find_way()
         places = self._next_places(way)
         threads = max(1, self._context.options.threads)
@@ -113,7 +113,7 @@ class ReviewStage:
         return None
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the state as arrays, from which `restore` resumes."""
+        """Return the state as arrays; `restore` resumes from them."""
         text = np.frombuffer(json.dumps(self.suspicions).encode(), np.uint8)
         evaluated = add_prefix(
             "judged", evaluated_arrays(self.evaluated, len(self._context.labels))

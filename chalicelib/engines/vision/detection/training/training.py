@@ -1,4 +1,4 @@
-"""Trains a detection model in stages, which another process can resume."""
+"""Trains a detection model in stages. Another process can resume an interrupted training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _VERSION = 5
 
 
 class DetectionTraining:
-    """Trains a detector; a VisionTraining."""
+    """A `VisionTraining` of a detection model."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class DetectionTraining:
         return VisionStep(self._share(), record)
 
     def save(self) -> bytes:
-        """Return the state from which another process can resume."""
+        """Return the state of the training; another process can resume from it."""
         arrays: dict[str, Array] = {}
         for number, stage in enumerate(self._stages):
             if stage.share > 0:

@@ -1,4 +1,4 @@
-"""Decides which methods are tested on folds, and uses the results."""
+"""Decides which detection methods are tried on folds, and which ones the model uses."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ _BEHIND = 0.1
 
 
 class Trials:
-    """The folds of a training, and the results of their stages.
+    """The trials of detection methods on the folds of a training, with their results.
 
-    Proposals are tried first, then the dense head, mirror images, both sources of boxes together,
-    and the second look with the chosen method.
+    The methods are tried in this order: proposals, the dense head, mirror images, proposals
+    together with the dense head, and a second look with the best method so far.
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
@@ -71,7 +71,7 @@ class Trials:
 
         Args:
             context: context of the training.
-            dense: the head of the model, which is trained after the trials.
+            dense: the dense head of the model, which is trained after the trials.
         """
         self._context = context
         folds, wanted = trial_folds(context), _wanted_folds(context)
@@ -98,27 +98,27 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Return the gain by mirror images; None if they were not tested."""
+        """Gain of mirror images; None if they were not tried."""
         return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Return the gain by a second look; None if it was not tested."""
+        """Gain of a second look; None if it was not tried."""
         return self._compared(self._once, self._twice)
 
     @cached_property
     def dense_gain(self) -> Compared | None:
-        """Return the gain of the dense head over proposals; None if it was not tested."""
+        """Gain of the dense head over proposals; None if it was not tried."""
         return self._compared(self._proposed[: len(self._plain)], self._with_dense)
 
     @property
     def proposals_value(self) -> float | None:
-        """Return the mean AP of proposals on all folds; None without proposals or folds."""
+        """Mean AP of proposals on all folds; None without proposals or folds."""
         return self._value(self._proposed)
 
     @property
     def needs_dense(self) -> bool:
-        """Return whether the model's dense head is trained; final when the trials are done."""
+        """Whether the model's dense head must be trained; certain only after all trials."""
         if self._context.options.has_named_epochs:
             return True
         if all(stage.is_done for stage in self.stages):
@@ -127,7 +127,7 @@ class Trials:
 
     @cached_property
     def way(self) -> AnswerWay:
-        """Return the detection method of the model, with all options that are worth their cost."""
+        """Detection method of the model, with all options that are worth their cost."""
         if self.proposals.has_heads and not self._gains:
             return AnswerWay(proposal_head=self.proposals.head(), is_dense=False)
         head = None
@@ -164,11 +164,11 @@ class Trials:
 
     @property
     def _gains(self) -> bool:
-        """Return whether the dense head, alone or with proposals, is better than proposals."""
+        """Whether the dense head, alone or with proposals, is clearly better than proposals."""
         return self.dense_gain is not None and self.dense_gain.is_large
 
     def _may_gain(self) -> bool:
-        """Return whether a dense head may be worth testing, by the results so far."""
+        """Return whether it is worth trying a dense head, according to the results so far."""
         if self._context.options.has_named_epochs or not self.proposals.has_heads:
             return True
         if not all(trial.is_done for trial in self._proposed):
@@ -188,7 +188,11 @@ class Trials:
         return ours < (self._value(self._proposed[:1]) or 0.0) - _BEHIND
 
     def _wants_fold(self, number: int) -> Callable[[], bool]:
-        """Return a function that returns whether to test the dense head on a fold."""
+        """Return a function that decides whether the dense head is tried on a fold.
+
+        Args:
+            number: number of the fold.
+        """
 
         def wants() -> bool:
             if not number or self._context.options.has_named_epochs:
@@ -240,7 +244,11 @@ class Trials:
         return lambda: AnswerWay(proposal_head=self.proposals.head(number), is_dense=False)
 
     def _aligned(self, number: int | None) -> ProposalHead:
-        """Return the head that was fitted without a fold, on the scale of the dense head."""
+        """Return a proposal head whose scores are on the scale of the dense head.
+
+        Args:
+            number: the head fitted without this fold; None for the head fitted to all images.
+        """
         own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
         return self.proposals.head(number).aligned(own, other)
 
@@ -250,7 +258,7 @@ class Trials:
     def _compared(
         self, before: Sequence[TrialStage], after: Sequence[TrialStage]
     ) -> Compared | None:
-        """Compare two methods on the same folds; None if one was not tested on all folds."""
+        """Compare two methods on the same folds; None if one was not tried on all folds."""
         if not after or not all(trial.is_answered for trial in (*before, *after)):
             return None
         count, seed = len(self._context.labels), self._context.options.seed

@@ -1,4 +1,4 @@
-"""Detection methods, and detection in images of a training."""
+"""Detection methods, and their use on images of a training."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerWay:
-    """A detection method; by default, the dense head uses the image once, as it is."""
+    """A detection method. By default, the dense head is used once for each image."""
 
     is_mirrored: bool = False
-    """Whether the dense head uses the mirror image too."""
+    """Whether the dense head also uses the mirror image."""
     crop_head: CropHead | None = None
-    """Classifies boxes a second time; None if boxes are classified once."""
+    """Head that classifies crops of the boxes; None without a second look."""
     proposal_head: ProposalHead | None = None
-    """Labels boxes of the shipped detector; None if those are not used."""
+    """Head that labels proposed boxes; None if proposals are not used."""
     is_dense: bool = True
     """Whether the dense head is used."""
 
@@ -53,11 +53,11 @@ def found_objects(
     way_of: Callable[[int], AnswerWay],
     propose: Callable[[Sequence[int]], Sequence[Proposals]],
 ) -> list[DetectedObjects]:
-    """Return the objects of training images as a served model would detect them.
+    """Detect objects in training images, in the same way as a finished model.
 
     Args:
         context: context of the training.
-        evaluator: evaluator with the head.
+        evaluator: evaluator with the dense head.
         places: indexes of the images.
         way_of: returns the method for an image, by its index.
         propose: returns the proposed boxes of images.

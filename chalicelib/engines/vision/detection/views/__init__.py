@@ -1,1 +1,1 @@
-"""Views of an image, their features, crops, and augmentation."""
+"""Views of an image: their features, crops, and augmentation."""

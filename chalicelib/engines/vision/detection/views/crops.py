@@ -1,4 +1,4 @@
-"""Crops of single boxes, and their EfficientNet-Lite2 features."""
+"""Crops boxes out of an image, and computes their features with EfficientNet-Lite2."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
-    """Return features of each box of an image, of length 1, float32, shape (boxes, 1280).
+    """Return features of each box of an image, each of length 1, float32, shape (boxes, 1280).
 
     Args:
         backbones: the installed networks.

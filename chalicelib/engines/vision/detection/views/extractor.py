@@ -1,4 +1,4 @@
-"""Computes rows of features for views of an image, with two frozen networks."""
+"""Computes the features of views of an image, with two frozen networks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _REVISION = 1
 
 
 class DetectionExtractor:
-    """Computes features of whole images and, for augmentation, mirror images and random views."""
+    """Computes features of whole images; for augmentation, also of mirrored and random views."""
 
     name = "detection"
     shard_rows: ClassVar[int] = 8
@@ -52,7 +52,7 @@ class DetectionExtractor:
 
     @property
     def version(self) -> str:
-        """Return 12 hex digits of a digest over everything that affects the features."""
+        """Return 12 hex digits that change with anything that affects the features."""
         facts = {
             "revision": _REVISION,
             "backbones": [self._backbones.facts(name).sha256 for name in BACKBONES],
@@ -64,11 +64,11 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return the number of views that a training uses of an image of this size."""
+        """Return how many views of an image of this size, in pixels, a training uses."""
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
@@ -94,11 +94,11 @@ class RetailExtractor(DetectionExtractor):
 
     @property
     def least_side(self) -> int:
-        """Return the minimum length of the shorter side of a decoded image, in pixels."""
+        """Smallest shorter side of a decoded image, in pixels."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return the number of views that a training uses of an image of this size."""
+        """Return how many views of an image of this size, in pixels, a training uses."""
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:

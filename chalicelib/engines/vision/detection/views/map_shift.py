@@ -1,4 +1,4 @@
-"""Shifts the features of an image as an augmentation, without running the networks again.
+"""Shifts the feature maps of an image, an augmentation that needs no run of the networks.
 
 A head would memorise images that are used repeatedly. So their feature maps and boxes are shifted
 by whole cells of the coarsest map.
@@ -26,14 +26,14 @@ FARTHEST = 3
 
 @dataclass(frozen=True)
 class MapShift:
-    """The shift of one view in one epoch."""
+    """The shift of the feature maps of a view in one epoch."""
 
     down: int
-    """In cells of the coarsest map."""
+    """Shift downwards, in cells of the coarsest map."""
     right: int
 
     def maps(self, maps: Maps) -> Maps:
-        """Shift the maps of a view; new cells at the border are zero."""
+        """Shift the feature maps of a view; new cells at the border are zero."""
         fine, middle, coarse = CELLS
         return Maps(
             self._moved(maps.fine, fine),

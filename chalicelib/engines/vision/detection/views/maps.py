@@ -1,7 +1,7 @@
-"""Layout of the features of one view in a row of numbers.
+"""Layout of the features of one view, which are stored as one row of numbers.
 
-A row has three maps, the finest first. Each is (cells, cells, channels); channels are last, so that
-a projection is one matrix product.
+A row contains three feature maps, the finest first. Each has shape (cells, cells, channels).
+Channels are last, so that a projection is one matrix product.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROW_VALUES = sum(cells * cells * width for cells, width in zip(CELLS, CHANNELS, 
 
 @dataclass(frozen=True)
 class Maps:
-    """The maps of one view, each float, shape (cells * cells, channels), row by row."""
+    """The feature maps of one view, each float, shape (cells * cells, channels), row by row."""
 
     fine: Singles
     """52 x 52 cells, 176 channels."""
@@ -40,7 +40,7 @@ class Maps:
 
 
 def maps_of(row: Halves) -> Maps:
-    """Return the maps of a row, float16, shape (ROW_VALUES,), as float32.
+    """Convert a stored row, float16, shape (ROW_VALUES,), to feature maps in float32.
 
     Raises:
         ValueError: the row has another length.

@@ -1,4 +1,4 @@
-"""Views of an image: the part they show, its position in the view, and conversion of boxes.
+"""Views of an image: which part they show, and how to convert boxes.
 
 A view depends only on the image's digest, its size and the view's number.
 """
@@ -30,18 +30,18 @@ _JITTER = (0.7, 1.3)
 
 @dataclass(frozen=True)
 class ImageView:
-    """Shows a part of an image in a square of 416 pixels; the rest of the square is grey."""
+    """A square of 416 pixels that shows a part of an image; the rest of the square is grey."""
 
     source: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom of the part, as fractions of the image's width and height."""
     target: tuple[int, int, int, int] = (0, 0, SIDE, SIDE)
-    """Left, top, right, bottom of its place, in pixels of the view."""
+    """Left, top, right, bottom of the area in which the part is shown, in pixels of the view."""
     is_mirrored: bool = False
     """Whether the whole view is mirrored, left to right."""
     brightness: float = 1.0
-    """Factor of all values."""
+    """Factor of all pixel values."""
     contrast: float = 1.0
-    """Factor of the distance to the mean grey."""
+    """Factor of the distance of all pixel values from the mean grey."""
 
     def to_view(self, boxes: Doubles, width: int, height: int) -> Doubles:
         """Convert boxes from the image to the view, without clipping.
@@ -76,7 +76,7 @@ class ImageView:
 
 
 def augmented_view(digest: bytes, number: int) -> ImageView:
-    """Return a view: 0 is the image, 1 its mirror image, others are random parts.
+    """Return a view for training: 0 is the image, 1 its mirror image, others are random parts.
 
     Args:
         digest: digest of the image file, 16 bytes.
@@ -102,7 +102,10 @@ def augmented_view(digest: bytes, number: int) -> ImageView:
 
 
 def tiled_views(width: int, height: int) -> list[ImageView]:
-    """Return the whole image, then up to 16 overlapping tiles, cut from a copy of 1250 pixels."""
+    """Return the whole image, then up to 16 overlapping tiles.
+
+    Tiles are cut from a copy of the image, scaled to 1,250 pixels.
+    """
     scale = TILED_SIDE / max(width, height)
     columns = _tile_spans(width * scale)
     rows = _tile_spans(height * scale)
