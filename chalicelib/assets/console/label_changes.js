@@ -5,9 +5,15 @@ import { call, readAll } from "./api.js";
 const POLL_MILLISECONDS = 700;
 // The service warns of boxes that are narrower or lower.
 const TINY_SIDE = 4;
-// Words that models read, as the service counts them: Han and kana are one word each.
+// Words that models read, as the service counts them: Han and kana are one word each. Python has other white space
+// than JavaScript.
 const READ_WORDS = 1200;
-const WORD = /[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,60}/g;
+const SINGLE = String.raw`\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff`;
+const MORE_SPACE = String.fromCharCode(0x1c, 0x1d, 0x1e, 0x1f, 0x85);
+const WORD = new RegExp(
+  String.raw`[${SINGLE}]|(?:\ufeff|[^\s${MORE_SPACE}\u3040-\u30ff\u3400-\u9fff]){1,60}`,
+  "gu",
+);
 const MAX_EXAMPLES = 1_000_000,
   PAGE = 100,
   MAX_CORRECTIONS = 10_000;

@@ -30,14 +30,15 @@ export async function listZip(file) {
   for (let at = 0; at + ENTRY_BYTES <= size && data.getUint32(at, true) === ENTRY;) {
     const nameSize = data.getUint16(at + 28, true),
       extraSize = data.getUint16(at + 30, true);
-    const path = decodeName(new Uint8Array(data.buffer, at + ENTRY_BYTES, nameSize));
+    const name = decodeName(new Uint8Array(data.buffer, at + ENTRY_BYTES, nameSize));
+    const path = cleanPath(name);
     const entry = {
       isEncrypted: Boolean(data.getUint16(at + 8, true) & ENCRYPTED),
       method: data.getUint16(at + 10, true),
       ...readSizes(data, at, at + ENTRY_BYTES + nameSize, extraSize),
       shift,
     };
-    if (!path.endsWith("/") && !JUNK.test(path)) found.push({ path, open: () => extract(file, entry, path) });
+    if (!name.endsWith("/") && !JUNK.test(path)) found.push({ path, open: () => extract(file, entry, path) });
     at += ENTRY_BYTES + nameSize + extraSize + data.getUint16(at + 32, true);
   }
   return found;
@@ -63,6 +64,13 @@ async function findDirectory(file) {
   return { start, size, shift: start - offset };
 }
 
+/** Remove empty and "." steps, as the service does. */
+const cleanPath = (name) =>
+  name
+    .split("/")
+    .filter((step) => !["", "."].includes(step))
+    .join("/");
+
 /** Decode a file name: some tools write UTF-8 without the flag, others the system's encoding. */
 function decodeName(raw) {
   let name;
@@ -71,7 +79,7 @@ function decodeName(raw) {
   } catch {
     name = new TextDecoder("windows-1252").decode(raw);
   }
-  return name.replaceAll("\\", "/").replace(/^\/+/, "");
+  return name.replaceAll("\\", "/");
 }
 
 /** Read sizes and offset of an entry; values that need 64 bits are in an extra field. */

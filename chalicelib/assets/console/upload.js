@@ -83,7 +83,7 @@ export function ReadingState({ reading: { file, found, sent, error, again } }) {
       sent !== null &&
       html`<${Progress} value=${sent} label=${sent < 1 ? t("upload.sending") : t("upload.checking")} />`
     }
-    ${error && !found && html`<${Problem} error=${error} />`}
+    ${error && !found?.refusal && html`<${Problem} error=${error} />`}
     ${
       error &&
       !found &&

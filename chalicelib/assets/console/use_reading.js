@@ -1,7 +1,7 @@
 // Reads a chosen file or folder: sends it once, and validates it again with each change of the options.
 
 import { useRef, useState } from "./hooks.module.js";
-import { call, uploadIfLarge } from "./api.js";
+import { call, CallError, uploadIfLarge } from "./api.js";
 import { MAX_BYTES, zipFiles } from "./folder.js";
 import { fieldsOf } from "./reading.js";
 import { familyOf } from "./ui.js";
@@ -74,7 +74,9 @@ export function useReading(isRead = () => true, collect = () => null) {
     const set = (change) => mine === latest.current && setState((old) => ({ ...old, ...change }));
     try {
       set({ sent: 0, error: null });
-      const packed = await zipFiles(await listZip(file), (sent) => set({ sent }), {
+      const files = await listZip(file);
+      if (!files.some(({ path }) => isLeftOut(path))) throw new CallError(t("upload.noneLeftOut"));
+      const packed = await zipFiles(files, (sent) => set({ sent }), {
         shrink: (one) => one,
         isPacked: (path) => !isLeftOut(path),
       });
@@ -82,7 +84,7 @@ export function useReading(isRead = () => true, collect = () => null) {
       if (mine === latest.current)
         await read(new File([packed], file.name, { type: packed.type }), type, options);
     } catch (error) {
-      set({ error, found: null, sent: null });
+      set({ error, sent: null });
     }
   };
   return {

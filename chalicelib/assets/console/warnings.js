@@ -15,6 +15,8 @@ const SPLIT = /^(train|valid|val|test)/i;
 const TABLE = /\.csv$/i;
 // Texts with several labels are found in the page, so only in datasets of up to this many examples.
 const MAX_COMPARED = 20_000;
+const CONTROL = /\p{Cc}/gu;
+const SHOWN_CHARACTERS = 100;
 // As the service splits them: the semicolon of an HTML entity separates nothing.
 const LISTED = /(?<!&(?:amp|lt|gt|quot|#39));|\|/;
 
@@ -185,9 +187,18 @@ function leaveOutExamples({ code }, { found, setRemovals, isNew }) {
   ];
 }
 
+/** Return a path as the service shows it: printable, and with only its end if it is long. */
+function shownPath(path) {
+  const shown = [...path.replace(CONTROL, "\ufffd")];
+  return shown.length > SHOWN_CHARACTERS ? `…${shown.slice(1 - SHOWN_CHARACTERS).join("")}` : shown.join("");
+}
+
 /** Leave the images that a warning lists out of the archive; a place is a path, or `path: label`. */
 function leaveOutImages({ places }, { found, leaveOut }) {
-  const isListed = (path) => places.some((place) => place === path || place.startsWith(`${path}: `));
+  const isListed = (path) => {
+    const shown = shownPath(path);
+    return places.some((place) => place === shown || place.startsWith(`${shown}: `));
+  };
   return [
     {
       text: t("fix.images", { count: places.length }),

@@ -147,6 +147,8 @@ export const FILE_WORDS = {
   "upload.name": "Dataset name",
   "upload.noFiles":
     "This folder contains no images or annotations. Choose one with a subfolder of images per label.",
+  "upload.noneLeftOut":
+    "No file of the archive has a listed path. Remove the images, then choose the file again.",
   "upload.rejections": "{count} rejected",
   "upload.sending": "Uploading",
   "upload.title": "Upload data",

@@ -8,6 +8,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
+from chalicelib.domain.datasets.windows import is_cut
 from tests.boxes import BOXES, coco, pictures
 from tests.formats.drawn import encoded, noise
 from tests.live import SHOP
@@ -269,6 +270,53 @@ def test_images_with_cut_boxes_are_left_out(console, newcomer):
     console.errors.clear()  # the browser reports that the archive has no folders of labels
 
 
+def test_images_with_unusual_paths_are_left_out(console, newcomer):
+    """Paths longer than the service shows, and with steps that mean nothing, are found."""
+    folder = f"./{'very ' * 20}long//"
+    boxes = {
+        f"{folder}{name}": [circle, a_box("square", 44, 8, 74, 38) if place < 2 else square]
+        for place, (name, [circle, square]) in enumerate(BOXES.items())
+    }
+    files = {f"{folder}{name}": content for name, content in pictures().items()}
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    listed = json.dumps(coco(boxes)).encode()
+    drop(console, "boxes.zip", make_zip({**files, "instances.json": listed}))
+    page.get_by_label("Dataset type").select_option("image-detection")
+    page.get_by_role("button", name="Leave out the 2 listed images").click()
+    expect(page.get_by_role("button", name="listed images")).to_have_count(0)
+    create(console, caller)
+    assert labels_of(caller, "vision") == {"circle": 4, "square": 4}
+    console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
+def test_images_that_are_not_in_the_archive_are_reported(console, newcomer):
+    """If no file has a listed path, the page says so and keeps the preview."""
+
+    def rename(route):
+        """Answer with other places than the archive has."""
+        answer = route.fetch()
+        found = answer.json()
+        for warning in found.get("warnings", []):
+            warning["places"] = ["elsewhere.png"]
+        route.fulfill(response=answer, json=found)
+
+    boxes = {
+        name: [circle, a_box("square", 44, 8, 74, 38) if place < 2 else square]
+        for place, (name, [circle, square]) in enumerate(BOXES.items())
+    }
+    page = console.page
+    console.enter(newcomer(), "upload")
+    page.route("**/datasets/validate", rename)
+    listed = json.dumps(coco(boxes)).encode()
+    drop(console, "boxes.zip", make_zip({**pictures(), "instances.json": listed}))
+    page.get_by_label("Dataset type").select_option("image-detection")
+    page.get_by_role("button", name="Leave out the 1 listed images").click()
+    expect(page.get_by_role("alert")).to_contain_text("No file of the archive has a listed path")
+    expect(page.get_by_role("button", name="Create the dataset")).to_be_enabled()
+    console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
 def test_part_of_a_dataset_is_left_out(console, newcomer):
     """Of folders such as train and test, one can be left out."""
     files = {
@@ -302,6 +350,28 @@ def test_joined_cells_mixed_encodings_and_long_texts_are_fixed_by_buttons(consol
     expect(page.get_by_role("button", name="Use only columns 1 and 3")).to_have_count(0)
     create(console, caller)
     assert labels_of(caller, "language") == {"a": 14, "b": 15}
+
+
+def test_words_are_counted_as_the_service_counts_them(console, newcomer):
+    """Of texts just below and above the limit, the page removes those that the service cuts."""
+    # With the number of their words.
+    units = {"word": 1, "語": 1, "か語": 2, "x" * 61: 2, "🙂" * 31: 1, "🙂" * 61: 2}
+    units |= {"a\x85b": 2, "a\x1cb": 2, "a\ufeffb": 1}
+    texts = []
+    for unit, count in units.items():
+        start = " ".join([unit] * 20)
+        texts += [f"{start} {' '.join('a' * (left - 20 * count))}" for left in (1_200, 1_201)]
+    assert [is_cut(text) for text in texts] == [False, True] * len(units)
+    rows = [{"text": text, "label": "ab"[n // 2 % 2]} for n, text in enumerate(texts)]
+    caller, page = newcomer(), console.page
+    console.enter(caller, "upload")
+    drop(console, "long.json", json.dumps(rows).encode())
+    page.get_by_role("button", name="Leave these texts out").click()
+    create(console, caller)
+    browse = f"/v2/language/datasets/{page.url.rsplit('/', 1)[1]}/browse"
+    stays = {one["name"] for one in caller.get(browse, count=100).ok()["data"]}
+    wrong = [unit for unit, short in zip(units, texts[::2], strict=True) if short not in stays]
+    assert (wrong, len(stays)) == ([], len(units))
 
 
 def test_labels_of_a_table_are_split(console, newcomer):
