@@ -15,9 +15,10 @@ const LEAST_DECISIONS = 20;
 export function Adjust({ adjustment, labels, variables, onStarted }) {
   const [file, setFile] = useState(null);
   const [rate, setRate] = useState("");
+  const [withFeedback, setWithFeedback] = useState(false);
   const send = async (chosen) => {
     const source = await uploadIfLarge(chosen);
-    const fields = { outOfDomainRate: rate, ...source.fields };
+    const fields = { outOfDomainRate: rate, ...(withFeedback && { withFeedback: "true" }), ...source.fields };
     await call("adjust", { variables, fields, file: source.file });
     await onStarted();
   };
@@ -45,6 +46,13 @@ export function Adjust({ adjustment, labels, variables, onStarted }) {
           />
         <//>
       </div>
+      <label>
+        <input
+          type="checkbox"
+          checked=${withFeedback}
+          onChange=${(e) => setWithFeedback(e.target.checked)}
+        /> ${t("adjust.withFeedback")}
+      </label>
       <${Action} disabled=${!file} run=${() => send(file)}>${t("adjust.start")}<//>
       ${
         adjustment?.nearest?.length > 0 &&
@@ -61,10 +69,10 @@ const shown = ({ value, low, high }) =>
 function Effect({ of }) {
   if (of.startedWithout)
     return html`<p class="notice warn">${t("adjust.without", { version: of.startedWithout })}</p>`;
-  const { labelled, outOfDomain, unlabelled, rejectedBefore, rejectedAfter } = of;
+  const { labelled, outOfDomain, unlabelled, feedback, rejectedBefore, rejectedAfter } = of;
   const counts = { labelled: number(labelled), outside: number(outOfDomain), unlabelled: number(unlabelled) };
   return html`
-    <p>${t("adjust.counts", counts)}</p>
+    <p>${t("adjust.counts", counts)} ${feedback > 0 && t("adjust.fromFeedback", { count: number(feedback) })}</p>
     ${
       rejectedAfter &&
       html`<p>${t("adjust.rejected", { before: shown(rejectedBefore), after: shown(rejectedAfter) })}</p>`

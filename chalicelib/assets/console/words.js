@@ -11,6 +11,7 @@ const ENGLISH = {
   "adjust.decide": "Decision about {text}",
   "adjust.decision": "Your decision",
   "adjust.file": "Texts of users",
+  "adjust.fromFeedback": "{count} of them are feedback.",
   "adjust.lead":
     "Send texts as users write them, in the columns text and label: at least {least} with a label of the model or " +
     "out-of-domain. The model is not trained again; the result is a version.",
@@ -23,6 +24,7 @@ const ENGLISH = {
   "adjust.start": "Adjust the model",
   "adjust.text": "Text",
   "adjust.title": "Adjust to texts of users",
+  "adjust.withFeedback": "Also use the feedback examples of the model's dataset",
   "adjust.without": "The last training started without the adjustment of version {version}.",
   "boxes.add": "New box",
   "boxes.cancel": "Cancel",

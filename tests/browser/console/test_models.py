@@ -111,7 +111,7 @@ def test_model_is_adjusted_by_decisions_about_texts(console, owner, model):
     ]
     rate = {"value": 0.2, "low": 0.15, "high": 0.25}
     adjustment = {
-        "labelled": 30, "outOfDomain": 12, "unlabelled": 210, "temperatureFactor": 1,
+        "labelled": 30, "outOfDomain": 12, "unlabelled": 210, "temperatureFactor": 1, "feedback": 7,
         "rejectedBefore": rate, "rejectedAfter": rate, "outOfDomainRate": 0.1, "nearest": nearest,
     }  # fmt: skip
     card = owner.get(f"/v2/language/models/{model}/card").ok()
@@ -124,6 +124,7 @@ def test_model_is_adjusted_by_decisions_about_texts(console, owner, model):
     ))  # fmt: skip
     console.enter(owner, f"model/language/{model}")
     expect(page.get_by_text("30 labelled, 12 out-of-domain and 210 unlabelled")).to_be_visible()
+    expect(page.get_by_text("7 of them are feedback")).to_be_visible()
     again = page.get_by_role("button", name="Adjust with")
     expect(again).to_be_disabled()
     for n in range(20):
@@ -135,6 +136,24 @@ def test_model_is_adjusted_by_decisions_about_texts(console, owner, model):
         again.click()
     assert b'"where is it 0","refund"' in sent[0]
     assert b'"where is it 19","out-of-domain"' in sent[0]
+    assert b"withFeedback" not in sent[0]
+
+
+def test_an_adjustment_uses_feedback_if_the_page_asks(console, owner, model):
+    """The checkbox of feedback examples is sent with the file."""
+    page, sent = console.page, []
+    path = f"**/v2/language/models/{model}"
+    page.route(f"{path}/adjust", lambda route: (
+        sent.append(route.request.post_data_buffer), route.fulfill(json={"modelId": model})
+    ))  # fmt: skip
+    console.enter(owner, f"model/language/{model}")
+    page.get_by_text("Adjust to texts of users").click()
+    file = {"name": "users.csv", "mimeType": "text/csv", "buffer": b"text,label\nwhere,delivery\n"}
+    page.get_by_label("Texts of users", exact=True).set_input_files(file)
+    page.get_by_label("Also use the feedback examples").check()
+    with page.expect_response(f"{path}/adjust"):
+        page.get_by_role("button", name="Adjust the model").click()
+    assert re.search(rb'name="withFeedback"\r\n\r\ntrue', sent[0])
 
 
 def test_labels_of_images_have_their_thresholds(console, live):
