@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from random import Random
-from typing import TYPE_CHECKING, Any
 
 from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure
@@ -22,9 +21,6 @@ from matplotlib.textpath import TextPath
 
 from bench.ocr_table_data import Cells
 from bench.ocr_table_metrics import GridText
-
-if TYPE_CHECKING:
-    Pen = Any
 
 ROWS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12)
 """Number of items of each of the ten invoices of a set."""

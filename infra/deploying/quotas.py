@@ -1,6 +1,6 @@
 """Quotas of AWS that the templates could exceed, measured with the parameters of a deployment.
 
-CloudFormation would fail half-way. The figures are those of the documentation on the date below. Of
+CloudFormation would fail half-way. The figures are those of the documentation of 2026-11-28. Of
 these quotas, AWS raises only the number of an API's resources on request.
 """
 
@@ -15,8 +15,6 @@ from typing import Any
 from infra.deploying.account import DeployError
 
 Template = Mapping[str, Any]
-# The date on which the quotas were read.
-QUOTAS_READ = "2026-11-28"
 # Pages with the quotas.
 PAGES = (
     "https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html",

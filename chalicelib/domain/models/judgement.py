@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Halves
 
-UNCERTAIN, UNLIKE, REPRESENTATIVE = "uncertain", "unlike", "representative"
 # Why a sample is worth labelling: the model may be wrong about it, it is unlike the training
 # examples, or it is similar to many samples that the model may be wrong about.
-REASONS = (UNCERTAIN, UNLIKE, REPRESENTATIVE)
+UNCERTAIN, UNLIKE, REPRESENTATIVE = "uncertain", "unlike", "representative"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,5 +37,5 @@ class Placing:
     score: float
     """Fraction of the model's expected wrong answers that labelling this sample would correct."""
     reason: str
-    """One of REASONS."""
+    """UNCERTAIN, UNLIKE or REPRESENTATIVE."""
     text: str | None = None

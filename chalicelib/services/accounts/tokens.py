@@ -147,14 +147,6 @@ class TokenService:
         token = self._access_token(claims["sub"], claims["key"], ends_at, claims["jti"])
         return Granted(token, seconds)
 
-    def authenticate(self, bearer_token: str) -> Account:
-        """Return the account of an access token.
-
-        Raises:
-            InvalidToken: the token is unknown, expired, revoked or of the wrong kind.
-        """
-        return self.find_caller(bearer_token).account
-
     def find_caller(
         self, bearer_token: str, name_model: Callable[[], str | None] = lambda: None
     ) -> ApiCaller:

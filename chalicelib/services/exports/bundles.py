@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
-    Golden = list[dict[str, Any]]
-
 # Written by the installation about itself; predictions do not read it.
 _NOT_EXPORTED = ("installed.json",)
 _LICENCES = ("LICENSE", "NOTICE")

@@ -1,7 +1,7 @@
 """Computes the vectors and features of an upload part by part, a few parts at a time.
 
 If all parts were queued at once, other jobs would have to wait. So each finished part n sends the
-message of part n + PARTS_AT_ONCE, as in a batch.
+message of part n + UPLOAD_PARTS_AT_ONCE, as in a batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from chalicelib.stores.models.run_parts import part_after
 
 # Queued parts of one upload. Fewer than of a batch, for whose result a caller waits; a training
 # that starts too early delegates what is missing.
-PARTS_AT_ONCE = 3
+UPLOAD_PARTS_AT_ONCE = 3
 
 # Computes the part of a job within the remaining seconds; returns whether this call completed it.
 EmbedPart = Callable[[EmbedJob, Callable[[], float]], bool]
@@ -53,7 +53,7 @@ class UploadPartService:
         job = features_job if dataset.family == VISION else embed_job
         try:
             waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
-            for part in waiting[:PARTS_AT_ONCE]:
+            for part in waiting[:UPLOAD_PARTS_AT_ONCE]:
                 self._queues.send(EMBED, job(dataset, part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
@@ -64,7 +64,7 @@ class UploadPartService:
         remaining_seconds: Callable[[], float],
         delivery: int = 1,
     ) -> None:
-        """Compute a part of an upload, and send the message of part n + PARTS_AT_ONCE.
+        """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE.
 
         Args:
             job: a job of `embed_job` or `features_job`.
@@ -80,6 +80,6 @@ class UploadPartService:
             return
         upload = PurePosixPath(job.part).parent.name
         left = self._parts.waiting(job.dataset_id, upload)
-        following = part_after(job.part, PARTS_AT_ONCE)
+        following = part_after(job.part, UPLOAD_PARTS_AT_ONCE)
         if job.part not in left and following in left:
             self._queues.send(EMBED, replace(job, part=following))

@@ -67,12 +67,6 @@ def has_lines_done(client: Client, batch_id: str, base: str = LANGUAGE) -> bool:
     return bool(client.get(f"{base}/batches/{batch_id}").ok["counts"]["done"])
 
 
-def has_saved(stack: LocalStack) -> bool:
-    """Return whether the stack has saved data, and not only made the folder."""
-    manifest = BackupFolder(stack.state.data).manifest()
-    return manifest is not None and bool(manifest.tables)
-
-
 def saved_at(stack: LocalStack) -> float:
     """Return when the last complete save was begun, in seconds since 1970; 0 for never."""
     manifest = BackupFolder(stack.state.data).manifest()

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -26,7 +26,6 @@ READS = {
     "extract_fields", "label_next", "usage",
 }  # fmt: skip
 COMMAND = (sys.executable, "-m", "presage", "mcp")
-Serve = Callable[..., Any]
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-PNG_START = b"\x89PNG\r\n\x1a\n"
 _PROGRAM = """
 import json, os, sys, time
 from chalicelib.formats.pictures.reading import check_picture

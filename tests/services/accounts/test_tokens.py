@@ -75,7 +75,7 @@ def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
 
     for name, token in {**bad, "a refresh token": granted.refresh_token}.items():
         with pytest.raises(InvalidToken):
-            world.tokens.authenticate(token)
+            world.tokens.find_caller(token)
         assert calls == [], name
     for name, token in {**bad, "an access token": granted.access_token}.items():
         with pytest.raises(InvalidGrant):
@@ -89,7 +89,7 @@ def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
         assert calls == [], name
     world.clock.advance(seconds=901)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
+        world.tokens.find_caller(granted.access_token)
     assert calls == []
 
 
@@ -101,7 +101,7 @@ def test_malformed_tokens_need_no_signing_key(world, monkeypatch):
 
     for text in texts:
         with pytest.raises(InvalidToken):
-            world.tokens.authenticate(text)
+            world.tokens.find_caller(text)
 
     assert fetched == []
 
@@ -122,10 +122,10 @@ def test_access_token_ends_with_the_assertion(world):
 
     assert granted.expires_in == 9
     world.clock.advance(seconds=9.5)
-    assert world.tokens.authenticate(granted.access_token)
+    assert world.tokens.find_caller(granted.access_token)
     world.clock.advance(seconds=0.2)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
+        world.tokens.find_caller(granted.access_token)
 
 
 def test_kinds_are_not_interchangeable(world):
@@ -133,13 +133,13 @@ def test_kinds_are_not_interchangeable(world):
     granted = world.offline()
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.refresh_token)
+        world.tokens.find_caller(granted.refresh_token)
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(granted.access_token)
     with pytest.raises(TokenNotFound):
         world.tokens.revoke(world.account, granted.access_token)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(world.sign())
+        world.tokens.find_caller(world.sign())
 
 
 def test_refresh_token_of_another_type_cannot_authenticate(world):
@@ -148,7 +148,7 @@ def test_refresh_token_of_another_type_cannot_authenticate(world):
     header = world.grant().access_token.split(".")[0]
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(f"{header}.{body}.{signature}")
+        world.tokens.find_caller(f"{header}.{body}.{signature}")
 
 
 @pytest.mark.parametrize("foreign", ["key", "issuer"])
@@ -160,7 +160,7 @@ def test_token_of_another_service_is_refused(world, foreign):
     issuer = "elsewhere" if foreign == "issuer" else world.settings.name
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(TokenSigner(key, issuer).sign(ACCESS, claims))
+        world.tokens.find_caller(TokenSigner(key, issuer).sign(ACCESS, claims))
 
 
 def test_refreshed_token_lives_a_minute(world):
@@ -169,10 +169,10 @@ def test_refreshed_token_lives_a_minute(world):
 
     assert (granted.expires_in, granted.refresh_token) == (60, None)
     world.clock.advance(seconds=59)
-    assert world.tokens.authenticate(granted.access_token) == world.account
+    assert world.tokens.find_caller(granted.access_token).account == world.account
     world.clock.advance(seconds=1)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
+        world.tokens.find_caller(granted.access_token)
 
 
 def test_valid_for_sets_the_life(world):
@@ -206,13 +206,13 @@ def test_reset_ends_all_tokens_of_the_old_key(world):
 
     for token in (old.access_token, minted.access_token):
         with pytest.raises(InvalidToken):
-            world.tokens.authenticate(token)
+            world.tokens.find_caller(token)
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(old.refresh_token)
     with pytest.raises(InvalidGrant):
         world.grant()
     assert list(RefreshTokenRow.scan()) == []
-    assert world.tokens.authenticate(world.grant(private_pem=world.other_private_pem).access_token)
+    assert world.tokens.find_caller(world.grant(private_pem=world.other_private_pem).access_token)
 
 
 def test_old_key_lives_through_the_overlap(world):
@@ -225,13 +225,13 @@ def test_old_key_lives_through_the_overlap(world):
 
     world.clock.advance(seconds=599)
     for granted in (old, new, minted, world.grant()):
-        assert world.tokens.authenticate(granted.access_token).account_id == "1"
+        assert world.tokens.find_caller(granted.access_token).account.account_id == "1"
 
     world.clock.advance(seconds=1)
-    assert world.tokens.authenticate(new.access_token)
+    assert world.tokens.find_caller(new.access_token)
     for granted in (old, minted):
         with pytest.raises(InvalidToken):
-            world.tokens.authenticate(granted.access_token)
+            world.tokens.find_caller(granted.access_token)
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(old.refresh_token)
     with pytest.raises(InvalidGrant):
@@ -245,7 +245,7 @@ def test_second_reset_ends_an_overlap(world):
     world.accounts.reset_key(EMAIL, 0, public_pem_of(world.other_private_pem))
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(old.access_token)
+        world.tokens.find_caller(old.access_token)
 
 
 def test_closed_account_has_no_tokens(world):
@@ -255,7 +255,7 @@ def test_closed_account_has_no_tokens(world):
     world.accounts.close(EMAIL)
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
+        world.tokens.find_caller(granted.access_token)
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(granted.refresh_token)
     with pytest.raises(InvalidGrant):
@@ -275,9 +275,9 @@ def test_revoked_refresh_token_takes_its_access_tokens_along(world):
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(granted.refresh_token)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(minted.access_token)
+        world.tokens.find_caller(minted.access_token)
     for living in (granted, others):
-        assert world.tokens.authenticate(living.access_token)
+        assert world.tokens.find_caller(living.access_token)
     with pytest.raises(TokenNotFound):
         world.tokens.revoke(world.account, granted.refresh_token)
 
@@ -313,7 +313,7 @@ def test_authenticate_reads_in_one_trip(world, monkeypatch, clients):
         return call(name, request)
 
     monkeypatch.setattr(clients.dynamodb, "_make_api_call", count)
-    world.tokens.authenticate(granted.access_token)
+    world.tokens.find_caller(granted.access_token)
     assert calls == [("GetItem", [True])]
-    world.tokens.authenticate(minted.access_token)
+    world.tokens.find_caller(minted.access_token)
     assert calls[1:] == [("BatchGetItem", [True, True])]

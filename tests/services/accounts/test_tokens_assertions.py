@@ -62,7 +62,7 @@ def is_granted(world, assertion) -> bool:
         granted = world.tokens.grant_assertion(assertion)
     except InvalidGrant:
         return False
-    assert world.tokens.authenticate(granted.access_token) == world.account
+    assert world.tokens.find_caller(granted.access_token).account == world.account
     return True
 
 
@@ -140,10 +140,10 @@ def test_huge_expiry_is_limited_to_thirty_days(world):
         assert granted.expires_in == 30 * DAY
 
     world.clock.advance(days=30, seconds=-1)
-    assert world.tokens.authenticate(granted.access_token)
+    assert world.tokens.find_caller(granted.access_token)
     world.clock.advance(seconds=1)
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(granted.access_token)
+        world.tokens.find_caller(granted.access_token)
 
 
 def raw_assertions(world):
@@ -229,7 +229,7 @@ def test_odd_texts_are_refused_everywhere(world):
         with pytest.raises(InvalidGrant):
             world.tokens.grant_refresh(text)
         with pytest.raises(InvalidToken):
-            world.tokens.authenticate(text)
+            world.tokens.find_caller(text)
         with pytest.raises(TokenNotFound):
             world.tokens.revoke(world.account, text)
 
@@ -254,7 +254,7 @@ SHARED = hypothesis_settings(
 @given(text=st.text(max_size=300), valid_for=JSON_VALUES)
 def test_any_text_is_refused_cleanly(world, text, valid_for):
     """Any text raises only the documented errors of the endpoint."""
-    for call in (world.tokens.grant_assertion, world.tokens.authenticate):
+    for call in (world.tokens.grant_assertion, world.tokens.find_caller):
         with pytest.raises((InvalidGrant, InvalidToken)):
             call(text)
     with pytest.raises((InvalidGrant, InvalidParameter)):
@@ -282,7 +282,7 @@ def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
     parts[place] = encode(raw)
 
     with pytest.raises(InvalidToken):
-        world.tokens.authenticate(".".join(parts))
+        world.tokens.find_caller(".".join(parts))
     with pytest.raises(InvalidGrant):
         world.tokens.grant_refresh(".".join(parts))
 

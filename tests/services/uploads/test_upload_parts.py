@@ -16,7 +16,7 @@ from tests.hops import OneWorker
 def view(world: World, monkeypatch: pytest.MonkeyPatch) -> DatasetView:
     """A dataset of nine parts, of which two may wait at a time."""
     monkeypatch.setattr(parts, "PART_TEXTS", 2)
-    monkeypatch.setattr(upload_parts, "PARTS_AT_ONCE", 2)
+    monkeypatch.setattr(upload_parts, "UPLOAD_PARTS_AT_ONCE", 2)
     return world.upload(some_rows({"book": 9, "cancel": 9}))
 
 

@@ -1,7 +1,5 @@
 """Zones that ICAO Doc 9303 publishes as examples, and pages whose lines were read from them."""
 
-from dataclasses import replace
-
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.mrz.deciding import decide
 from chalicelib.engines.ocr.mrz.formats import TD1, TD2, TD3
@@ -53,11 +51,6 @@ def page_of(rows, others=(), top=600):
     lines = [_line(text, 30, 40 * number) for number, text in enumerate(others, 1)]
     lines += [_line(text, 50, top + ROW_HEIGHT * number) for number, text in enumerate(rows)]
     return ReadPage(Page(1, 1000, 800, 1.0), 0, None, tuple(lines))
-
-
-def without_lines(page):
-    """Return a page on which nothing was read."""
-    return replace(page, lines=())
 
 
 def _line(text, left, top):

@@ -60,7 +60,7 @@ class StatementColumns:
 
     def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
         """Find the column headers: at least two of different kinds in one row."""
-        self._segments, self._pieces = segments, pieces
+        self._pieces = pieces
         known = [
             _Header(kind, segment.rect)
             for segment in segments
