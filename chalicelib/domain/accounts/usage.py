@@ -230,7 +230,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """The answer of a call that is still running, with the reservations that end with the call."""
+    """The exit stack of a running call, which releases counted calls if the call fails."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()

@@ -73,7 +73,7 @@ class KeyedCall:
     key: str
     request: str
     object_id: str
-    """String id reserved for the object that the call creates, or for the work that it does."""
+    """String id reserved for the call. It becomes the id of an object that the call creates."""
     began_at: datetime
     number: int = 0
     """Integer id reserved for the object that the call creates; 0 if it has no integer id."""
@@ -136,6 +136,6 @@ def began_at(now: datetime) -> datetime:
 
 
 def mark() -> str | None:
-    """Return the id that marks what this call writes; None without an idempotency key."""
+    """Return the id of the call, which is stored with its writes; None without idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

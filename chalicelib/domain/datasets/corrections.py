@@ -60,10 +60,9 @@ class CorrectionResult:
     skipped: int = 0
     """Number of suspects that were not changed, because they were corrected after the training."""
     correction_id: int = 0
-    """Id of the correction, unique in the dataset: the fence under which it was made. 0: no change.
-    """
+    """Id of the correction, unique in the dataset; 0 if nothing changed. It is a fence number."""
     created_at: datetime | None = None
-    """Time of the correction; None when nothing changed."""
+    """Time of the correction; None if nothing changed."""
     mark: str | None = None
     """Id of the call that made the correction; None for a call without an idempotency key."""
     examples: tuple[Example, ...] = ()

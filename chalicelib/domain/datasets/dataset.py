@@ -59,14 +59,14 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return the attributes in stored order, without trailing zeros."""
+        """Return the attributes in the order in which rows store them; three zeros are left out."""
         changes = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members
 
     @property
     def total(self) -> int:
-        """Return the examples of all sources; the `numExamples` of answers."""
+        """Return the number of examples from all sources, which is `numExamples` in answers."""
         return self.upload + self.feedback
 
     def count(self, source: str) -> int:
@@ -178,7 +178,7 @@ class DatasetView:
         return next((label for label in self.labels if label.label_id == label_id), None)
 
     def label_named(self, name: str) -> Label | None:
-        """Return a label by its present or a former name, in composed or decomposed characters."""
+        """Return the label with this present or former name, compared in normal form, or None."""
         names = {label.label_id: NamesOfLabel(label.name, label.former) for label in self.labels}
         found = ids_by_name(names).get(normal_form(name))
         return None if found is None else self.label(found)

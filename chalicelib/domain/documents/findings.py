@@ -91,9 +91,9 @@ class NamedTable:
     cell_entities: tuple[str | None, ...]
     """Entity of each cell: that of its column header, otherwise of its row header, or None."""
     row_entities: Mapping[int, str]
-    """Entity or text of each row's header, by row from 1; rows of headers are left out."""
+    """Entity or text of each row's header, by row from 1. Rows that are headers are left out."""
     column_entities: Mapping[int, str]
-    """Entity or text of each column's header, by column from 1; header columns are left out."""
+    """Entity or text of each column's header, by column from 1. Header columns are left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ class PlacedWidget:
 
     widget: FormWidget
     page_number: int
-    """From 1."""
+    """Number of the page, from 1."""
     box: PixelBox
-    """In pixels of the answer; 1, 1, 1, 1 outside the page."""
+    """Box of the field in pixels of the answer; 1, 1, 1, 1 if it is outside of the page."""
 
 
 def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:

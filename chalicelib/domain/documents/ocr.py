@@ -168,9 +168,9 @@ class PageSize:
     number: int
     """Number of the page, from 1."""
     width: int
-    """In pixels of the answer."""
+    """Width in pixels of the answer."""
     height: int
-    """In pixels of the answer."""
+    """Height in pixels of the answer."""
     image: str | None = None
     """Temporary URL of the page's image, if requested."""
 

@@ -236,7 +236,7 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return the mapping to the bent image of `width` x `height` pixels turned upside down."""
+        """Return this mapping for a bent image of this size that was rotated by 180°."""
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )

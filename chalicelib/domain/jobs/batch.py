@@ -183,8 +183,7 @@ class Batch:
     fence: int = 0
     """Fence number, which each worker that takes the lease increases. Older writes are refused."""
     attempts: int = 0
-    """Number of attempts at the current step. Steps come before the first and after the last part.
-    """
+    """Number of attempts at the current step, such as writing the result."""
     stalls: int = 0
     """How many times messages were sent again since the last part was answered."""
     lease_until: int = 0

@@ -25,7 +25,7 @@ class Comparison:
     """Accuracy of the first version, 0 to 1."""
     second_accuracy: float
     low: float
-    """Lower end of the 95 % confidence interval of (second accuracy - first accuracy), paired."""
+    """Lower end of the paired 95 % confidence interval of second accuracy minus first accuracy."""
     high: float
 
     @property

@@ -12,16 +12,19 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedExample:
-    """An example, and the prediction of a head that was not trained on it."""
+    """An example, and its prediction by a head that was not trained on it.
+
+    A multi-label image has one entry for each label that it has or that was predicted for it.
+    """
 
     example_id: int
-    """Id of the example; for a label that the image does not have, of its first example."""
+    """Id of the example; id of its first example if an image does not have the label."""
     expected: str | None
-    """Label of the example; None for a multi-label image that does not have the label."""
+    """Label of the example; None if a multi-label image does not have the predicted label."""
     predicted: str | None
-    """Predicted label or None. For multi-label images, None if this label is not predicted."""
+    """Predicted label; None if no label was predicted, or not this one of a multi-label image."""
     probability: float
-    """Probability of the most probable label; for multi-label images, of the label in question."""
+    """Highest probability of any label; for multi-label images, the probability of this label."""
 
     @property
     def is_right(self) -> bool:

@@ -96,7 +96,7 @@ class TrainingTexts:
         return replace(picked, available=len(self.texts))
 
     def _picked(self, kept: list[int]) -> TrainingTexts:
-        """Return only the texts with these indexes, which are ascending."""
+        """Return a copy that has only the texts with the indexes `kept`, which are ascending."""
         feedback = set(self.feedback_places)
         return replace(
             self,

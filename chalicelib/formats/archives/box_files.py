@@ -205,5 +205,5 @@ class BoxFiles:
 
 
 def shown_name(member: ZipMember) -> str:
-    """Return the name of an annotation file for messages, with its folder unless documented."""
+    """Return the path of a file for messages; for annotations.csv, only its name."""
     return ANNOTATIONS_NAME if is_annotations(member) else show_path(member.path)

@@ -114,7 +114,7 @@ class Sink:
     check: Callable[[], None]
     """Called between files; raises an error to stop the scan."""
     begin: Callable[[UploadScan], object] = lambda _: None
-    """Called before the first file with the result, which the scan fills afterwards."""
+    """Called with the empty result before the first file is read. The scan fills it later."""
 
 
 @dataclass

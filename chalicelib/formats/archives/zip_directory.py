@@ -178,7 +178,7 @@ class ZipEntry:
     """One entry of the directory."""
 
     index: int
-    """From 0, in the directory's order."""
+    """Position of the entry in the directory, from 0."""
     path: str
     """Path with "/" between folders; cleaned if `path_problem` is empty."""
     path_problem: str

@@ -43,7 +43,7 @@ class FreeNames:
         self._last: dict[str, int] = {}
 
     def take(self, name: str) -> str:
-        """Return an unused name that is similar to a name. Case is ignored."""
+        """Return a name, with a number added if it is in use. Case is ignored."""
         first, extension = _split(name)
         chosen, number = name, self._last.get(self._key(name), 1)
         while self._key(chosen) in self._taken:

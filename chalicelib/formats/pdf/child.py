@@ -4,12 +4,12 @@ PDFium is not thread-safe, rendering a page cannot be interrupted, and PDFs can 
 document gets a separate process with limited memory and time. It imports only the standard library
 and PDFium's bindings, and is started by process.py.
 
-Frames come in on standard input and go out on standard output: an unsigned 32-bit length
-(big-endian) and that many bytes. First a frame with the PDF, answered by {"pages": 3} or
-{"error": "password"}; then for each page {"page": 0, "pixels": true, "widgets": 0}, answered
-by {"width": ..., "height": ..., "lines": [...] or null, "rules": [...], "widgets": [...],
-"drawn": true}, where "drawn" means that a frame of RGB follows, and "widgets" has at most as many
-fields of the PDF's form as the request says.
+Requests come in on standard input, answers go out on standard output. Each is a frame: an unsigned
+32-bit length (big-endian), and as many bytes. The first request is the PDF. Its answer is
+{"pages": 3} or {"error": "password"}. The request for a page is {"page": 0, "pixels": true,
+"widgets": 0}. Its answer is {"width": ..., "height": ..., "lines": [...] or null, "rules": [...],
+"widgets": [...], "drawn": true}. In a request, "widgets" is the maximum number of form fields to
+return. If "drawn" is true, another frame with RGB pixels follows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Returns the order in which text with Hebrew or Arabic letters is read.
 
 Runs in the child process that reads PDFs (child.py); imports only the standard library. A page
-shows characters from left to right; this undoes the reordering of the Unicode bidirectional
-algorithm (UAX #9), of which the levels 0 to 2 are enough for a line of a page.
+shows characters from left to right. This module undoes the reordering of the Unicode bidirectional
+algorithm (UAX #9). A line of a page needs only the levels 0 to 2 of this algorithm.
 
 logical_order(["1", "2", " ", "b", "a"], True) -> [4, 3, 2, 0, 1]   where a and b are Hebrew
 """

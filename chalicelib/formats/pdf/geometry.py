@@ -32,7 +32,7 @@ class Raster(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """Return how many pixels of answers (200 dpi) the side of a raster pixel has."""
+        """Return the side of a raster pixel, in pixels of the answer (200 dpi)."""
         return PIXELS_PER_POINT / self.per_point
 
 

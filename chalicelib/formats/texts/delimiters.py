@@ -97,8 +97,8 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     """Return the survey of the delimiter that splits all rows into equally many cells.
 
-    It counts only if the documented delimiter does not fit: it occurs in few texts, or makes rows
-    of different widths, or splits numbers such as 4,50, so that labels begin with digits.
+    The result is None if there are several such delimiters, or if the documented delimiter fits. It
+    does not fit if it makes rows of different widths, or splits numbers such as 4,50.
 
     Args:
         old: survey of the documented delimiter.

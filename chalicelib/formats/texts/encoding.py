@@ -109,7 +109,7 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 def _name_unlikely_bytes(head: bytes) -> str:
     """Return the kind of a file without text, or of UTF-16 without byte order mark.
 
-    Zeros and control characters show both; the result is "" for other files.
+    Such files contain zeros or control characters. For other files, the result is "".
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""

@@ -103,7 +103,7 @@ class AccountService:
         return self._accounts.list_all()
 
     def find(self, email: str) -> Account | None:
-        """Return the account with an address, also if it is closed; None if there is none."""
+        """Return the account with an email address, even a closed one; None if there is none."""
         return self._accounts.find_by_email(email)
 
     def change_plan(self, email: str, plan: str, source: str | None = None) -> Account:

@@ -192,7 +192,7 @@ class PictureWork:
     def answer(
         self, batch: Batch, number: int, model: ServedModel, lines: Sequence[BatchLine]
     ) -> Iterator[AnsweredLine]:
-        """Answer the files one after the other. The error of a file becomes that of its line."""
+        """Answer the files one after the other. If a file has an error, its line gets the error."""
         ask = self._reader(batch, model) if batch.kind == READ else self._answerer(batch, model)
         for line, content in self._contents(batch, number, lines):
             if content is None:

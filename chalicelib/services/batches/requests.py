@@ -82,7 +82,7 @@ class BatchOptions:
     columns: str = ANSWER
     """Columns of the result."""
     review_below: float | None = None
-    """Lines with a lower probability are marked for review; None for no such column."""
+    """Probability below which a column marks lines for review; None leaves out the column."""
     file: ReadingOptions = RECOGNISED
     """How a file of texts is read."""
     reading: Mapping[str, object] = field(default_factory=dict)
@@ -237,7 +237,7 @@ class BatchService:
     def _place(
         self, account: Account, family: str, source: UploadSource | DatasetView, encoding: str
     ) -> dict[str, object]:
-        """Check the input of a batch, and return its place as `Batch.source` stores it."""
+        """Check the input of a batch; return where the input is, in the form of `Batch.source`."""
         work, noun = self._works[family], FAMILY_NOUNS[family]
         if isinstance(source, DatasetView):
             if not any(counts.count("upload") for counts in source.dataset.counts):

@@ -202,7 +202,7 @@ class BatchRunService:
         self._start_next(batch.account_id)
 
     def _emit(self, batch: Batch) -> None:
-        """Emit the event that a batch has ended."""
+        """Emit the event for the end of a batch."""
         event = "batch.failed" if batch.status == FAILED else "batch.done"
         data = {"id": batch.batch_id, "modelId": batch.model_id, "status": batch.status}
         self._stores.events.emit(batch.account_id, event, family=batch.family, **data)
@@ -427,7 +427,7 @@ class BatchRunService:
         """Send the next message of a chain whose part is already answered.
 
         At the first delivery nothing is sent, because the worker that answered the part sends it.
-        At a later delivery, that worker may have died before.
+        At a later delivery, that worker may have died before it did so.
         """
         if delivery > 1:
             if batch.is_answered:

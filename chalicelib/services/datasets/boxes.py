@@ -39,7 +39,7 @@ class SentBox:
     """A box of a request."""
 
     box: Box
-    """In pixels of the image as displayed."""
+    """The box, in pixels of the image as displayed."""
     label_id: int | None = None
     """Id of the label; None if the label is given by name."""
     label: str | None = None

@@ -64,7 +64,7 @@ class BrowsedExample:
     example: Example
     label: Label
     suspect: SuspectExample | None = None
-    """Why a training flagged the example, with the current names of labels; None if it did not."""
+    """Why a training flagged the example, with present label names; None for no flag."""
     location: str = ""
     """The text of a language example; a temporary URL of a vision example."""
     thumbnail: Thumbnail | None = None

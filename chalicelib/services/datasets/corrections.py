@@ -246,7 +246,7 @@ class CorrectionService:
     def correct_from_report(
         self, view: DatasetView, model: Model, confidence: float
     ) -> CorrectionResult:
-        """Apply the suggestions of a model's report. Examples corrected after the training stay.
+        """Apply the suggestions of a model's report, except for examples corrected since.
 
         Args:
             view: the dataset that the model was trained from.

@@ -34,7 +34,7 @@ _LICENCES = ("LICENSE", "NOTICE")
 
 
 class GoldenTexts(Protocol):
-    """Predicts texts, for the sample answers in an archive."""
+    """The method of text prediction with which the sample answers of an archive are made."""
 
     def predict(
         self,
@@ -48,7 +48,7 @@ class GoldenTexts(Protocol):
 
 
 class GoldenPictures(Protocol):
-    """Predicts images, for the sample answers in an archive."""
+    """The method of image prediction with which the sample answers of an archive are made."""
 
     def predict(
         self,

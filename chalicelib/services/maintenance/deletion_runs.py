@@ -91,7 +91,7 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event that a deletion is done. Temporary URLs may be valid a bit longer."""
+        """Emit the event for the end of a deletion. Temporary URLs may be valid a bit longer."""
         if deletion.kind == TRACES:
             return
         data = {"id": deletion.deletion_id, "type": deletion.kind}

@@ -26,7 +26,7 @@ from chalicelib.stores.models.models import ModelStore
 
 
 class DeletionService:
-    """Starts the deletion of datasets and models, which no later call returns."""
+    """Starts the deletion of datasets and models. No later call returns the deleted objects."""
 
     def __init__(
         self,

@@ -1,7 +1,6 @@
 """Deletes the data that corrections of a dataset replaced, including that of removed examples.
 
-The data is deleted once no reader can use it, and no training that began before the correction.
-Every step may be repeated.
+The data is deleted once no reader and no earlier training can use it. Every step may be repeated.
 """
 
 from __future__ import annotations

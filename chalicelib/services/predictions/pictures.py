@@ -201,6 +201,6 @@ class PicturePredictionService:
 def _labels(
     model: ServedModel, answer: Sequence[Probability | Detection], count: int | None
 ) -> list[Probability]:
-    """Return the labels of an answer: the `count` most probable ones, all for multi-label."""
+    """Return the `count` most probable labels of an answer; all labels of a multi-label model."""
     items = [item for item in answer if isinstance(item, Probability)]
     return items[: None if model.type == MULTI_LABEL else count or TOP_LABELS]

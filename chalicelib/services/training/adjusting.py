@@ -435,7 +435,7 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
 def _nearest(
     adjusted: TrainedText, found: UserTexts, blocks: Blocks, sent: int
 ) -> list[dict[str, Any]]:
-    """Return the texts of the call nearest to the rejection threshold, with their predictions."""
+    """Return the sent texts whose scores are nearest to the rejection threshold."""
     from chalicelib.engines.text.adjustment import nearest_rows
 
     blocks = {name: block[:sent] for name, block in blocks.items()}
@@ -477,7 +477,7 @@ def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list
 def _document(
     found: Adjustment, rate: float | None, nearest: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the description of an adjustment in the model card."""
+    """Return the description of an adjustment for the model card."""
     document: dict[str, Any] = {
         "labelled": found.labelled,
         "outOfDomain": found.out_of_domain,

@@ -426,7 +426,7 @@ class _FeatureCollection:
         self._broken |= {n for n, view in group if row_key(n, view) not in self._rows}
 
     def _load_new(self, first_view: int, expected: int) -> None:
-        """Load the objects that were written since the last call."""
+        """Load feature rows from those objects in the bucket that were not loaded before."""
         self._unseen = 0
         for dataset_id in dict.fromkeys(dataset_id for dataset_id, _ in self._pictures):
             folder = self._maker.folder(dataset_id)

@@ -244,7 +244,7 @@ class TrainingRunService:
             log.warning("version_not_deleted", model=model.model_id)
 
     def _emit(self, model: Model, event: str) -> None:
-        """Emit the event that a training has ended."""
+        """Emit the event for the end of a training."""
         ids = {"modelId": model.model_id, "datasetId": model.dataset_id, "run": model.run}
         self._stores.events.emit(model.account_id, event, family=model.family, **ids)
 

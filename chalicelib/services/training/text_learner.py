@@ -269,7 +269,7 @@ class TextLearner:
     def _profile(
         self, model: Model, dataset: Dataset, texts: TrainingTexts, progress: _Progress
     ) -> Profile:
-        """Return the encoders that the request names, or choose those worth their time."""
+        """Return the profile that the request or the installation names; otherwise choose one."""
         wish, default = model.request.param("profile"), self._embedder.default_profile
         asked = default if wish is None and default != ACCURATE else wish
         wanted = ProfileRequest(
@@ -423,7 +423,7 @@ class _Progress:
         self._checked_at = monotonic()
         self._longest_step = 0.0
         self.has_embedded = False
-        """Whether this function computed vectors, so that another has more time to fit."""
+        """Whether this function computed vectors. Then the next has more time for the fit."""
 
     @property
     def shown(self) -> float:

@@ -101,10 +101,10 @@ class Features(Protocol):
 
 @dataclass
 class _OpenTraining:
-    """A training that runs in this process, with what it has stored so far."""
+    """The state of a training that runs in this process."""
 
     model: Model
-    """The model whose run this is."""
+    """Model that is trained."""
     training: VisionTraining
     """The training in the engine."""
     curve: CurveWriter

@@ -279,7 +279,7 @@ class IngestService:
             log.warning("ingest_lease_lost", dataset=dataset.dataset_id)
 
     def _emit(self, dataset: Dataset, event: str) -> None:
-        """Emit the event that an upload has ended."""
+        """Emit the event for the end of an upload."""
         ids = {"id": dataset.dataset_id, "receiptId": dataset.receipt_id}
         self._stores.events.emit(dataset.account_id, event, family=dataset.family, **ids)
 

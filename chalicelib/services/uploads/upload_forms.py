@@ -36,7 +36,7 @@ class IssuedForm:
 
 
 class UploadFormService:
-    """Issues forms, and records the files that arrive."""
+    """Issues presigned forms, and records which of their files have arrived."""
 
     def __init__(self, files: UploadedFileStore, capacity: CapacityStore, clock: Clock) -> None:
         self._files = files

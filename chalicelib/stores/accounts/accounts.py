@@ -205,7 +205,7 @@ class AccountStore:
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add a guard entry of a training, unless the account has `limit` others. Idempotent.
+        """Add a guard entry of a training, unless the account has `limit` others.
 
         Returns:
             Whether the account has the entry now.
@@ -245,7 +245,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Return the caller with the API key of this digest; None if the account has none."""
+    """Return `caller` with its API key of this digest; None if the account has no such key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)

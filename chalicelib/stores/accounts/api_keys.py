@@ -92,7 +92,7 @@ class ApiKeyStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, ApiKey]], None]
     ) -> dict[str, ApiKey]:
-        """Change the API keys of an account, given by id.
+        """Change the API keys of an account.
 
         Args:
             account_id: the account.

@@ -114,7 +114,7 @@ class QuotaStore:
         """Subtract one call from the month in which it was counted. Idempotent.
 
         Returns:
-            False if the outcome is unknown. It is logged and settled later.
+            Whether the outcome is known. An unknown outcome is logged, and settled later.
         """
         try:
             self._remove_call(account_id, kind, month, token)
@@ -301,7 +301,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attribute with the set that contains a token, and that of the other set."""
+    """Return the attributes of both sets of tokens. The first one is the set for this token."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

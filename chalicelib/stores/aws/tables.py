@@ -81,8 +81,8 @@ class ApiKeyRow(TableRow):
 class CounterRow(TableRow):
     """The last integer id of each kind, and the last turn of each lane and account.
 
-    `places#1#language` has the number of deleted datasets, and the ids before far pages of the
-    list. `waiting#trainings` has the result of the last count of a long queue, and its time.
+    `places#1#language` has the positions that account 1 has read in its list of language datasets.
+    `waiting#trainings` has the result of the last count of a long queue, and its time.
     """
 
     Meta = _meta(table_name="counters")
@@ -173,9 +173,9 @@ class DatasetRow(TableRow):
 
 
 class LabelRow(TableRow):
-    """The names of a label. The fences in the dataset's row decide which of them are visible.
+    """The names of a label: `names` has pairs of a name and the fence of the write that added it.
 
-    `names` has pairs of a fence and a name. Of each committed fence, the last name counts.
+    A name is visible once the dataset's row has its fence. Of one fence, the last name counts.
     """
 
     Meta = _meta(table_name="labels")
@@ -190,8 +190,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    A row with the negated fence of a correction has its chunk layout. `7#places` has the labels of
-    examples by id, `7#mended` records of replaced data, `7#corrections` receipts of corrections.
+    A row numbered with the negated fence of a correction has its chunk layout. Dataset 7 has also
+    `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections` (receipts).
     """
 
     Meta = _meta(table_name="examples")
@@ -382,7 +382,7 @@ class BatchRow(TableRow):
 
 
 class KeyRow(TableRow):
-    """An idempotency key with its answer, in the table of exports at `7#keys`."""
+    """An idempotency key with its answer. For account 7, `owner` is `7#keys`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")
@@ -407,7 +407,7 @@ class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
 
 
 class DeliveryRow(TableRow):
-    """A delivery of an event, in the table of exports at `7#hook#` followed by the webhook's id."""
+    """A delivery of an event. For webhook 3f of account 7, `owner` is `7#hook#3f`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")

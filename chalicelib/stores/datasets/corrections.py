@@ -68,7 +68,7 @@ class CorrectionPlan:
     merge_target: LabelCounts | None = None
     """Label that gets the examples and names of `dropped`; None to remove them."""
     skipped: int = 0
-    """Number of suspects that are not changed, for the result."""
+    """Number of suspects that the call leaves unchanged. The result reports it."""
     added: Sequence[tuple[str, Example]] = ()
     """New examples with their sources. No remaining example equals one of them."""
     shown: Sequence[Example] = ()

@@ -243,7 +243,7 @@ class DatasetStore:
     ) -> list[Dataset]:
         """Return uploads whose message seems to be lost, so that the caller sends it again.
 
-        Their rows record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             lanes: lanes of the uploads.
@@ -269,7 +269,7 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller sends its job again.
 
-        Their rows record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             older_than: latest time of the last message, in milliseconds since 1970.
@@ -282,13 +282,13 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Store that messages for rows are sent now; return those that meet a condition."""
+        """Store in each row that meets a condition that its message is sent now; return these."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def _add_missing_turns(self, lanes: Iterable[str]) -> None:
-        """Add uploads that an old version accepted, and that have no turn, to the first lane."""
+        """Store a turn in the first of `lanes` for uploads without turn, from an old version."""
         # They are the oldest, so the time of their last change is a turn before all others.
         first = next(iter(lanes))
         for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):

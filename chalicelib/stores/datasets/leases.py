@@ -186,7 +186,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Commit label counts whose fences make new names visible, and end the lease.
+        """Commit label counts with new fences, so that new names are visible; end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -227,7 +227,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def return_to_queue(self, owned: OwnedDataset) -> None:
-        """End the lease of an upload whose time was up. This does not count as a failed attempt."""
+        """End the lease of an upload that another worker continues, and count no attempt."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
             DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),
@@ -236,14 +236,14 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def uncount_attempt(self, owned: OwnedDataset) -> None:
-        """Subtract an attempt that lost its lease, because this does not count as failed."""
+        """Count one attempt less, because a worker that loses its lease has not failed."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
         # The current owner has counted itself, so at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Acquire the lease of a row if it is free; a retried call finds that it has succeeded.
+        """Acquire the lease of a row if it is free. A retried write is recognized by its owner.
 
         Args:
             row: row with its key.

@@ -1,9 +1,9 @@
 """Reads pages of an account's datasets by position. Rows before a page are counted, not returned.
 
-DynamoDB reads rows to count them. So where a far page starts is stored in a counter row of the
-account, and another far page is found by counting from the nearest stored position. New datasets
-have the highest ids, so stored positions stay valid until a dataset is deleted. A deletion clears
-them.
+Counting costs as much as reading. So the start of a far page is stored in a counter row of the
+account. The start of the next far page is counted from the nearest stored position. New datasets
+have the highest ids, so stored positions stay valid until a dataset is deleted. Then all stored
+positions are cleared.
 """
 
 from __future__ import annotations

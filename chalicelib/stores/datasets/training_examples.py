@@ -64,7 +64,7 @@ class TrainingExamples:
         return collected
 
     def unlabelled_dataset(self, model: Model) -> Dataset | None:
-        """Return the dataset whose texts a training uses without labels; None if not requested.
+        """Return the dataset that the parameter `unlabelled` names; None if it names none.
 
         Raises:
             TrainingFailed: the dataset was deleted.
@@ -80,7 +80,7 @@ class TrainingExamples:
         return found
 
     def unlabelled(self, dataset: Dataset) -> list[str]:
-        """Return the texts that a training uses without labels.
+        """Return the uploaded texts of a dataset without duplicates, for semi-supervised training.
 
         Args:
             dataset: the result of `unlabelled_dataset`. Its counts decide which texts are used.

@@ -31,7 +31,7 @@ class SequenceEdit:
     """The changes to the examples of one label and source."""
 
     sequence: ExampleSequence
-    """The sequence as committed."""
+    """Sequence of the examples, with the layout before the edit."""
     count: int
     """Number of committed examples."""
     removed: set[int] = field(default_factory=set)

@@ -36,12 +36,12 @@ SAVE_NAMES = 5_000
 
 @dataclass(frozen=True)
 class _Index:
-    """The digests of names of the first examples in each sequence."""
+    """Digests of example names. In each sequence, a number of first examples is indexed."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     """Number of indexed examples, by `source#label`."""
     digests: bytes = b""
-    """Digests of their names, concatenated without order."""
+    """Digests of the names of the indexed examples, concatenated without order."""
     saved: int = 0
     """Number of digests in the object that is stored in the bucket."""
     last_correction: int = 0

@@ -220,7 +220,7 @@ class BatchStore:
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Store that nothing is left to do for a batch, with the result that it has, if any."""
+        """Store that the work for an ended batch is done, and the name and size of its result."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]

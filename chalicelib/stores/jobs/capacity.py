@@ -172,8 +172,8 @@ class CapacityStore:
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
         """Count a change of stored data after it was written.
 
-        If bytes were counted in between, a recount may already include the change. Then nothing is
-        added, and the next check recounts.
+        If the number of `read_version` has changed, a recount may already include the change. Then
+        nothing is added, and the next check recounts.
 
         Args:
             account_id: the account.
@@ -308,7 +308,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Return the changes that add bytes and count this change, which a recount checks."""
+    """Return the actions that add bytes to the sum, and 1 to the number that recounts check."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

@@ -158,7 +158,7 @@ class DeletionStore:
     def nudge(self, older_than: int) -> list[Deletion]:
         """Return deletions without a worker, so that the caller sends their jobs again.
 
-        Their rows record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             older_than: latest time of the last message, in milliseconds since 1970.

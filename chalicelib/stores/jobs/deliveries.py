@@ -120,7 +120,7 @@ class DeliveryStore:
     def claim_due(self) -> list[Delivery]:
         """Return the deliveries that are due, so that the caller sends their jobs.
 
-        Their rows record this, so that no other sweep returns them, too.
+        Each is then due again a little later, so that a simultaneous sweep does not return it.
         """
         now = self._clock()
         due = DeliveryRow.due_at <= to_milliseconds(now)

@@ -29,7 +29,7 @@ class Events:
         self._clock = clock
 
     def emit(self, account_id: str, event: str, **data: object) -> None:
-        """Send an event to all webhooks that subscribe to it. `data` has only ids and states."""
+        """Send an event to all webhooks that subscribe to it. `data` must have no user content."""
         happened = WebhookEvent(account_id, event, self._clock(), data)
         message_id = f"msg_{derived_string_id(account_id, event, sorted(data.items()))}"
         try:

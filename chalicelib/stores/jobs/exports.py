@@ -80,7 +80,7 @@ class ExportStore(FileJobStore[Export]):
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
         """Return jobs of this table whose message seems to be lost; delete expired exports.
 
-        The rows of the jobs record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             dead_before: for jobs whose worker died: latest time of their last message, in

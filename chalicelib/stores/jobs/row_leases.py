@@ -67,11 +67,11 @@ class RowLease:
 
 
 class FileJob(Protocol):
-    """What the jobs of all kinds have."""
+    """Attributes that jobs of every kind have."""
 
     @property
     def account_id(self) -> str:
-        """Return the owner."""
+        """Return the id of the account."""
 
     @property
     def fence(self) -> int:

@@ -120,7 +120,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
         """Return the running and the first waiting trainings in each lane that a worker serves.
 
-        A worker of paid plans serves one lane, the other worker both, paid plans first.
+        A worker for paid plans serves only their lane. Other workers serve both, paid plans first.
         """
         running = self._models.running()
         return [

@@ -2,8 +2,8 @@
 
 A message only means that a job is waiting. A lane has the waiting jobs of one plan tier. The worker
 that received a message acquires the first job in its lanes that may start. If the indexes do not
-show the job of the message yet, it acquires that one. Subclasses define the kinds of jobs and how
-to acquire one. chalicelib/domain/jobs/turns.py defines the order.
+show the job of the message yet, the worker acquires this job. Subclasses define the kinds of jobs
+and how to acquire a job. chalicelib/domain/jobs/turns.py defines the order.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ class ModelLeases:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def uncount_attempt(self, model: Model) -> None:
-        """Subtract an attempt that lost its lease, because this does not count as failed."""
+        """Count one attempt less, because a worker that loses its lease has not failed."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
         # The current owner has counted itself, so at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)

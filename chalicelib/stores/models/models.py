@@ -190,7 +190,7 @@ class ModelStore:
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
         """Return trainings whose message seems to be lost, so that the caller sends it again.
 
-        Their rows record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             dead_before: for trainings whose worker died: latest time of their last message, in
@@ -217,7 +217,7 @@ class ModelStore:
     def claim_hidden(self, older_than: int) -> list[Model]:
         """Return models whose deletion makes no progress, so that the caller sends its job again.
 
-        Their rows record this, so that no other sweep returns them, too.
+        The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
             older_than: latest time of the last message, in milliseconds since 1970.
@@ -228,7 +228,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store the current time as that of the last message in each row that meets a condition.
+        """Store in each row that meets a condition that its message is sent now.
 
         Returns:
             The models of these rows.

@@ -85,7 +85,7 @@ class ServedModels:
 
 
 def load_served(row: ModelRow | None) -> ServedModel | None:
-    """Return the model of a row that has SERVED_MEMBERS; None without a row or if deleted."""
+    """Return the model of a row, of which only SERVED_MEMBERS are read; None if deleted."""
     if row is None or row.deleted:
         return None
     return ServedModel(row.model_id, row.type, row.status, row.version or "")

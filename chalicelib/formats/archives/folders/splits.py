@@ -38,7 +38,7 @@ class SplitFolders:
         """Paths of several folders, each of which contains the same class folders."""
         names = {folder.rpartition("/")[2] for folder in holding}
         self.are_labels = len(names) > 1 and all(map(split_of, names)) and not self.inner
-        """Whether the folders are labels although their names mean splits: there are no others."""
+        """Whether folders with names of splits are labels, because there are no other folders."""
 
 
 def _find_outer(folders: set[str]) -> frozenset[str]:

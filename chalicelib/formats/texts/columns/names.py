@@ -89,9 +89,9 @@ class NamedColumns(NamedTuple):
     """The columns whose names fit texts or labels."""
 
     texts: list[int]
-    """Positions of columns that may have the texts. All have the most reliable kind of name."""
+    """Positions of the columns whose names fit texts best, such as all documented names."""
     labels: list[int]
-    """Positions of columns that may have the labels. All have the most reliable kind of name."""
+    """Positions of the columns whose names fit labels best, such as all documented names."""
     is_sure: bool = False
     """Whether both names are known, and not only contain a known word."""
 
