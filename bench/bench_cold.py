@@ -119,8 +119,8 @@ class Package:
     """The unpacked zip, run with this Python and nothing else installed.
 
     Args:
-        zip_file: what is deployed.
-        folder: takes its files.
+        zip_file: zip of the deployed functions.
+        folder: folder to unpack the zip into.
     """
 
     def __init__(self, zip_file: Path, folder: Path) -> None:
@@ -181,8 +181,8 @@ class Stack:
     """A local stack with models of both profiles, and the requests that ask them.
 
     Args:
-        stack: runs.
-        folder: takes the caller's key.
+        stack: a running local stack.
+        folder: folder for the account's private key.
     """
 
     def __init__(self, stack: LocalStack, folder: Path) -> None:
@@ -236,7 +236,7 @@ def measure_first(package: Package, stack: Stack, runs: int = RUNS) -> list[list
     """Measure first predictions of new processes that have the model files on their disk.
 
     Returns:
-        Seconds of wall clock and processor of each, `import app` included.
+        Wall time and processor time of each process in seconds, `import app` included.
     """
     event = json.dumps(stack.question("fast"))
     package.run(_FIRST, stack.given, event)
@@ -251,8 +251,8 @@ def measure_empty(
     """Measure first predictions of new processes that have nothing on their disk.
 
     Returns:
-        Seconds from the start to the first answer, and of that answer alone, of each process; and
-        the labels that were answered.
+        For each process, the seconds from the start to the first answer and those of the answer
+        alone; and all predicted labels.
     """
     found = []
     for _ in range(runs):
@@ -303,11 +303,11 @@ def add_prices(
     the same for every request.
 
     Args:
-        report: takes the rows.
-        package: what is deployed.
-        stack: runs.
-        runs: processes of each kind.
-        former: the package before functions fitted what they do; None takes the one of today.
+        report: receives the rows.
+        package: package of the present version.
+        stack: a running local stack.
+        runs: number of processes of each kind.
+        former: package of an earlier version, with one function; None uses `package` for both.
     """
     packages = {"app": former or package, "entry": package}
     functions = {"app": _BY_NAME[API], "entry": _BY_NAME[RECORDS]}

@@ -66,10 +66,10 @@ def draw_documents(
 
     Args:
         form: TD1, TD2 or TD3.
-        count: of documents.
-        font: of the zone, OCR-B.
-        is_bare: nothing but the zone is printed: the truth is what it says.
-        is_damaged: one check digit of each zone is wrong.
+        count: number of documents.
+        font: font file of the zone (OCR-B).
+        is_bare: whether only the zone is printed, so that all true values are in it.
+        is_damaged: whether one check digit of each zone is wrong.
     """
     found = []
     for number in range(count):

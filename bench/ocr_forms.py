@@ -60,7 +60,7 @@ def bench_set(
     samples: Sequence[FormSample],
     bars: tuple[Bar | None, Bar | None],
 ) -> None:
-    """Report the values of a set, empty ones included; the bars are with spaces and without."""
+    """Report the values of a set; `bars` has one for values with spaces and one without."""
     found = read_forms(bench, bench.reader, samples)
     peer = None if bench.peer is None else read_forms(bench, bench.peer, samples)
     bench.add(

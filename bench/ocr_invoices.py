@@ -75,7 +75,7 @@ def draw_invoices(ways: Sequence[str], first_seed: int = 0) -> Iterator[Invoice]
 
     Args:
         ways: how tables are ruled, taken in turn.
-        first_seed: of the first invoice.
+        first_seed: seed of the first invoice.
     """
     for number, rows in enumerate(ROWS):
         seed = first_seed + number

@@ -21,8 +21,8 @@ class Share:
     """Limits a process to a fraction of a processor while the block runs.
 
     Args:
-        process: its id.
-        memory_mb: of the function that it stands for; with a processor or more it is left alone.
+        process: id of the process.
+        memory_mb: memory of the Lambda function; if this gives a whole processor, do nothing.
     """
 
     def __init__(self, process: int, memory_mb: int) -> None:

@@ -21,7 +21,7 @@ def fit_signed(
     """Fit weights, and leave out inputs whose weights have the wrong sign.
 
     Args:
-        fit: fits some of the inputs.
+        fit: function that fits weights of some of the inputs.
         names: name of each input.
         signs: 1 or -1 for inputs that may only raise or lower the score.
         rows: inputs, float64, shape (cases, inputs).

@@ -30,9 +30,9 @@ class SlowBucket:
     """A server that sends model files while the block runs.
 
     Args:
-        endpoint: of the stack behind it.
+        endpoint: URL of the stack that gets all other calls.
         models: folder of the installed model files.
-        bytes_a_second: of all connections together.
+        bytes_a_second: rate of all connections together.
     """
 
     def __init__(self, endpoint: str, models: Path, bytes_a_second: float) -> None:

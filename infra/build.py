@@ -136,7 +136,7 @@ def _gather(plan: Plan, work: Path, progress: Progress) -> dict[str, Any]:
     """Collect the package's files in `work/tree`, and return the template.
 
     Raises:
-        PackageError: Chalice refused, or a function would run on something else.
+        PackageError: `chalice package` failed, or a function has another runtime or processor.
     """
     progress("chalice: packaging")
     staging.copy_project(plan.project, work / "stage")

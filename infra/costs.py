@@ -267,7 +267,7 @@ def lines(seconds: Mapping[str, float]) -> list[str]:
     """Return the tables of prices as Markdown lines.
 
     Args:
-        seconds: seconds of some kinds of calls, by kind, instead of the assumed seconds.
+        seconds: measured seconds by kind of call, which replace the assumed ones.
     """
     uses = [replace(use, seconds=seconds.get(use.kind, use.seconds)) for use in USES]
     idles, smalls = (idle(name) for name in SIZES)

@@ -237,12 +237,12 @@ def _show_and_ask(
     options: argparse.Namespace,
     ask: Ask,
 ) -> None:
-    """Show a change set and ask for confirmation, separately for another Python version.
+    """Show a change set and ask for confirmation, and about a new Python version if there is one.
 
     Args:
         stack: the stack.
         change_set: name of the change set.
-        runtimes: runtimes that change, by function name in the template.
+        runtimes: old and new runtime of functions that change theirs, by name in the template.
         options: options of the command.
         ask: asks the user.
 

@@ -40,7 +40,7 @@ def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the lines on one model; `limits` collects the sentences on limits of each model."""
+    """Yield the lines on one model, and add the sentences on its limits to `limits`."""
     yield f"## {name}\n"
     yield f"- Model type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]

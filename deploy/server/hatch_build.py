@@ -13,7 +13,7 @@ _PIN = re.compile(r"^[A-Za-z0-9][\w.-]*(\[[\w,-]+\])?==[^\s#]+", re.MULTILINE)
 
 
 class RequirementsHook(MetadataHookInterface):
-    """Adds what the functions and the local stack need, at the tested versions."""
+    """Adds the packages that the functions and the local stack need, at the tested versions."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the dependencies."""

@@ -50,7 +50,7 @@ def repair(
         keep_copy: called before anything in the folder changes.
 
     Returns:
-        A line for each loss; None when the backup is undamaged, and unchanged.
+        A line for each loss; None if the backup is undamaged, which leaves it unchanged.
     """
     if folder.is_empty():
         return None

@@ -62,7 +62,7 @@ class Change:
     replacement: str
     """Whether the resource is replaced: True, False or Conditional."""
     runtime: str = ""
-    """Old and new runtime with an arrow, for a function that changes its Python."""
+    """Text with the old and the new runtime, for a function whose Python version changes."""
 
     @property
     def line(self) -> str:
@@ -172,7 +172,7 @@ class Stack:
             template: new template of the stack.
             given: parameters to set; other parameters of an existing stack keep their values.
             exists: whether the stack exists.
-            watch_minutes: time in which an alarm after the update rolls it back, in minutes.
+            watch_minutes: minutes after the update in which an alarm rolls it back.
 
         Raises:
             DeployError: CloudFormation refused the change set.

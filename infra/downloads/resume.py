@@ -165,7 +165,7 @@ def _read(response: Any) -> bytes:
     """Read the next bytes of a body.
 
     Raises:
-        ConnectionError: the network failed; a lost route is a plain OSError, like a full disk.
+        ConnectionError: the network failed; also for a plain OSError, as a lost route raises it.
     """
     try:
         return bytes(response.read(_BLOCK_BYTES))

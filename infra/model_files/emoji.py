@@ -44,7 +44,7 @@ def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
     times.
 
     Args:
-        tokenizer: content of a `tokenizer.json` whose normaliser is a single one.
+        tokenizer: content of a `tokenizer.json` with a single normaliser.
     """
     rules = [("", _DROPPED), *((f" {words} ", signs) for words, signs in _SIGNS_OF_WORDS.items())]
     replacing = [

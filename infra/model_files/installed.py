@@ -109,7 +109,7 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
     Args:
         directory: the model directory.
         model: the model that should be installed there.
-        thorough: read every file, not only those whose size or time changed.
+        thorough: whether to read every file, not only those whose size or time changed.
 
     Returns:
         File names. The name of the record if the model is not installed, is outdated, or was made

@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move modules to a new group: their imports are finished, and they share no names."""
+        """Move waiting modules to a new group, if their imports are done and no name is twice."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

@@ -87,7 +87,7 @@ def read_sentences(archive: Path) -> list[RatedSentence]:
         archive: `hutto_ICWSM_2014.tar.gz`.
 
     Raises:
-        KeyError: the folder lacks a file.
+        KeyError: the archive lacks a file.
     """
     found: dict[str, RatedSentence] = {}
     with tarfile.open(archive, "r:gz") as packed:

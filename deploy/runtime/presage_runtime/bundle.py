@@ -37,7 +37,7 @@ class Verified:
     is_equal: bool
     """Whether all answers are equal to the last bit."""
     largest_difference: float
-    """Of a probability; infinity if labels or boxes differ."""
+    """Largest difference between two probabilities; infinity if labels or boxes differ."""
 
 
 class Model:

@@ -84,7 +84,7 @@ def _fields(content_type: str, begun: bytes) -> dict[str, str]:
     """Return the fields before the file of a form.
 
     Raises:
-        Refused: the body is not such a form.
+        Refused: the body is not a form with a file.
     """
     kind, options = parse_options_header(content_type)
     boundary = options.get("boundary", "").encode("utf-8", "replace")

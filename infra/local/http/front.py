@@ -298,7 +298,7 @@ def run(
         listener: bound socket.
         settings: names and allowed origins.
         options: limits, public address, and the time that running calls get after SIGTERM.
-        pages: by path, what the front answers itself to GET and HEAD.
+        pages: pages that the front itself returns to GET and HEAD, by path.
     """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     limits = GATEWAY if options.has_gateway_limits else GatewayLimits()

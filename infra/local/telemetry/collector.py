@@ -35,8 +35,8 @@ class StackCollector(Collector):
 
     Args:
         state: folder with the description of the running stack.
-        saving: when the data was saved.
-        stores: count open trainings and batches.
+        saving: time of the last save.
+        stores: stores that count open trainings and batches.
         lanes: name of the lane of each queue.
         read_queues: reads the queues; None if the endpoint is not ours.
     """

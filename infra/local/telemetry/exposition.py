@@ -40,7 +40,7 @@ def make_registry(
         app: the Chalice application.
         settings: names and endpoint.
         state: folder with the description of the running stack.
-        saving: when the data was saved.
+        saving: time of the last save.
         has_own_queues: whether the emulated AWS of this stack has the queues.
     """
     registry = CollectorRegistry(auto_describe=False)
@@ -66,7 +66,7 @@ def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], 
 
     Args:
         registry: registry of the metrics.
-        token: that a request must have.
+        token: token that a request must have.
     """
     expected = f"Bearer {token}".encode()
 

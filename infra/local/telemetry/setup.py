@@ -68,7 +68,7 @@ class Telemetry:
         """Measure this process; call before its work begins.
 
         Returns:
-            A function that sends what is not sent yet.
+            A function that sends the data that has not been sent yet.
         """
         if self.has_metrics:
             os.environ[FOLDER_VARIABLE] = str(self.folder)

@@ -280,15 +280,18 @@ class Vision(Family[Prediction | Detection]):
         Args:
             document: path, URL, bytes or open file.
             task: `text`, `table`, `contact` or `form`.
-            options: in snake case: `model_id` (`OCRModel`, or `tabulatev2` for tables), `alphabet`
-                (`latin` recognises letters with accents), `pages` (whether to return the size of
-                each page), `page_images` (whether `pages` also has temporary URLs of images of the
-                pages of a PDF), `form_fields` (whether to list the fields of a PDF's own form),
-                `sample_id`, `layout` (whether to return roles, page notes, and for task text the
-                reading order); for task text `output` (`text` or `markdown` returns the whole text)
-                and `page_furniture` (whether Markdown has running heads and footers); for task
-                form `form_type` (a built-in template, such as `w2`) or `form_template` (yours);
-                `link_tables` (whether to link the parts of a table that spans pages).
+            options: options of the API, in snake case.
+                All tasks: `model_id` (`OCRModel`, or `tabulatev2` for tables); `alphabet` (`latin`
+                recognises letters with accents); `pages` (whether to return the size of each
+                page); `page_images` (whether `pages` also has temporary URLs of images of a PDF's
+                pages); `form_fields` (whether to list the fields of a PDF's own form); `layout`
+                (whether to return roles and page notes, and for texts the reading order);
+                `sample_id` (any text, which the response repeats).
+                Task text: `output` (`text` or `markdown` returns the whole text);
+                `page_furniture` (whether Markdown has running heads and footers).
+                Task form: `form_type` (a built-in template, such as `w2`) or `form_template`
+                (your own). Tables: `link_tables` (whether to link the parts of a table on several
+                pages).
         """
         fields = {"modelId": "OCRModel", "task": task, **api_fields(options, OcrOptions)}
         kind = _OCR_RESULTS.get(task, records.TextResult)
