@@ -52,7 +52,7 @@ class TextTrainingSet:
 
     @property
     def words(self) -> Sequence[bytes]:
-        """The `word_digests`, or `digests` without them."""
+        """The `word_digests`; if there are none, the `digests`."""
         return self.word_digests or self.digests
 
 
@@ -128,7 +128,7 @@ class PrecisionRecallCurve:
 class Interval:
     """A value with its 95 % interval.
 
-    The interval of a fraction is Wilson's; that of a mean F1 is from a bootstrap.
+    Fractions have a Wilson interval, and a mean F1 has a bootstrap interval.
     """
 
     value: float
@@ -204,7 +204,7 @@ class TextReport:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     nearness_weight: float
-    """What a cosine of 1 to a label's nearest text adds to its logit; 0 if unused."""
+    """Added to a label's logit, times the cosine to its nearest training text; 0 if unused."""
     epochs: int
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""
@@ -217,7 +217,7 @@ class TextReport:
     macro_f1_interval: Interval
     """Held-out macro F1 score with its 95 % interval."""
     duplicates_kept_together: int
-    """Number of texts beyond the first of every group of near-duplicates of one label."""
+    """Number of near-duplicates within labels, without the first text of each group."""
     duplicates_across_split: int
     """Number of held-out texts with a near-duplicate in the training part."""
     conflicts: tuple[TextConflict, ...]

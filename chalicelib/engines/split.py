@@ -33,7 +33,7 @@ class ExampleSplit:
     folds: Ints
     """Fold of every example, int, shape (examples,)."""
     grouped: int
-    """Number of examples beyond the first of each group of near-duplicates."""
+    """Number of near-duplicates, without the first example of each group."""
     across: int
     """Number of held-out examples with a near-duplicate in the training part."""
 

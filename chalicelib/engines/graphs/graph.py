@@ -135,7 +135,7 @@ class JoinedGraph:
     def include(
         self, content: memoryview, name: str, inputs: Mapping[str, str], outputs: Sequence[str]
     ) -> list[str]:
-        """Add those nodes of another graph that its requested outputs need.
+        """Add the nodes of another graph on which the requested outputs depend.
 
         Args:
             content: an ONNX file without external data.
@@ -154,7 +154,7 @@ class JoinedGraph:
         own = self._name(name)
 
         def renamed(value: str) -> str:
-            """Return the name in this graph of a value of the other graph."""
+            """Return a value's name in this graph, given its name in the included graph."""
             if not value or value in inputs:
                 return inputs.get(value, value)
             return f"{name}/{value}" if value in source.constants else f"{own}/{value}"

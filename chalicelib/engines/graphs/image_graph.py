@@ -133,7 +133,7 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Add means of each channel: over all cells, and over its largest cells; (images, channels)."""
+    """Add two means of each channel, over all cells and over the largest: (images, channels)."""
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
     axis = graph.integers(2)

@@ -27,11 +27,11 @@ class Field(NamedTuple):
     content: memoryview
     """The bytes of a string, tensor or message; empty for an integer."""
     amount: int = 0
-    """The value of an integer."""
+    """Value of the field if it is an integer."""
 
     @property
     def text(self) -> str:
-        """The content as a string."""
+        """Content of the field as a string."""
         return str(self.content, "utf-8")
 
 

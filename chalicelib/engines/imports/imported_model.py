@@ -49,7 +49,7 @@ class ImportedHead:
     predict: Answer
     """Returns the prediction for a text or a decoded image."""
     least_side: int | None
-    """Smallest shorter side of a decoded image, in pixels; None for texts."""
+    """Minimum length of a decoded image's shorter side, in pixels; None for texts."""
 
 
 def load_imported(

@@ -34,7 +34,7 @@ TESSERACT = "tesseract"
 
 
 class OcrNotInstalled(FileNotFoundError):
-    """The files of an engine are missing or damaged."""
+    """Raised if files of an engine are missing or damaged."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -48,7 +48,7 @@ class TextEngine(Protocol):
 
     @property
     def name(self) -> str:
-        """PPOCR or TESSERACT."""
+        """Name of the engine: PPOCR or TESSERACT."""
 
     def in_alphabet(self, alphabet: str) -> TextEngine:
         """Return an engine with the same networks that returns letters of another alphabet."""
@@ -58,7 +58,7 @@ class TextEngine(Protocol):
 
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
-            check: see Check.
+            check: called regularly; raises to stop.
 
         Returns:
             Lines with characters of the engine's alphabet. A line has an empty text where text was
@@ -76,7 +76,7 @@ class TextEngine(Protocol):
         Args:
             pixels: RGB, uint8, shape (height, width, 3).
             quads: corners of each area in reading direction.
-            check: see Check.
+            check: called regularly; raises to stop.
 
         Returns:
             One line for each area; None where nothing was recognised.
@@ -99,7 +99,7 @@ class ScoringEngine(Protocol):
             pixels: RGB, uint8, shape (height, width, 3).
             quads: corners of each area in reading direction.
             letters: allowed characters, in capitals; small letters count as capitals.
-            check: see Check.
+            check: called regularly; raises to stop.
 
         Returns:
             One array for each area, float32, shape (steps, 1 + letters). Steps go from left to

@@ -35,13 +35,13 @@ class EngineFacts:
     """Name, version and licence of an installed engine."""
 
     name: str
-    """PPOCR, TESSERACT or SLANET."""
+    """Name of the engine: PPOCR, TESSERACT or SLANET."""
     title: str
     """Name given by the authors of a network; for a program, name and version."""
     sha256: str
     """SHA-256 of the network's files, or of a program's language data, 64 hex digits."""
     licence: str
-    """SPDX identifier."""
+    """SPDX identifier of the licence."""
 
 
 class OcrPool:

@@ -40,7 +40,7 @@ _CLEARLY = 0.05
 
 
 def read_page(page: Page, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read a page.
+    """Read the text of a page.
 
     Args:
         page: with pixels, a text layer, or both.

@@ -90,7 +90,7 @@ def find_angle(lines: Sequence[TextLine]) -> float:
 
 
 def is_level(line: TextLine, angle: float) -> bool:
-    """Return whether a line has the angle of the page. Short lines always have."""
+    """Return whether a line is parallel to the page's other lines; True for short lines."""
     return not _is_long(line) or abs(_slope(line) - angle) < _SLANTED
 
 

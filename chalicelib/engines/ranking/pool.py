@@ -1,4 +1,4 @@
-"""Keeps a sample of limited size of any number of judged samples, from which to rank.
+"""Keeps a random sample, limited in size, of all judged samples; the ranking uses only this.
 
 Source: Duffield, Lund, Thorup 2007, Priority sampling for estimation of arbitrary subset sums.
 """
@@ -103,7 +103,7 @@ def _joined(first: Samples, second: Samples) -> Samples:
 
 
 def _chances(part: int, lines: Ints) -> Floats:
-    """Return a pseudo-random number in (0, 1] for each line, always the same, float64, (lines,).
+    """Return a number in (0, 1] for each line, by a hash: float64, shape (lines,).
 
     Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators (splitmix64).
     """

@@ -248,7 +248,7 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
 
 
 def _threshold(samples: Doubles, weights: Doubles, rate: float) -> float:
-    """Return the score below which a given fraction of the in-domain texts is."""
+    """Return the threshold that rejects a given fraction of the in-domain texts."""
     values = samples[_IN_DOMAIN]
     parts = np.repeat(weights[_IN_DOMAIN] / values.shape[1], values.shape[1])
     order = np.argsort(values.ravel(), kind="stable")

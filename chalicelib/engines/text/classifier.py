@@ -59,7 +59,7 @@ class TextParameters:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy below which a text is out of domain; minus infinity if no text ever is."""
+    """Energy below which a text is out of domain; minus infinity to reject no text."""
     rejector: Rejector | None = None
     """Rejects out-of-domain texts; None in older models, which use `threshold`."""
     neighbours: NearestTexts | None = None

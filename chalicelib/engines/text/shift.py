@@ -46,7 +46,7 @@ class _Withheld(NamedTuple):
     signals: Doubles
     """Scaled signals, by models that were trained without the label or cluster, float64, (n, 3)."""
     rows: Ints
-    """Rows of the withheld texts in the layout, int, shape (n,)."""
+    """Row number of each withheld text in the layout, int, shape (n,)."""
     is_foreign: Bools
     """Which texts had their whole label withheld, bool, shape (n,)."""
 

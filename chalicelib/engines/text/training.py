@@ -60,9 +60,9 @@ class TextVectors:
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors
-    """The vectors of the training's texts, and how the model reads long ones."""
+    """The vectors of the training texts; also determines how long texts are encoded."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
-    """Returns the vectors of other texts by encoder name, float32, shape (texts, dims)."""
+    """Returns vectors of any texts, float32, (texts, dims), given an encoder's name."""
     profile: str = FAST
     reason: str = ""
     """Why the profile of encoders was chosen."""
@@ -81,7 +81,7 @@ class TrainingCallbacks:
     on_progress: Callable[[float], None]
     """Receives the fraction of the fit that is done, 0 to 1."""
     on_vectors: Callable[[float], None] = lambda seconds: None
-    """Called once when all vectors exist, with the seconds that the rest may take."""
+    """Called once all vectors exist, with the seconds that the remaining work may take."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _fit(
     on_epoch: Callable[[TextEpoch], None],
     callbacks: TrainingCallbacks,
 ) -> TrainedText:
-    """Train from examples, or from label names if `vectors` says so."""
+    """Train from examples, or from label names if `vectors.uses_names` is True."""
     if vectors.uses_names:
         return fit_names(training_set, _unlabelled(vectors), options, on_epoch)
     return fit(training_set, options, on_epoch, callbacks.on_progress)

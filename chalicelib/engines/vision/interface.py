@@ -42,7 +42,7 @@ class Extractor(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         ...
 
     @property
@@ -113,9 +113,9 @@ class VisionOptions:
     """Maximum number of epochs; each has a record of the learning curve."""
     # Otherwise an engine may repeat few images several times an epoch.
     has_named_epochs: bool = field(default=True, kw_only=True)
-    """Whether the caller chose the number of epochs. Each is then one pass over the images."""
+    """Whether the caller chose the number of epochs. An epoch is then one pass over the images."""
     learning_rate: float
-    """Learning rate of the request. 0.001 means the best rate of each engine; others scale it."""
+    """Learning rate of the request; 0.001 is the best rate of each engine, others scale it."""
     split_ratio: float = 0.9
     """Fraction of the images to train on; 1 holds nothing out (only in benchmarks)."""
     augment: bool = False
@@ -198,7 +198,7 @@ class TrainedVision(Protocol):
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         ...
 
     @property

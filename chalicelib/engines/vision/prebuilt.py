@@ -67,7 +67,7 @@ class PrebuiltVision:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return _SIDES[self._use.name]
 
     @property

@@ -38,9 +38,9 @@ class Clues:
     """Parts of mail and web addresses that may contain names, in lower case."""
 
     owners: tuple[str, ...]
-    """Labels of domain names that identify the owner; those of mail providers are left out."""
+    """Part of each domain name that identifies its owner, such as `acme`; no mail providers."""
     locals: tuple[str, ...]
-    """Parts of mail addresses before the at sign; names of roles, such as info, are left out."""
+    """Part of each mail address before the at sign, except names of roles such as info."""
 
     def organisation(self, text: str) -> float:
         """Return how well a text matches any of the domain owners, 0 to 1."""
@@ -109,7 +109,7 @@ _SMALL = word_set("and & of the for und et y de la")
 
 
 def _starts(words: list[str], owner: str) -> bool:
-    """Return whether the first words of a text, joined, are the owner: `Moore, Finley`, `moore`."""
+    """Return whether the first words of a text are the owner, as in `Moore, Finley` and `moore`."""
     grown = ""
     for word in words:
         grown += word

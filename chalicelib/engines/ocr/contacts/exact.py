@@ -1,4 +1,4 @@
-"""Finds entities by their format: phone numbers, mail and web addresses, with their labels."""
+"""Finds contacts by their format: phone numbers, mail and web addresses, with their labels."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _cut(
 
 
 def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
-    """Return whether labels are after their numbers: `555 0100 office 555 0101 mobile`."""
+    """Return whether each label is after its number: `555 0100 office 555 0101 mobile`."""
     kind, last = spans[-1]
     first = spans[0][1]
     if kind != labels.PHONE or labels.tag_before(text[: first.start])[0] is not None:
@@ -113,7 +113,7 @@ def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
 
 
 def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:
-    """Make the contact of a span; a label determines its tag."""
+    """Make a contact of a span. If there is a label, it determines the tag."""
     tag = kind
     confidence = span.confidence
     if kind == labels.PHONE:
@@ -165,7 +165,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 
 
 def _introduces(text: str, cut: str) -> bool:
-    """Return whether a text only labels the number after it: `Customer Service: 555 0100`."""
+    """Return whether a text is only a label of the number after it: `Sales: 555 0100`."""
     words = text.split()
     if len(words) > measures.LABEL_WORDS or has_legal_form(text):
         return False

@@ -44,7 +44,7 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
 
 
 def as_contact(found: EntityMatch) -> Contact:
-    """Return an entity with the box of its pieces and its probability.
+    """Convert a found contact to a `Contact`, with its box and probability.
 
     The probability is the mean of the pieces, weighted by length, times the confidence of the tag.
     """

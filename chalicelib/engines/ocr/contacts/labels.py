@@ -51,7 +51,7 @@ _AFTER = re.compile(
 
 
 def tag_before(text: str) -> tuple[str | None, int]:
-    """Return the tag that label words at the end of a text give to what follows: `Tel`.
+    """Return the tag that the label words at a text's end give to the number after it.
 
     Returns:
         The tag, or None, and the index at which the label words begin.

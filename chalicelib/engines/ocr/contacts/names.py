@@ -279,7 +279,7 @@ class _Judge:
         return confidence + self._size(group) - against
 
     def _against_person(self, text: str, words: list[str], fit: float) -> float:
-        """Return the penalty for signs that a text is no person: trades, jobs, a legal form."""
+        """Return the penalty for signs that a text is not a person: trades, jobs, a legal form."""
         against = 0.0
         if has_legal_form(text):
             against += measures.AGAINST_LEGAL_FORM
@@ -341,7 +341,7 @@ def _is_printed(text: str) -> bool:
 
 
 def _stands_alone(piece: CardPiece) -> bool:
-    """Return whether a name ends with this line, as it has a legal form or is a job title."""
+    """Return whether a name must end with this line: it has a legal form or is a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 
 

@@ -22,7 +22,7 @@ class CardPiece:
     probability: float
     """Probability that the engine gives to the line."""
     corners: Quad
-    """Corners in pixels of the page, from the top left of the text on."""
+    """Corners in pixels of the page; the first is the top left of the text."""
     place: Rect
     """Box on the deskewed page, in pixels."""
     height: float
@@ -80,7 +80,7 @@ class CardPiece:
 
 
 def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
-    """Return the lines of a page as pieces, split at gaps that are as wide as between columns."""
+    """Return the lines of a page as pieces, split at gaps as wide as gaps between columns."""
     angle = page_angle(lines)
     return [
         part
@@ -147,7 +147,7 @@ def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Split a piece at gaps between its characters that are as wide as between columns."""
+    """Split a piece at gaps between characters that are as wide as gaps between columns."""
     text, places = piece.text, piece.places
     if not places or " " not in text:
         return [piece]

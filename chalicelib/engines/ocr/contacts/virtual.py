@@ -58,7 +58,7 @@ class VirtualTexts:
         return tuple(as_contact(one) for one in found)
 
     def _source(self, kind: str) -> list[EntityMatch]:
-        """Return the contacts among which a requested kind is searched."""
+        """Return the contacts that may be of a requested kind."""
         if kind == "datetime":
             return self._dates
         if kind == "address":

@@ -126,17 +126,17 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
     weights: dict[str, float]
     """Weight of each of `INPUTS`."""
     empty: dict[Emptiness, float]
-    """Fraction of the keys found without a value that really have none."""
+    """For each case: how often a key without a found value really has none, 0 to 1."""
 
 
 @cache
 def fitted_weights() -> FormValueWeights:
-    """Load the weights, once a process."""
+    """Load the weights at the first call."""
     return msgspec.json.decode(WEIGHTS.read_bytes(), type=FormValueWeights)
 
 
 def likelihood(evidence: Evidence | EmptyEvidence) -> float:
-    """Return the probability, 0 to 1, that a value is right, or that a key has none."""
+    """Return the probability, 0 to 1, that a value is right or that a key really has no value."""
     fitted = fitted_weights()
     if isinstance(evidence, EmptyEvidence):
         return fitted.empty[evidence.emptiness] * evidence.legibility

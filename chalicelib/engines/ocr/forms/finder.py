@@ -1,6 +1,6 @@
 """Finds the fields of a form: the keys of a template on a page, and their values.
 
-Spec: key object, value object.
+API contract: key object, value object.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class _FormPage:
     amounts: AmountStyle
     """Notation of amounts; empty for a text layer, whose amounts are never misread."""
     blur: float
-    """See `Evidence`."""
+    """Expected fraction of misread characters on the page."""
     preparation: float
-    """See `Evidence`."""
+    """How completely the template describes the form, 0 to 1."""
     weigh: Weigh
     """Function that computes a probability from evidence."""
 
@@ -73,7 +73,7 @@ def find_fields(
     Args:
         page: the page, with lines in any order; pixels are used to find boxes, and may be missing.
         template: the template of the form.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
         weigh: computes probabilities; replaced only when these are fitted.
 
     Returns:

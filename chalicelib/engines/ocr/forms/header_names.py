@@ -1,7 +1,7 @@
 """Names the rows, columns and cells of tables by their headers.
 
-The names come from the header cells of a template, otherwise from the texts of the headers. Spec:
-table cell, cell location.
+The names come from the header cells of a template, otherwise from the texts of the headers. API
+contract: table cell, cell location.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Headers:
         return self._seen[key]
 
     def _search(self, key: str) -> _Match | None:
-        """Return the header cell whose text is most similar to a folded text; None if none is."""
+        """Return the header cell whose text is most similar to a folded text, if any is similar."""
         best: _Match | None = None
         for header, variations in self._folded:
             score = max((similarity(each, key) for each in variations), default=0.0)

@@ -107,7 +107,7 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
 
 
 def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
-    """Return whether a text is a small letter directly next to a caption, numbering its line."""
+    """Return whether a text is a single small letter directly to the left of a caption."""
     text, rect = piece.segment.text, piece.segment.rect
     reach = measures.LINE_LETTER_GAP_HEIGHTS * piece.segment.height
     return (
@@ -256,7 +256,10 @@ def _past_hint(text: str, start: int, stop: int) -> int:
 
 
 def _past_continuation(text: str, start: int, stop: int) -> int:
-    """Return the index after a longer caption, "Sex / Sexe: M"; `stop` without a colon."""
+    """Return the index after the colon of a longer caption, as in "Sex / Sexe: M".
+
+    Without a colon, return `stop`.
+    """
     colon = text.find(":", start, stop)
     return colon + 1 if colon >= 0 else stop
 

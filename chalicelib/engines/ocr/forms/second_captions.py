@@ -37,7 +37,7 @@ def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remai
 
 
 def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
-    """Return the index of each key and of the text after it in the same line."""
+    """Return pairs of a key's index and the index of the text after it in the same line."""
     owners = {piece.owner: number for number, piece in enumerate(remains.pieces)}
     return [(number, owners[number]) for number in plain if number in owners]
 
@@ -45,7 +45,7 @@ def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
 def _below(
     plain: Sequence[int], keys: Sequence[FoundKey], remains: Remains
 ) -> Iterator[tuple[int, int]]:
-    """Yield the index of each key and of the text directly below it, at the same left edge."""
+    """Yield pairs of a key's index and the index of the text below it, at the same left edge."""
     rects = as_array([piece.segment.rect for piece in remains.pieces])
     for number in plain if len(rects) else ():
         key = keys[number]
@@ -59,7 +59,10 @@ def _below(
 def _are_captions(
     pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], remains: Remains
 ) -> bool:
-    """Return whether texts next to keys are captions: a third have digits after them."""
+    """Return whether texts next to keys are captions, not values.
+
+    They are captions if a third of them are followed by a number, which is then the value.
+    """
     rects = as_array([piece.segment.rect for piece in remains.pieces])
     followed = 0
     for number, piece in pairs:

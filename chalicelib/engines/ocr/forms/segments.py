@@ -25,7 +25,7 @@ class LineSegment:
     """A line of text, or a part of it."""
 
     line: TextLine
-    """The line."""
+    """Line to which the segment belongs."""
     start: int
     """Index of the first character in the line's text."""
     end: int
@@ -101,7 +101,7 @@ def edge(line: TextLine, index: int) -> float:
 
 
 def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment, ...]:
-    """Level the lines of a page by its angle, and split lines that run across columns."""
+    """Deskew the lines of a page by its angle, and split lines that run across columns."""
     segments = [LineSegment(line, 0, len(line.text), _level(line, angle)) for line in lines]
     by_bottom = sorted((each for each in segments if _is_header(each)), key=_bottom)
     bottoms = [_bottom(each) for each in by_bottom]

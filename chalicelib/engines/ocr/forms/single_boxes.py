@@ -50,7 +50,7 @@ def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) ->
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Digits in single boxes of one row."""
+    """A row of digits in single boxes."""
 
     lines: tuple[int, ...]
     """Numbers of the lines with the digits."""
@@ -171,7 +171,10 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return each digit's box number, the first middle and the distance; None if irregular."""
+    """Return the number of each digit's box, the middle of the first box, and the distance.
+
+    None if the digits are not at equal distances.
+    """
     places = [0]
     for before, after in pairwise(middles):
         places.append(places[-1] + max(1, round((after - before) / pitch)))
@@ -190,7 +193,10 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row as one number; None if none was missed or the texts differ."""
+    """Read all digits of a row as one number.
+
+    None if no digit was missed, or if the text contradicts the digits read before.
+    """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
         return _joined(row, lines)

@@ -75,7 +75,7 @@ def least_ratio(folded: str) -> float:
 
 
 def similarity(first: str, second: str) -> float:
-    """Return the similarity of a key's folded text and a read one, 0 to 1; 0 if different."""
+    """Return how similar a key's folded text and a read text are, 0 to 1; 0 if different."""
     if not first or not second:
         return 0.0
     return fuzz.ratio(first, second, score_cutoff=least_ratio(first)) / 100.0

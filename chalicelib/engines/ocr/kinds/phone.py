@@ -113,7 +113,7 @@ def _as_digits(match: re.Match[str]) -> str:
 def _span_of(
     text: str, corrected: str, match: re.Match[str], fewest: int, confidence: float
 ) -> Span | None:
-    """Return the span of a match, cut to one phone number; None if it is none."""
+    """Return the span of a match, cut to one phone number; None if it is not a phone number."""
     start, end = match.span()
     found = _one_number(match.group())
     end = start + len(found)

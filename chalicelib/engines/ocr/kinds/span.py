@@ -40,7 +40,11 @@ class Span:
 
 
 def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans without overlaps, in line order. More confident, then longer spans win."""
+    """Return spans without overlaps, in line order.
+
+    Of overlapping spans, the more confident one is returned; of equally confident ones, the
+    longest.
+    """
     kept: list[Span] = []
     taken: set[int] = set()
     for span in sorted(spans, key=lambda one: (-one.confidence, one.start - one.end, one.start)):

@@ -26,7 +26,7 @@ class Block:
     """Horizontal position that no line exceeds."""
 
     def flows_on(self, number: int) -> bool:
-        """Return whether a line was wrapped: the next line's first word did not fit behind it."""
+        """Return whether a line was wrapped: the next line's first word would not have fitted."""
         row, follower = self.rows[number], self.rows[number + 1]
         if _has_tab(row) or _has_tab(follower):
             return False
@@ -80,9 +80,9 @@ def arrange(
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
-    """Return the numbers of block, line and run of each run, in the order of the runs.
+    """Return the position of each run: the numbers of its block, its line and itself, from 1.
 
-    Numbers begin at 1. A split run has the numbers of its first part.
+    A split run has the numbers of its first part.
     """
     places: dict[int, ReadingPlace] = {}
     line_number = 0

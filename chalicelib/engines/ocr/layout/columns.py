@@ -160,7 +160,7 @@ class _Turn:
         self._cosine, self._sine = math.cos(slope), math.sin(slope)
 
     def box(self, corners: Quad) -> tuple[float, float, float, float]:
-        """Return left, top, right and bottom of a quadrangle."""
+        """Return left, top, right and bottom of a quadrangle on the rotated page."""
         across = [x * self._cosine + y * self._sine for x, y in corners]
         down = [y * self._cosine - x * self._sine for x, y in corners]
         top, bottom = min(down), max(down)
@@ -304,7 +304,7 @@ def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
 
 
 def _bands(strips: list[_Strip], height: float) -> list[list[Piece]]:
-    """Join neighbouring strips to bands: those that share a gutter, or that have none."""
+    """Join neighbouring strips to bands if they share a gutter, or if none of them has one."""
     bands: list[_Band] = []
     for number, strip in enumerate(strips):
         follower = strips[number + 1] if number + 1 < len(strips) else None

@@ -106,7 +106,7 @@ def _are_running(
 
 
 def heading_levels(blocks: Sequence[WrittenBlock]) -> list[int]:
-    """Return the heading level of each block of a document, from 1; 0 if it is no heading."""
+    """Return the heading level of each block of a document, from 1; 0 if not a heading."""
     by_size = _levels_of_sizes(blocks)
     levels = [
         by_size.get(_size(block), 0) if 0 < len(block.lines) <= _LONGEST else 0 for block in blocks

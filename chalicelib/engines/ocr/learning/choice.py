@@ -26,9 +26,9 @@ class RankedCaption:
     """Most frequent spelling of the text."""
     folded: str
     score: float
-    """How regularly the text is near the entity's value, and nowhere else; 0 to 1."""
+    """How regularly the text is near the entity's value, and not elsewhere; 0 to 1."""
     examples: frozenset[int]
-    """Numbers of the examples in which it is near the value."""
+    """Numbers of the examples in which the text is near the value."""
 
 
 def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[RankedCaption]:

@@ -53,7 +53,7 @@ class ValuePlace:
     segments: tuple[LineSegment, ...]
     """Parts of lines that contain the value, from the first line to the last."""
     numbers: tuple[int, ...]
-    """Numbers of the page's segments that contain these parts."""
+    """Number of the page's segment that contains each part."""
 
     @property
     def rect(self) -> Rect:
@@ -214,7 +214,7 @@ class PageTexts:
         numbers: tuple[int, ...],
         parts: tuple[LineSegment, ...],
     ) -> ValuePlace | None:
-        """Return the place of a value that begins at a given word; None if it does not.
+        """Return the place of a value that begins at a given word; None if it is not there.
 
         Args:
             number: index of the segment.

@@ -38,7 +38,7 @@ class Decision:
 
     format: ZoneFormat
     rows: tuple[str, ...]
-    """Characters of the rows."""
+    """Text of each row."""
     certainty: float
     """Probability that the check digits were printed as in this text, 0.5 to 1."""
     share: float

@@ -48,11 +48,11 @@ class DataElement:
 
     row: int
     start: int
-    """First column."""
+    """First column of the element."""
     stop: int
-    """Column after the last."""
+    """Column after the last one of the element."""
     letters: str = LETTERS
-    """Characters that are allowed."""
+    """Characters that the element may contain."""
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -69,7 +69,7 @@ class ZoneFormat:
     """A format of machine-readable zones: its rows and elements."""
 
     name: str
-    """TD1, TD2 or TD3."""
+    """Name of the format: TD1, TD2 or TD3."""
     row_count: int
     elements: dict[str, DataElement]
     """Elements by name, in reading order. `…_check` is the check digit of the previous element."""
@@ -100,7 +100,7 @@ _COVERED = ("number", "number_check", "birth", "birth_check", "expiry", "expiry_
 
 
 def _two_rows(name: str, ends: dict[str, DataElement]) -> ZoneFormat:
-    """Make a format of two rows from the elements that TD2 and TD3 share, and others."""
+    """Make a format of two rows: the elements that TD2 and TD3 share, and those in `ends`."""
     elements = {
         "kind": DataElement(0, 0, 2),
         "issuer": DataElement(0, 2, 5, _WORDS),

@@ -62,7 +62,7 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
 
 
 def _with_look_alikes(likely: Doubles) -> Doubles:
-    """Raise the probability of each character to a fraction of that of similar characters."""
+    """Raise each probability to at least a fraction of the highest among similar characters."""
     shared = likely.copy()
     for group in LOOK_ALIKES:
         columns = [1 + LETTERS.index(letter) for letter in group]

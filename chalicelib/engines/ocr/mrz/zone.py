@@ -41,7 +41,7 @@ class ZoneField:
 
 
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
-    """Return the fields of a zone by NUMBER, SURNAME and so on.
+    """Return the fields of a zone by name: NUMBER, SURNAME and others.
 
     Args:
         decision: the text of a zone.

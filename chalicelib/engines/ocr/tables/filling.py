@@ -81,7 +81,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
 
 
 def _placed(slots: Doubles, near: Ints | None, piece: TextLine) -> int:
-    """Return the index of a piece's slot. Those in `near`, at its height, have priority."""
+    """Return the index of a piece's slot; slots at the height of the piece are preferred."""
     if near is not None:
         number, is_over = _best(slots[near], piece)
         if is_over:

@@ -312,7 +312,10 @@ def answer_table(filled: FilledGrid) -> Table:
 
 
 def _probability(lines: Sequence[TextLine], grid: TableGrid) -> float:
-    """Return the lines' mean probability by length; without lines, that of the structure."""
+    """Return the mean probability of lines, weighted by length.
+
+    Without lines, return the probability of the table's structure.
+    """
     weight = sum(len(line.text) for line in lines)
     if not weight:
         return grid.probability

@@ -67,7 +67,7 @@ class FilledGrid:
     """The slots of a table and the lines of text in them."""
 
     grid: TableGrid
-    """The slots."""
+    """Slots of the table, without text."""
     texts: tuple[tuple[TextLine, ...], ...] = field(default=())
     """Lines of each slot, in reading order."""
 
@@ -120,8 +120,7 @@ def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
 def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
     """Return the rows or columns that have text, each with its new number.
 
-    A slot that spans several counts only if none of them has other text; it then counts for the
-    first.
+    If a slot spans several and none of them has other text, the first one counts.
     """
     used: set[int] = set()
     spanning: list[range] = []

@@ -164,9 +164,9 @@ def _parted(
 ) -> Bools:
     """Return where text shows a boundary between columns although no line is drawn.
 
-    Many tables have vertical lines only in their header. A boundary counts if texts on both sides
-    respect it in at least two rows, and in no fewer rows than have the line. It then counts in
-    every row without vertical lines where no text crosses it.
+    Many tables have vertical lines only in their header. A boundary counts if no text crosses it
+    in at least two rows, and in at least as many rows as have a line. It then counts in every row
+    without vertical lines where no text crosses it.
 
     Args:
         lines: text of the table.
@@ -225,7 +225,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
 
 
 def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
-    """Give cells without a border between them the same number, in place: their smallest."""
+    """Give cells without a border between them the same number, the smallest one, in place."""
     while True:
         before = owner.copy()
         for own, other, open_ in (

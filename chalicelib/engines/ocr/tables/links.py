@@ -43,7 +43,7 @@ class WholeTable:
     Its box is that of the first part.
     """
     parts: tuple[Table, ...]
-    """The part on each page. Their cells, in order, are the cells of the joined table."""
+    """Parts of the table, page by page. Their cells together are the cells of `table`, in order."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
         """Return the parts of a table whose cells were named, each with the names of its cells."""

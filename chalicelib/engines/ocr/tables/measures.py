@@ -7,212 +7,212 @@ multiples of the height of the compared text, `_PIXELS` pixels of the raster as 
 
 from __future__ import annotations
 
-# Pieces of text: where a line is cut into the texts of several cells.
+# Pieces: where a line is split into the texts of several cells.
 
-# White gaps of this share of a line's height part two cells.
+# Minimum width of a gap between cells.
 CELL_GAP_HEIGHTS = 0.6
-# A gap this wide always parts cells.
+# A gap of this width always separates cells.
 SURE_CELL_GAP_HEIGHTS = 1.2
-# A gap that parts cells is this many times wider than the usual space of its line.
+# A gap between cells is this many times wider than the usual space of its line.
 GAP_TO_WORD_SPACE = 1.6
-# Fewer spaces do not show the distance between words.
+# Minimum number of spaces to estimate the usual space of a page.
 FEWEST_SPACES = 8
-# Of the spaces between words, this share is narrower than the usual one.
+# Quantile of the spaces of a page that counts as the usual space.
 NARROW_SPACES_SHARE = 0.4
-# Lines without tall letters count as this share of the usual height.
+# Lines without tall letters count as this fraction of the usual height.
 LOW_LINE_HEIGHTS = 0.8
-# By how much a gap looks wider in small pictures.
+# Gaps look wider by this much in small images.
 GAP_BLUR_PIXELS = 1.0
-# By how much a vertical rule may reach into the box of a text that it ends.
+# A vertical ruled line may reach this far into the box of a text next to it.
 RULE_NEXT_TO_TEXT_HEIGHTS = 0.25
-# By how much a vertical rule may be shorter than a text that it cuts, at either end.
+# A vertical ruled line that splits a text may be this much shorter at either end.
 RULE_SHORTER_HEIGHTS = 0.3
-# Least height of a usual line, and its height on a page without lines.
+# Minimum usual line height, and the height that is assumed on a page without lines.
 LEAST_TEXT_PIXELS, UNKNOWN_TEXT_PIXELS = 4.0, 20.0
-# Lines that are cut between two looks at the deadline.
+# Number of lines to split between two checks of the deadline.
 LINES_A_CHECK = 50
 
-# Rules: long straight edges.
+# Ruled lines: long straight edges.
 
-# Least difference of two pixels on both sides of an edge; the lightest zebra stripes have 10.
+# Minimum difference of the pixels on both sides of an edge; the lightest zebra stripes have 10.
 MIN_CONTRAST = 7
-# An edge is this many times stronger than half of all differences of the page.
+# An edge is this many times stronger than the median of all differences of the page.
 NOISE_SHARE = 4.0
-# A horizontal rule is at least this long: longer than a dash.
+# Minimum length of a horizontal ruled line: longer than a dash.
 HORIZONTAL_RULE_EMS = 2.5
-# A vertical rule is at least this long: longer than a letter.
+# Minimum length of a vertical ruled line: longer than a letter.
 VERTICAL_RULE_EMS = 1.5
-# Edges this near are those of one rule.
+# Maximum distance between the edges of one ruled line.
 RULE_THICKNESS_EMS = 0.45
-# Least length of a part of a rule: strokes of letters are shorter.
+# Minimum length of a part of a ruled line: strokes of letters are shorter.
 RULE_PART_EMS = 0.7
-# Edges this far inside a text are those of letters.
+# Edges that are at least this far inside a text belong to letters.
 TEXT_MARGIN_HEIGHTS = 0.06
-# Most runs of edge pixels that are looked at, the longest first: bounds hostile pages.
+# Maximum number of edge runs to process, the longest first. Limits the time for hostile pages.
 MAX_RUNS = 12_000
-# Most rulings of one direction, the longest first.
+# Maximum number of ruled lines of one direction, the longest first.
 MAX_RULINGS = 600
 
-# Lattices: rules that meet.
+# Lattices: ruled lines that cross.
 
-# How far a ruling may end before the one that it meets.
+# A ruled line may end this far before the one that it meets.
 MEETING_EMS = 0.3
-# Rulings this near are one boundary.
+# Ruled lines this close are one boundary.
 SAME_RULE_EMS = 0.4
-# Share of a place's side that is drawn when there is a border.
+# Minimum fraction of a slot's side that is drawn if the slot has a border there.
 BORDER_SHARE = 0.5
-# By how much the middles of texts of one row differ.
+# Maximum vertical distance between the middles of texts of one row.
 LEVEL_HEIGHTS = 0.3
-# By how much a text may reach over the boundary of its place.
+# A text may reach this far across the boundary of its slot.
 ACROSS_RULE_HEIGHTS = 0.2
-# Most places of a lattice; a finer mesh is a pattern, not a table.
+# Maximum number of slots of a lattice; a finer mesh is a pattern, not a table.
 MAX_PLACES = 12_000
 
-# Gutters: white that parts columns.
+# Gutters: white gaps between columns.
 
-# Least width of a gutter.
+# Minimum width of a gutter.
 GUTTER_EMS = 0.35
-# Share of the rows that may cross a gutter: heads and notes that span columns.
+# Maximum fraction of the rows that cross a gutter: headers and notes that span columns.
 GUTTER_CROSSING_SHARE = 0.12
-# How far a text can reach into a gutter: relative to its height, and at most to its width.
+# A text may reach this far into a gutter: relative to its height, and at most to its width.
 GUTTER_SLACK_HEIGHTS, GUTTER_SLACK_SHARE = 0.4, 0.3
-# Lines of one cell are nearer to each other than this share of the usual distance of rows.
+# Lines of one cell are closer together than this fraction of the usual gap between rows.
 WRAPPED_TO_ROW_SPACE = 0.55
-# Fraction of rows in separate bands that shows that rules or shades separate rows.
+# Minimum fraction of rows between separate lines or shades, if these separate the table's rows.
 BANDED_SHARE = 0.34
-# Share of a piece's width that a rule below it covers when the rule is a cell's.
+# Minimum fraction of a text's width that a ruled line below it covers if it ends a cell.
 RULED_OFF_SHARE = 0.7
 
 # Regions: where a table begins and ends on a page without a lattice.
 
-# Ends of rules of one table differ by at most this.
+# Maximum difference between the ends of a table's ruled lines.
 SAME_RULE_END_EMS = 1.5
-# A rule this far above or below a region belongs to it.
+# A ruled line at most this far above or below a region belongs to it.
 RULE_TO_TEXT_EMS = 1.5
-# By how much a region's rule may reach beyond its text on the left and on the right.
+# A region's ruled line may extend this far beyond its text on the left and on the right.
 RULE_BEYOND_EMS = 3.0
-# Letters this many times as high as usual are those of a letterhead or a title.
+# Letters this many times as high as usual belong to a letterhead or a title.
 HEADLINE_TIMES = 1.4
-# Least white between two columns of a region.
+# Minimum gap between two columns of a region.
 REGION_GUTTER_EMS = 0.8
-# Most white between the first two rows.
+# Maximum gap between the first two rows.
 FIRST_ROW_EMS = 3.0
-# Most white between two later rows, as a multiple of the usual one.
+# Maximum gap between later rows, as a multiple of the usual one.
 LATER_ROW_TIMES = 2.0
-# White that never ends a table.
+# A gap up to this height never ends a table.
 TOUCHING_ROW_EMS = 1.2
-# A row without columns continues the last one if the white above it is less than this fraction of
+# A row without columns continues the last row if the gap above it is less than this fraction of
 # the usual one.
 NEAR_ROW_SHARE = 0.7
-# A gutter between two tables is this many times wider than the next one, and this wide.
+# A gutter between two tables is this many times wider than the next one, and at least this wide.
 PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
-# Rows without columns of their own that may follow one after the other.
+# Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
-# Rows of a region that define its columns for rows outside.
+# Number of rows of a region that define its columns for rows outside.
 KNOWN_ROWS = 24
-# White above a rule that parts what is below it from what is above.
+# A gap of this height above a ruled line separates what is above from what is below.
 BAND_EMS = 4.0
-# Greatest white between lines of a block of prose, and greatest difference of their left edges.
+# Maximum gap between lines of a block of prose, and maximum difference of their left edges.
 PROSE_LINE_EMS, PROSE_EDGE_EMS = 1.2, 0.6
-# Share of a block's lines that are as long as lines of prose.
+# Minimum fraction of a block's lines that are as long as lines of prose.
 PROSE_SHARE = 0.6
 
 # Headers: a row of column names that identifies the table below it.
 
-# Two words next to each other are as often two addresses or signatures.
+# Minimum number of headers. Two words next to each other are often addresses or signatures.
 FEWEST_HEADERS = 3
-# Headers side by side on one page; more are a pattern.
+# Maximum number of headers in a row; more are a pattern.
 MOST_HEADERS = 60
-# Rows that are tried as the header of the same text: bounds pages that look like one.
+# Number of rows that are tried as the header of the same text. Limits the time for patterns.
 HEADER_TRIES = 4
-# How far text can reach under the next header, also as a fraction of its own width.
+# A text may reach this far below the next header; also as a fraction of its own width.
 UNDER_NEXT_HEADER_EMS, UNDER_NEXT_HEADER_SHARE = 0.4, 0.3
-# Greatest white between lines of one header.
+# Maximum gap between lines of one header.
 HEADER_LINE_EMS = 0.5
-# Greatest difference of the left edges of words in one column.
+# Maximum difference of the left edges of words in one column.
 HEADER_ASIDE_EMS = 0.5
-# Greatest white between the header and the first row.
+# Maximum gap between the header and the first row.
 BELOW_HEADER_EMS = 2.5
-# Greatest white between later rows, as a multiple of the usual one.
+# Maximum gap between later rows, as a multiple of the usual one.
 BELOW_HEADER_ROW_TIMES = 1.7
-# Greatest white between lines of one cell, as a fraction of that between rows.
+# Maximum gap between lines of one cell, as a fraction of the gap between rows.
 WRAPPED_BELOW_HEADER_SHARE = 0.75
 
-# Heads: rows of header cells.
+# Header cells.
 
-# Words from which on a piece is as long as a line of running text.
+# Minimum number of words of a line of running text.
 PROSE_WORDS = 6
-# Share of a column's filled cells that are numbers when the column is numeric, and of the columns
-# when the body is.
+# Minimum fraction of numbers in a numeric column, and of numeric columns in a numeric table.
 NUMERIC_SHARE = 0.5
-# Share of the rows that may be a head.
+# Maximum fraction of the rows that are the header.
 HEAD_ROWS_SHARE = 0.5
 
 # Sifting: regions that are not tables.
 
-# Share of places with text, in rows and columns that have any.
+# Minimum fraction of slots with text; empty rows and columns do not count.
 FILLED_SHARE = 0.5
-# The same between rules.
+# The same minimum if ruled lines are above and below.
 RULED_FILLED_SHARE = 0.4
-# Least fraction and number of rows with text in two or more columns, for a table found only by
+# Minimum fraction and number of rows with text in two or more columns, for a table found only by
 # alignment.
 EVIDENCE_SHARE, FEWEST_EVIDENCE = 0.5, 3
-# White between rows of text; charts have more.
+# Maximum gap between rows of text; charts have larger gaps.
 CHART_WHITE_EMS = 6.0
-# Rows of text in one cell that are too many for a cell.
+# Number of rows of text that is too high for one cell.
 CROWDED_ROWS = 4
-# Share of cells with as many.
+# Maximum fraction of cells with too many rows of text.
 CROWDED_SHARE = 0.15
-# Share of the line breaks in a cell that are for want of room, in wrapped text.
+# Minimum fraction of line breaks in wrapped text where the next word would not have fitted.
 WRAPPED_TEXT_SHARE = 0.6
-# Space that a word needs next to the text of its line.
+# Space that a further word of a line needs in addition to its width.
 WORD_ROOM_HEIGHTS = 0.8
-# Share of pieces that may be as long as lines of prose.
+# Maximum fraction of pieces that are as long as lines of prose.
 WORDY_SHARE = 0.4
-# Share of the rows with a cell that ends in a colon, in a list of keys and values.
+# Minimum fraction of rows with a cell that ends in a colon, in a list of keys and values.
 LABELS_SHARE = 0.4
-# Share of the cells that hold a key and its value, in a list of such pairs.
+# Minimum fraction of cells that contain a key and its value, in a list of such pairs.
 PAIRS_SHARE = 0.5
-# A network's structure is not trusted when fewer of its places have text.
+# A structure of the network is rejected if a smaller fraction of its slots has text.
 SPARSE_SHARE = 0.4
 
-# Places whose text was overlooked.
+# Slots whose text was missed.
 
-# Most places of one table that are read again.
+# Maximum number of slots of one table that are read again.
 MOST_BLANKS = 150
-# Less probable readings are specks.
+# Minimum probability of a text; less probable ones are specks.
 SURE_BLANK = 0.5
-# Ink that is smaller both ways is none.
+# Ink that is smaller in both directions is ignored.
 SPECK_EMS = 0.12
-# Higher ink is not a line of text.
+# Ink that is higher than this is not a line of text.
 TALL_INK_EMS = 1.5
-# White left around the ink for the engine.
+# Margin around the ink when it is read.
 INK_MARGIN_EMS = 0.35
-# Heights of a usual place that the tallest one is sought in.
+# Maximum height of a slot in the search for a text's slot, in heights of a usual slot.
 TALLEST_PLACES = 400
 
-# Tables that continue over pages.
+# Tables that continue on the next page.
 
-# Rows of text between two parts that stand on one of the pages only: "continued on page 2".
+# Maximum number of text rows between two parts that are on only one page: "continued on page 2".
 MOST_NOTES = 2
-# Texts that are this similar, of 100, are one text that was read twice.
+# Texts with at least this similarity, of 100, are the same text, read twice.
 SAME_TEXT_RATIO = 88.0
 
-# Structures: proposed and chosen.
+# Proposed structures.
 
-# Fewest texts of a ruled table.
+# Minimum number of texts in a ruled table.
 FEWEST_PIECES = 4
-# Rules between groups of rows leave at least this multiple of their number of rows of text.
+# If ruled lines separate groups of rows, there are at least this many times more rows of text than
+# ruled rows.
 SPLIT_ROWS_TIMES = 1.5
-# A structure with this probability is taken without the network.
+# Structures with at least this probability are used without asking the network.
 SURE_STRUCTURE = 0.75
-# White between lines of one row that is as much as that between rows.
+# A gap within a row that is at least this fraction of a gap between rows counts as equally wide.
 NEAR_TO_ROW_SPACE = 0.9
-# How often text outside the tables that were found is searched for others.
+# Maximum number of searches for tables in text outside the tables that were found.
 MOST_ROUNDS = 3
-# Fewest sideways lines that may be a table on an upright page.
+# Minimum number of sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
-# Most rows of a header without numbers, and the largest part of the table they may be.
+# Maximum number of header rows without numbers, also as a fraction of the table's rows.
 MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
-# Most places of a table that the network is asked about: it has no tokens for more.
+# Maximum number of slots of a table for the network, which has no tokens for more.
 MOST_NETWORK_PLACES = 600

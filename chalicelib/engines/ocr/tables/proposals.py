@@ -156,7 +156,7 @@ def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]
 
 
 def join_head(filled: FilledGrid) -> FilledGrid:
-    """Join up to three rows at the top if their distance is that of lines of one header."""
+    """Join the first rows, at most four, if they are as close as lines of the same text."""
     rows: list[list[TextLine]] = [[] for _ in range(min(4, filled.grid.row_count))]
     spanning = {0: False}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

@@ -52,7 +52,13 @@ class Rulings:
 
 
 def darkest_channel(pixels: Pixels) -> Pixels:
-    """Return the smallest channel of RGB pixels, shape (height, width): hairlines are dark."""
+    """Return each pixel's smallest channel, uint8, shape (height, width).
+
+    Coloured hairlines are dark in it.
+
+    Args:
+        pixels: RGB, uint8, shape (height, width, 3).
+    """
     return np.minimum(np.minimum(pixels[..., 0], pixels[..., 1]), pixels[..., 2])
 
 
@@ -78,7 +84,14 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 def _find_direction(
     gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
-    """Find horizontal lines of at least `share` text heights; `text` are boxes, (lines, 4)."""
+    """Find horizontal lines.
+
+    Args:
+        gray: uint8, shape (height, width).
+        text: boxes of lines of text, shape (lines, 4): left, top, right, bottom.
+        text_height: in pixels.
+        share: minimum length of a line, in text heights.
+    """
     least = max(8, round(share * text_height))
     if gray.shape[0] < 3 or gray.shape[1] < least:
         return ()

@@ -49,7 +49,7 @@ class Structure:
     rivals: tuple[FilledGrid, ...] = ()
     """Structures that were proposed for the same text."""
     left_out: float = 0.0
-    """Fraction of the text that this structure omits, of all text in it or in its rivals."""
+    """Fraction of the text of all rival structures that is not in this structure."""
 
     @property
     def is_cut(self) -> bool:
@@ -174,7 +174,7 @@ def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
 
 
 def _wrapped_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows whose filled columns are only some of those filled above."""
+    """Return the fraction of rows that fill only some of the columns of the row above."""
     columns: dict[int, set[int]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         for row in slot.rows if lines else ():

@@ -29,7 +29,7 @@ class Program:
     """Paths of the program and its language data."""
 
     path: Path
-    """The executable."""
+    """Path of the executable."""
     data: Path | None
     """Folder of the language data; None if the program finds its data itself."""
 

@@ -108,7 +108,9 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Return the profile of a training from label names, where too few examples compare profiles.
+    """Return the profile of a training from label names.
+
+    It has too few examples to compare profiles.
 
     Args:
         ladder: the profiles to choose from.

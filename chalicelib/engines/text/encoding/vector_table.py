@@ -35,7 +35,7 @@ class VectorTable:
         return len(self._rows)
 
     def fill(self, digests: Sequence[bytes], vectors: Array) -> None:
-        """Store the vectors of those texts that were requested, given all digests of a shard."""
+        """Store the vectors of a shard; those of texts that were not requested are ignored."""
         found = [(self._places[d], i) for i, d in enumerate(digests) if d in self._places]
         if found:
             places, sources = np.array(found).T

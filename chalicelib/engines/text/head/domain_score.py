@@ -46,9 +46,9 @@ class DomainScale:
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """For each label, its mean nearness minus the mean nearness of all labels, float32.
+    """For each label, the mean cosine to its nearest text, minus the mean over all labels.
 
-    None in older models.
+    Float32, shape (labels,); None in older models.
     """
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:

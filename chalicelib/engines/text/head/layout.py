@@ -93,9 +93,9 @@ class HeldOutFold:
     examples: Ints
     """Indexes of the examples of the fold, int, shape (n,)."""
     truth: Ints
-    """Label indexes of these examples, int, shape (n,)."""
+    """Label index of each example of the fold, int, shape (n,)."""
     is_trained: Bools
-    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
+    """Which examples of the fold are in the training part of the split, bool, shape (n,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,13 +107,13 @@ class HeldOutFolds:
     examples: Ints
     """Indexes of the examples of all folds, int, shape (n,)."""
     truth: Ints
-    """Label indexes of these examples, int, shape (n,)."""
+    """Label index of each example of the folds, int, shape (n,)."""
     is_trained: Bools
-    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
+    """Which examples of the folds are in the training part of the split, bool, shape (n,)."""
     may_choose: Bools
-    """Which of these examples may be used to choose settings, bool, shape (n,).
+    """Which examples of the folds may be used to choose settings, bool, shape (n,).
 
-    These are the examples of the training part; all if none is.
+    Only those of the training part may; if there are none, all may.
     """
 
 

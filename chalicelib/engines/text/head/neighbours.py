@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the weight of the cosine to them."""
+    """Stored training texts of each label, and the weight of their cosine in the logits."""
 
     anchors: Bytes
     """Directions of training texts, in units of 1/512, int8, (anchors, dims), sorted by label."""
@@ -202,7 +202,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
 
 
 def choose_weight(loss_with: Callable[[float], float], texts: int) -> float:
-    """Return the smallest weight that is nearly as good as the best; 0 if that gains little.
+    """Return the smallest weight nearly as good as the best; 0 if even the best gains little.
 
     Args:
         loss_with: returns the out-of-fold loss for a weight.

@@ -31,11 +31,11 @@ class CrossValidation:
     examples: Ints
     """Indexes of the examples that were held out once, int, shape (n,)."""
     logits: Singles
-    """Out-of-fold logits of these examples, float32, shape (n, labels)."""
+    """Out-of-fold logits of the held-out examples, float32, shape (n, labels)."""
     truth: Ints
-    """Label indexes of these examples, int, shape (n,)."""
+    """Label index of each held-out example, int, shape (n,)."""
     is_trained: Bools
-    """Which of these examples belong to the training part of the split, bool, shape (n,)."""
+    """Which held-out examples are in the training part of the split, bool, shape (n,)."""
     background_logits: Singles
     """Out-of-fold logits of the background texts, fold by fold, float32, shape (m, labels)."""
     head_logits: Singles
@@ -43,7 +43,7 @@ class CrossValidation:
     background_head_logits: Singles
     """`background_logits` of the head alone, without the nearest texts, float32, (m, labels)."""
     nearness_weight: float = 0.0
-    """What a cosine of 1 to a label's nearest text adds to its logit; 0 if unused."""
+    """Added to a label's logit, times the cosine to its nearest text; 0 if unused."""
 
 
 def calibrate(

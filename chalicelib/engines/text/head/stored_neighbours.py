@@ -22,7 +22,7 @@ def header(neighbours: NearestTexts) -> dict[str, Any]:
 
 
 def arrays(neighbours: NearestTexts) -> dict[str, Array]:
-    """Return the arrays by their names in the artifact."""
+    """Return the arrays to store, by name."""
     return {"anchors": neighbours.anchors}
 
 

@@ -43,7 +43,7 @@ def header(rejector: Rejector) -> dict[str, Any]:
 
 
 def arrays(rejector: Rejector) -> dict[str, Array]:
-    """Return the arrays by their names in the artifact."""
+    """Return the arrays to store, by name."""
     domain, usual = rejector.domain, rejector.scale.usual
     found: dict[str, Array] = {
         "anchors": domain.anchors.astype(np.int8),

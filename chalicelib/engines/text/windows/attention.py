@@ -171,7 +171,7 @@ def header(reading: WindowReading) -> dict[str, Any]:
 
 
 def arrays(reading: WindowReading) -> dict[str, Array]:
-    """Return the arrays by their names in the artifact."""
+    """Return the arrays to store, by name."""
     one = reading.attention
     if one is None:
         return {}

@@ -44,7 +44,7 @@ class SquareExtractor:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return max(self.sides)
 
     @property

@@ -85,7 +85,7 @@ class TrainedImage:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return SIDE
 
     @property

@@ -31,7 +31,7 @@ class Look:
     """Side of the square to which the part is scaled, in pixels."""
 
     def at(self, view: Augmentation) -> Augmentation:
-        """Return the view that shows only this part of a view."""
+        """Return a view that shows only this part of the given view."""
         left, top, right, bottom = view.crop
         margin = (1.0 - self.share) / 2
         wide, high = margin * (right - left), margin * (bottom - top)

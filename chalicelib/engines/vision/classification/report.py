@@ -93,7 +93,7 @@ class ImageFolds:
     logits: Singles
     """Logits of the labels that have images, float32, shape (n, labels)."""
     truth: Ints
-    """True label of each image, as an index of these labels, int, shape (n,)."""
+    """True label of each image, as an index of the labels that have images, int, shape (n,)."""
 
     def calibration_error(self, temperature: float) -> float | None:
         """Return the mean difference of probability and accuracy, 0 to 1; None without images."""
@@ -136,7 +136,7 @@ class ImageFolds:
 
 
 def served_temperature(folds: ImageFolds) -> float:
-    """Return the fitted temperature, with smoothing against extremes if nearly all is correct."""
+    """Return the fitted temperature; smoothing avoids extremes if nearly all is correct."""
     # The rule of succession: after n correct answers the next is wrong with a chance of 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)

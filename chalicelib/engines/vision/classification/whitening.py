@@ -44,7 +44,7 @@ class Whitening:
 
     @property
     def unit(self) -> float:
-        """Step between two values that transformed rows can have."""
+        """Step between neighbouring values of transformed rows."""
         return 2.0**-15
 
     def arrays(self) -> dict[str, Array]:

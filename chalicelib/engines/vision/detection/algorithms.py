@@ -19,7 +19,7 @@ class Rules:
     """The settings of one algorithm."""
 
     algorithm: str
-    """Name in the API."""
+    """Name of the algorithm in the API."""
     is_tiled: bool
     """Whether tiles of the image are also used as views."""
     radius: float
@@ -41,7 +41,7 @@ class Rules:
     """Whether predictions can also use the mirror image."""
 
     def training_view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the view of an image that a training uses under a number."""
+        """Return the view with a given number, for a training."""
         return (
             tiled_views(width, height)[number] if self.is_tiled else augmented_view(digest, number)
         )

@@ -163,5 +163,5 @@ class LinearHead:
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Return the learning rate of a step, from 0; it decreases from `highest` like a cosine."""
+    """Return the learning rate of a step, the first being 0; it falls like a cosine."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

@@ -67,7 +67,7 @@ class HeadSpec(Protocol):
         ...
 
     def loss(self, places: Ints) -> Loss:
-        """Return the loss of a head trained on these images, int, shape (n,)."""
+        """Return the loss with which a head is trained on the given images, int, shape (n,)."""
         ...
 
     def decay(self, choice: int, pictures: int) -> float:

@@ -35,7 +35,7 @@ class ImageTargets:
 
     @property
     def size(self) -> int:
-        """Number of labels that any image has."""
+        """Number of different labels of all images."""
         return len(self.present)
 
     def single(self) -> Ints:

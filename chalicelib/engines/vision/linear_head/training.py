@@ -142,7 +142,7 @@ class LinearHeadTraining(ABC):
 
     @abstractmethod
     def make_spec(self, targets: ImageTargets) -> HeadSpec:
-        """Return the definition of the head for these labels."""
+        """Return the definition of the head for the labels of the images."""
 
     @abstractmethod
     def finish(self, model: Model, now: datetime) -> FittedVision:
@@ -205,7 +205,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def scored_part(self) -> Ints:
-        """Indexes of the training images that measure training accuracy and loss, int, (n,)."""
+        """Indexes of the training images on which accuracy and loss are measured, int, (n,)."""
         trained = self.trained
         work = _COMPARED_DIMS * self.targets.size
         most = min(_MOST_JUDGED, max(_LEAST_JUDGED, int(_JUDGED_WORK / work)))

@@ -28,7 +28,7 @@ class SigmoidCalibration:
     """The shifts and the temperature that calibrate logits."""
 
     shifts: Doubles
-    """Subtracted from the logits, float64, shape (labels,)."""
+    """Shift to subtract from each label's logits, float64, shape (labels,)."""
     temperature: float = 1.0
     """Divisor of the shifted logits."""
 

@@ -102,7 +102,7 @@ class TrainedMultiLabel:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return self._extractor.least_side
 
     @property

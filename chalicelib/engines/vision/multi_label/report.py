@@ -1,7 +1,7 @@
 """Learning curve, card metrics, data report and limits of a model of type image-multi-label.
 
 In the learning curve, a label counts as predicted if its logit is above 0. On the card, it counts
-as predicted from the label's threshold on. Contract sections 4 and 5.
+as predicted if its probability reaches the label's threshold. Contract sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the name in the API of having a label, or of not having it."""
+    """Return the API's name for having, or not having, a label: `red_positive`."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 

@@ -62,7 +62,7 @@ class Standardizing:
 
     @property
     def unit(self) -> float:
-        """Step between two values that transformed rows can have."""
+        """Step between neighbouring values of transformed rows."""
         return UNIT
 
     def arrays(self) -> dict[str, Array]:

@@ -65,7 +65,12 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
 
 
 def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
-    """Group unit indexes by number of segments, each with the indexes of its segments."""
+    """Group units by their number of segments.
+
+    Returns:
+        For each group, the indexes of its units, and the indexes of their segments, shape (units,
+        segments).
+    """
     lengths = np.array([len(each) for each in chains])
     groups = []
     for length in sorted(set(lengths.tolist())):
@@ -95,7 +100,13 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions, with the indexes of their keys (from `begin` on) and units."""
+    """Return the largest fractions, each with the index of its key and of its unit.
+
+    Args:
+        shares: fractions of a block of keys, shape (keys, units).
+        begin: index of the block's first key.
+        limit: maximum number of results.
+    """
     rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
@@ -170,7 +181,7 @@ def search_keys(
     Args:
         variations: possible texts of each key.
         segments: segments of one page.
-        check: see chalicelib/engines/ocr/interface.py.
+        check: called regularly; raises to stop.
 
     Returns:
         The matches in no order; matches of different keys may overlap.

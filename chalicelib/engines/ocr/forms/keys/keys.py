@@ -68,12 +68,17 @@ def find_keys(
 ) -> list[FoundKey]:
     """Find the texts of a page that are captions of the keys.
 
-    No two captions overlap. The best matches are chosen first.
+    No two captions overlap; the best matches are chosen first. A key may be found at more places
+    than the template has keys with its texts. The caller then chooses by the values.
+
+    Args:
+        keys: keys of a template; virtual keys are skipped.
+        segments: segments of one page.
+        check: called regularly; raises to stop.
 
     Returns:
-        The found keys. A key may be found at more places than needed; the caller chooses by the
-        values. Keys of the template with equal texts are all returned with the index of the first
-        of them.
+        The found keys. If several keys of the template have the same texts, all have the index of
+        the first one.
     """
     alike = keys_alike(keys)
     every = search_keys(list(alike), segments, check)
@@ -136,9 +141,12 @@ def _choose(
     found: Mapping[int, list[FoundKey]],
     taken: Taken,
 ) -> int:
-    """Choose the matches with the highest scores, at most `counts` per key; return how many.
+    """Choose the matches with the highest scores, at most `counts` for each key.
 
     Of equal scores, the first on the page is chosen. `found` and `taken` are extended in place.
+
+    Returns:
+        The number of newly chosen matches.
     """
     order = sorted(
         (each for each in candidates if each.score >= measures.KEY_SCORE),

@@ -35,7 +35,7 @@ class Unit:
 
 
 def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
-    """Return a unit for each segment with a letter or digit, then for several lines together."""
+    """Return a unit for each segment with text, then units of several lines."""
     words = [tokens(segment.text) for segment in segments]
     inked = [number for number, each in enumerate(words) if each]
     below = _neighbours_below(segments, inked)
@@ -59,7 +59,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return the segment directly below each segment, as an index by index."""
+    """Return, for each segment with one directly below it, the index of that segment."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):

@@ -93,7 +93,7 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
 
 
 def nearness_right(gap: float) -> float:
-    """Return a factor that is higher the smaller the gap is, in key heights; 0 to 1."""
+    """Return a factor, 0 to 1, that falls with the gap between key and text, in key heights."""
     return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
 
 
@@ -275,7 +275,10 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the text right of a line number's second copy: of several, that on its baseline."""
+        """Yield the text to the right of the second copy of a line's number.
+
+        If several rows of text are near, the one on the baseline of the number is used.
+        """
         gaps = right_gaps(self._rects, number, number.height)
         labels = right_gaps(self._labels, number, number.height)
         if gaps.min(initial=np.inf) < labels.min(initial=np.inf):

@@ -53,7 +53,7 @@ def is_amount(text: str) -> bool:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether the line below belongs to the value: it is unfinished, or an address."""
+    """Return whether the line below belongs to a value that is unfinished or an address."""
     text = line.rstrip()
     if text.endswith(_OPEN_MARKS) or text.count("(") > text.count(")"):
         return True
@@ -81,7 +81,7 @@ class Continuation:
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
-        """Index the texts, and mark those with the indexes `used` as values."""
+        """Index the texts of a page by position; `used` are indexes of those that are values."""
         self._pieces = remains.pieces
         self._rulings = rulings
         self._used = set(used)
@@ -100,7 +100,11 @@ class Continuation:
     ) -> list[int]:
         """Return the indexes of all texts of a value, in reading order.
 
-        With `has_address`, another key's address may be below the value, and ends it.
+        Args:
+            key: the key.
+            chosen: first text of the value.
+            types: entity types of the key.
+            has_address: whether the template has another key for an address below the value.
         """
         if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
             return [chosen.piece]
@@ -184,7 +188,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield texts (True) and labels (False) between two heights that belong to no key."""
+        """Yield the texts (True) and labels (False) between two heights that belong to no key."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
@@ -192,7 +196,10 @@ class Continuation:
             yield label, False
 
     def _rest_of_box(self, key: Rect, value: Rect) -> float:
-        """Return the pixels from a value to its box's right side; 0 if it has more captions."""
+        """Return how far a value is from the right side of its box, in pixels.
+
+        Return 0 if the box has more than one caption.
+        """
         box = self._rulings.box(key)
         inside = sum(_is_inside(label, box) for label in self._labels)
         return box.max_x - value.max_x if isfinite(box.area) and inside == 1 else 0.0
@@ -274,14 +281,17 @@ class Continuation:
         return None if is_end else other
 
     def _is_alone(self, key: FoundKey, line: Rect, number: int) -> bool:
-        """Return whether a line and the next one are in the same closed box as the only value."""
+        """Return whether a line and the next one are in one closed box with no other caption."""
         box = self._rulings.box(line)
         labels = sum(_is_inside(label, box) for label in self._labels)
         own = sum(_is_inside(segment.rect, box) for segment in key.segments)
         return isfinite(box.area) and labels == own and _is_inside(self._rect(number), box)
 
     def _is_parted(self, upper: LineSegment, number: int) -> bool:
-        """Return whether a ruled line ends the value; after a comma, it may be for handwriting."""
+        """Return whether a ruled line below a line of text ends the value.
+
+        Lines for handwriting do not end a value whose text ends with a comma.
+        """
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)
         goes_on = is_open and upper.text.rstrip().endswith(_OPEN_MARKS)

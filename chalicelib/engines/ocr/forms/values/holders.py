@@ -144,7 +144,10 @@ def _card(
 
 
 def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[LineSegment, ...]]:
-    """Split a line into given names and family name, which is first if a comma follows it."""
+    """Split a line into given names and family name.
+
+    The family name is last, or first if a comma follows it.
+    """
     text = line.text
     if "," in text:
         at = text.index(",")

@@ -1,6 +1,7 @@
-"""Finds line numbers of tax forms, which are printed before the text and before the amount.
+"""Finds the line numbers of tax forms.
 
-The second copy is not a value, but shows where the value is: after it.
+Each number is printed twice: before the text of its line, and before the amount. The amount after
+the second copy is the value.
 """
 
 from __future__ import annotations
@@ -107,7 +108,10 @@ class NumberedLines:
         )
 
     def before_value(self, key: FoundKey, others: Sequence[Rect]) -> LineNumber | None:
-        """Return the second copy of a key's line number, after which its value is; or None."""
+        """Return the second copy of a key's line number, after which the value is expected.
+
+        None if the key has no line number.
+        """
         rect = key.segments[-1].rect
         level = [each for each in self._seconds.level(rect) if each.rect.min_x >= rect.max_x]
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
@@ -201,7 +205,7 @@ def _has_text_behind(number: Rect, rects: Doubles) -> bool:
 
 
 def _is_same(first: str, second: str) -> bool:
-    """Return whether the second text is the first one; the first may be only its letter."""
+    """Return whether two line numbers are equal, or the first is only the letter of the second."""
     return first == second or (first.isalpha() and second.endswith(first) and second != first)
 
 

@@ -129,7 +129,7 @@ class _Cells:
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
-        """Yield a caption's cell and the next one in a strip, if it has only possible values."""
+        """Yield a caption's cell with the next cell of a strip, if the latter has no captions."""
         ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
         if not len(ahead):
             return

@@ -73,10 +73,14 @@ class StatementColumns:
             self._labels.setdefault(fold(segment.text), []).append(segment)
 
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
-        """Return whether a row has numbers, and the index of the one that the label names.
+        """Find the number in a row that is the value of the row's label.
 
-        The label names the sum of the year if it has such a word; otherwise the amount of the
-        period, or for other types than currencies the hours. None if there is no such number.
+        It is the sum of the year if the label says so. Otherwise it is the amount of the period,
+        or the hours if the key's type is not a currency.
+
+        Returns:
+            Whether the row has numbers in known columns, and the index of the number; None if
+            missing.
         """
         if not self._headers or not set(types) & _NUMERIC:
             return False, None

@@ -203,7 +203,7 @@ def _value(
     template: TemplateKey,
     around: Surroundings,
 ) -> Value:
-    """Make a value of its segments; lower the score of one with a missing character."""
+    """Make a value of its segments; its score is lower if a character is missing."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0

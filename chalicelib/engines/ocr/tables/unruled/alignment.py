@@ -104,7 +104,13 @@ def row_numbers(
     owners: Sequence[Sequence[tuple[int, int]]],
     separators: Sequence[float],
 ) -> list[int]:
-    """Return the number of the table row of each row of text; `owners` are columns of pieces."""
+    """Return the number of the table row to which each row of text belongs.
+
+    Args:
+        rows: rows of text, from the top.
+        owners: first and last column of each piece of each row.
+        separators: y of ruled lines that separate rows.
+    """
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]

@@ -51,7 +51,7 @@ class Growing:
     """Heights of the gaps between the rows, in pixels."""
 
     def force(self, row: list[TextLine]) -> None:
-        """Add a row that belongs to the region, unless it has only one piece."""
+        """Add a row that certainly belongs to the region; rows of a single piece are ignored."""
         if len(row) < 2:
             return
         if self.rows:

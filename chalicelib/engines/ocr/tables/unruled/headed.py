@@ -34,7 +34,7 @@ class _Line:
     lanes: list[int]
     """Column of each piece."""
     has_value: bool
-    """Whether the text is a table row of its own, by its number and its filled columns."""
+    """Whether the text is a complete table row, see `HeadedTable._is_row`."""
     white: float
     """White space above the line, in pixels."""
 
@@ -58,7 +58,8 @@ class HeadedTable:
     def begins_below(self, above: Row) -> bool:
         """Add the row above to the header if it is part of a header of two rows.
 
-        Return False if a piece of the row above spans several columns: the header is then not one.
+        Return False if a piece of the row above spans several columns: the row below is then not a
+        header.
         """
         white = row_box(self.head[0]).min_y - row_box(above).max_y
         if white > measures.HEADER_LINE_EMS * self.height or self._is_ruled_between(
@@ -188,7 +189,7 @@ class HeadedTable:
         }
 
     def _are_two(self) -> bool:
-        """Return whether these are two tables side by side, each with its own column of words."""
+        """Return whether the text is two tables side by side, each with a column of words."""
         part = widest_gutter(self._lanes, self.height)
         return part is not None and part in self._wordy_lanes()
 

@@ -54,7 +54,12 @@ def _extended(
 ) -> Region:
     """Add rows directly above and below a region that fit its columns.
 
-    With `is_closed`, its lines mark its end: only rows with several columns are added.
+    Args:
+        region: the text between the lines.
+        pieces: text that may be added.
+        text_height: the usual height of a line, in pixels.
+        is_closed: whether ruled lines mark the end of the region. If so, only rows with several
+            columns are added.
     """
     own = {id(piece) for piece in region.pieces}
     slack = 2 * text_height

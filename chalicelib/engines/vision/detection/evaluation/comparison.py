@@ -33,7 +33,7 @@ class Compared:
     after: float | None
     """Mean AP with the method."""
     gain: Interval | None
-    """Difference of the two, with its 95 % interval."""
+    """Difference of the mean AP with and without the method, with its 95 % interval."""
 
     @property
     def is_certain(self) -> bool:

@@ -28,7 +28,7 @@ class CellTargets:
     """The cells of one view that must predict an object (positives)."""
 
     cells: Ints
-    """Indexes of these cells, int, shape (positives,)."""
+    """Indexes of the cells that must predict an object, int, shape (positives,)."""
     labels: Ints
     """Label of each cell's box, int, shape (positives,)."""
     distances: Doubles

@@ -192,7 +192,7 @@ def merged(parts: Sequence[Candidates]) -> Candidates:
 
 
 def select_objects(candidates: Candidates, rules: Rules) -> DetectedObjects:
-    """Return the best of overlapping boxes, separately for each label."""
+    """Select the best of overlapping boxes, separately for each label."""
     boxes, labels, scores = [np.empty((0, 4))], [np.empty(0, np.int64)], [np.empty(0)]
     for label in np.flatnonzero((candidates.scores >= FLOOR).any(axis=0)):
         kept, left = _suppressed(candidates.boxes, candidates.scores[:, label], rules)

@@ -61,7 +61,7 @@ class TrainedDetector:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         if self._rules.is_tiled:
             return TILED_SIDE
         return SIDE if self._model.crop_head is None else LEAST_SIDE

@@ -93,9 +93,9 @@ class DetectionCardFacts:
     average_precision: Interval | None
     """Mean average precision (AP) on images that were not trained on; None if unknown."""
     measured: int
-    """Number of images on which the AP was measured: held out, or in folds if these are few."""
+    """Number of images on which the AP was measured; of folds, if few are held out."""
     calibration_error: float | None
-    """Mean difference of probability and accuracy; None without detections in such images."""
+    """Mean difference of probability and accuracy on unseen images; None without detections."""
     calibration: Calibration
     threshold: float | None
     """Suggested probability threshold; None if unknown."""

@@ -64,7 +64,7 @@ class DetectionExtractor:
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
@@ -72,7 +72,7 @@ class DetectionExtractor:
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the part of an image that a view shows."""
+        """Return the view of an image with a given number."""
         return augmented_view(digest, number)
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:
@@ -94,7 +94,7 @@ class RetailExtractor(DetectionExtractor):
 
     @property
     def least_side(self) -> int:
-        """Smallest shorter side of a decoded image, in pixels."""
+        """Minimum length of a decoded image's shorter side, in pixels."""
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
@@ -102,7 +102,7 @@ class RetailExtractor(DetectionExtractor):
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
-        """Return the part of an image that a view shows."""
+        """Return the view of an image with a given number."""
         return tiled_views(width, height)[number]
 
 
