@@ -66,7 +66,7 @@ def handle(
     """Run the job of one queue message, and log the result.
 
     Args:
-        handler: one of the functions below.
+        handler: one of the `run_…` functions of this module.
         container: the services.
         message: the message, as it is in the event of the queue.
         context: context of the Lambda function.

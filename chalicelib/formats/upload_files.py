@@ -43,7 +43,7 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Return a sentence that says what a file of another kind is, and what to send instead.
+    """Return an error sentence for a file of another kind: its kind, and what to send instead.
 
     Args:
         family: `language` or `vision`.

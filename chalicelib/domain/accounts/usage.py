@@ -47,7 +47,7 @@ PREDICTIONS, EXAMPLES = "predictions", "examples"
 # Examples shown for review. They are counted by day, not by month.
 BROWSED = "browsed"
 
-# What became of a prediction that a call asked for; UNKNOWN may be counted or not.
+# Outcomes of counting a prediction. UNKNOWN means that the prediction may be counted or not.
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
 # How an UNKNOWN outcome can be settled when it was never counted.
 NEVER_COUNTED = "never_counted"
@@ -280,7 +280,7 @@ class Allowances:
         self._example_calls_per_month = example_calls_per_month
         self._browsed_per_day = browsed_per_day
         self._counting = ThreadPoolExecutor(COUNTED_AT_ONCE, thread_name_prefix="count")
-        # Accounts whose last prediction was refused: theirs are counted before the work.
+        # Accounts whose last prediction was refused. Their next ones are counted before the work.
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
@@ -309,7 +309,7 @@ class Allowances:
             PredictionQuotaExceeded: the plan's predictions of this month are used up.
             StorageUnavailable: the prediction could not be counted.
         """
-        # Working while counting would waste the work of an account that has nothing left.
+        # Other accounts are counted during the work. Here, the work would probably be wasted.
         if account.account_id in self._refused:
             with self.prediction(account, model) as usage:
                 return work(), usage

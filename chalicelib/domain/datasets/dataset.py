@@ -97,7 +97,7 @@ class Label:
     label_id: int
     dataset_id: int
     name: str
-    """At most 180 characters."""
+    """Name of the label, at most 180 characters."""
     examples: int
     former: tuple[str, ...] = ()
     """Former names of this label and of the labels merged into it, the latest name last."""

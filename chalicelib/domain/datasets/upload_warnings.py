@@ -54,7 +54,7 @@ class OddBoxes:
     """Image and label of the first boxes with the problem, at most MAX_PLACES."""
 
     def add(self, place: str) -> None:
-        """Count a box."""
+        """Count a box, and store its place in the file if it is one of the first."""
         self.count += 1
         if len(self.places) < MAX_PLACES:
             self.places.append(place)

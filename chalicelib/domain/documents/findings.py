@@ -41,7 +41,7 @@ class Cell:
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """Mean probability of the lines, weighted by length; for an empty cell `Table.structure`."""
+    """Mean probability of the cell's lines, weighted by length; `Table.structure` if empty."""
     box: Rect
     """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL
@@ -104,7 +104,7 @@ class Contact:
     """One of CONTACT_TAGS."""
     text: str
     probability: float
-    """0 to 1."""
+    """Probability that the value is right, 0 to 1."""
     box: Rect
 
 
@@ -122,7 +122,7 @@ class FormField:
     value_box: Rect | None
     """Box of the value; None if there is no value."""
     probability: float
-    """0 to 1."""
+    """Probability that the value is right, 0 to 1."""
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None

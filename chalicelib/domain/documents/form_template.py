@@ -51,7 +51,7 @@ class FormTemplate:
     """The contents of a form template."""
 
     keys: tuple[TemplateKey, ...]
-    """At least one key, unless tables are requested."""
+    """Keys whose values are read; at least one, unless tables are requested."""
     header_cells: tuple[HeaderCell, ...] = ()
     finds_tables: bool = False
     version: str = "1.0"

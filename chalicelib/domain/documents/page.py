@@ -127,7 +127,7 @@ class TextLine:
     text: str
     """Words separated by single spaces; empty for a line that the engine could not recognise."""
     probability: float
-    """0 to 1; 1 for a text layer."""
+    """Probability that the text is right, 0 to 1; 1 for a text layer."""
     box: Rect
     quad: Quad | None = None
     """Corners of a line that is not upright; None if they are the corners of the box."""

@@ -27,9 +27,9 @@ class Box:
     x: float
     y: float
     width: float
-    """Above 0."""
+    """Width of the box, above 0."""
     height: float
-    """Above 0."""
+    """Height of the box, above 0."""
 
     @property
     def corners(self) -> tuple[float, float, float, float]:

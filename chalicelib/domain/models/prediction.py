@@ -22,7 +22,7 @@ class Probability:
 
     label: str
     probability: float
-    """0 to 1."""
+    """Probability that the label is right, 0 to 1."""
 
 
 # Labels, most probable first.
@@ -35,7 +35,7 @@ class Detection:
 
     label: str
     probability: float
-    """0 to 1."""
+    """Probability that the label is right, 0 to 1."""
     box: PixelBox
 
 

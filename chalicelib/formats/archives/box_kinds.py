@@ -211,7 +211,7 @@ def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
-    """Return a hint that names the tool of the files if it is one that is not read."""
+    """Return a hint that names the tool that wrote the files, if its format cannot be read."""
     for member in members:
         with suppress(MemberProblem):
             content = files.read(member)

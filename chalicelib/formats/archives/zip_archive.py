@@ -77,7 +77,7 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return a sentence that says what a file of another kind is, and what to send instead.
+    """Return an error sentence for a file of another kind: its kind, and what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.

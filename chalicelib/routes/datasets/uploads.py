@@ -111,7 +111,7 @@ class AddForm(msgspec.Struct, rename="camel"):
 
 
 class OldChangesForm(AddForm, rename="camel"):
-    """Fields of the old PUT call: a file adds examples; only a name renames the dataset."""
+    """Fields of the old PUT call. A file adds examples. A name without a file is the new name."""
 
     form_rules: ClassVar[dict[str, Any]] = {}
     json_rules: ClassVar[dict[str, Any]] = {}

@@ -47,7 +47,7 @@ class BrowsedList:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Return the sources to browse, in list order."""
+        """Return the sources to browse, in the order in which they are listed."""
         if self.source is None and not (self.label or self.suspects_of):
             return (UPLOAD,)
         return SOURCES if self.source in (None, "all") else (self.source,)

@@ -266,7 +266,7 @@ class TemplateService:
         return examples
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, str]:
-        """Check the input, and return its place as `TemplateLearning.source` stores it."""
+        """Check the input; return where it is stored, in the form of `TemplateLearning.source`."""
         if source.path is None:
             content = source.content or b""
             check_content(VISION, content)

@@ -201,7 +201,7 @@ class ImportService:
         Args:
             model: the model.
             bundle: the archive.
-            head: the head that was read from it.
+            head: the head that was read from the archive.
             source: description of the source, for the card.
             started: start of the run, in seconds of the monotonic clock.
         """
@@ -244,7 +244,7 @@ class ImportService:
             raise TrainingFailed("The archive is gone. Import the model again.")
 
     def _place(self, account: Account, source: UploadSource) -> dict[str, object]:
-        """Check the archive as far as a call can, and return its place."""
+        """Check the archive as far as a call can; return where it is stored."""
         if source.path is None:
             content = source.content or b""
             _check_size(len(content))

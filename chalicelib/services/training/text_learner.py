@@ -423,7 +423,7 @@ class _Progress:
         self._checked_at = monotonic()
         self._longest_step = 0.0
         self.has_embedded = False
-        """Whether this function computed vectors. Then the next has more time for the fit."""
+        """Whether this run of the function computed vectors. The next run then need not do so."""
 
     @property
     def shown(self) -> float:

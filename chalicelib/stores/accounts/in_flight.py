@@ -126,7 +126,7 @@ def _add_entry(row: QuotaRow, entry: str, limit: int, now: int) -> bool:
         if try_update(row, actions, has_place):
             return True
         row.refresh(consistent_read=True)
-        # One that ends later than any new one was entered by a clock that has been set back.
+        # An entry with a later end than a new one has was written before the clock was set back.
         latest = now + 2000 * _HELD_SECONDS
         dead = {e for e in row.running or () if not now < int(e.partition("-")[0]) <= latest}
         if not dead:

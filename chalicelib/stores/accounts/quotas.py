@@ -1,6 +1,6 @@
 """Counts calls per account and month by single conditional writes.
 
-The write that counts a call also adds the call's token to one of two sets in the row, and removes
+The write that counts a call also adds the call's token to one of two sets in the row. It removes
 tokens of finished calls from the other set. So after a lost response, the store can check whether
 the write was made. It can also repeat or undo the write any number of times.
 """
@@ -93,7 +93,8 @@ class QuotaStore:
         if over := self._pop_finished(row, token):
             actions.append(others.delete(over))
         is_below = QuotaRow.used.does_not_exist() | (QuotaRow.used < limit)
-        # The first try cannot meet itself, and each clause makes a write slower.
+        # The first try cannot find its own token in the row, so it does not check for the token:
+        # each clause makes a write slower.
         conditions = [*[is_below & ~held.contains(token)] * len(PAUSES), is_below]
         try:
             is_done = repeated(
@@ -251,7 +252,8 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
             write()
         except PynamoDBException as error:
             if is_refused(error):
-                # Refused at first means the limit; after a lost response it may have met itself.
+                # A refusal means that the limit is reached. After a lost response, it can also
+                # mean that an earlier try was made.
                 return is_lost and _ask(is_done)
             # A throttled write was certainly not made, so it can be tried again.
             is_lost = is_lost or not is_throttled(error)

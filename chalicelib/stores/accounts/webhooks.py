@@ -132,7 +132,7 @@ class WebhookStore:
     def _change(
         self, account_id: str, change: Callable[[dict[str, Webhook]], None]
     ) -> dict[str, Webhook]:
-        """Change the webhooks of an account, given by id; return them after the change."""
+        """Change the webhooks of an account; return all of them after the change, by id."""
         _, after = _ROWS.change(account_id, _row_key(account_id), change)
         return after
 

@@ -180,7 +180,7 @@ class DatasetStore:
 
         Args:
             dataset: the dataset.
-            until: milliseconds since 1970. If a later time is stored, it stays.
+            until: when the URLs expire, in milliseconds since 1970. A later stored time stays.
 
         Returns:
             False if the dataset is being deleted.

@@ -1,7 +1,7 @@
 """Adds locations to examples: a text is its own location, an image has a temporary URL.
 
-When a URL expires is stored in the dataset's row before the URL is returned. So the deletion of the
-dataset can wait for it.
+The expiry of a URL is stored in the dataset's row before the URL is returned. So the deletion of
+the dataset can wait until the last URL has expired.
 """
 
 from __future__ import annotations

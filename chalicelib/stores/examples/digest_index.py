@@ -1,11 +1,11 @@
 """Finds an example by its digest without reading all examples.
 
 The index of a long sequence is one object: a header, then digest and id of each example, sorted by
-digest. Digests are distributed evenly, so an entry is at most a few hundred entries from its
-expected position, and reading one short range of the object finds it. An id stays valid if the
-example moves within its label. Readers check that the example still exists. The header says for
-which chunk layout, and up to which position, the index is complete. A correction lists in its
-layout the examples that the index does not contain.
+digest. Digests are distributed evenly, so the position of an entry can be estimated, and one short
+range of the object is read to find the entry. An id stays valid if the example moves within its
+label. Readers check that the example still exists. The header says for which chunk layout, and up
+to which position, the index is complete. A correction lists in its layout the examples that the
+index does not contain.
 """
 
 from __future__ import annotations

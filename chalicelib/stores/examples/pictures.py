@@ -55,7 +55,8 @@ class PictureStore:
 
         Args:
             dataset_id: dataset of the images.
-            wanted: for each image, any item of the caller and the digest (32 hex digits).
+            wanted: for each image, an item that is returned with the bytes, and the image's
+                digest (32 hex digits).
 
         Yields:
             The item of the caller, and the bytes of the file; None for a missing file.

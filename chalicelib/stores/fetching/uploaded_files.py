@@ -126,7 +126,8 @@ class UploadedFileStore:
 
         Args:
             uploaded: the file.
-            user: id of the use. Another call with the same id succeeds, too.
+            user: id of the object that uses the file, such as a batch. Another call with the same
+                id succeeds, too.
 
         Raises:
             DownloadFailed: the file was claimed with another id.

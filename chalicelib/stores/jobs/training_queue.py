@@ -95,8 +95,8 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         """
         if served_seconds < TURN_SECONDS:
             return False
-        # Twice the other's time, so that trainings of equal length alternate ever more rarely and
-        # the cost of changing between them stays small.
+        # This training must have run twice as long as the other one. So two trainings of equal
+        # length alternate more and more rarely, and the cost of alternating stays small.
         now = self._now()
         waiting = [other for lane in self._lanes_up_to(model.is_paid) for other in lane]
         return any(

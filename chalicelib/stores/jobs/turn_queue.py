@@ -100,7 +100,8 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             now, lanes = self._now(), self._lanes(job)
             jobs = [found for lane in lanes for found in lane if found.account_id == account_id]
             waiting = [found for found in jobs if not is_owned(found.lease_until, now)]
-            # Of several jobs that end at once none may see the limit; then the message comes later.
+            # If several jobs end at once, none of them may see that the limit was reached. Then a
+            # delayed message starts the next job.
             if waiting and len(jobs) - len(waiting) >= self._limit - 1:
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 

@@ -154,7 +154,7 @@ def correction(
     Args:
         dataset_id: id of the dataset.
         done: the correction.
-        shown: the examples that it changed.
+        shown: the examples that the correction changed.
     """
     return CorrectionRecord(
         dataset_id=dataset_id,

@@ -239,8 +239,8 @@ def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> C
     Args:
         cell: the cell.
         index: number of the row or column.
-        entities: entities of headers by this number.
-        header: kind of header cells, which get no entity because it would be their own.
+        entities: entity of each header, by number of the row or column.
+        header: kind of the cells that are these headers. They get no entity.
     """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

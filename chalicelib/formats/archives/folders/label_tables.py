@@ -87,7 +87,7 @@ def read_label_tables(
 
     Args:
         files: The files of the archive.
-        tables: The label tables among them.
+        tables: The label tables of the archive.
         separator: Text between several labels in a cell; empty if each cell is one label.
         can_label: Returns whether an image may get its label from a table.
 

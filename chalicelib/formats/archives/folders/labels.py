@@ -79,7 +79,7 @@ class FolderLabels:
                 self._book.add(name)
 
     def is_table(self, member: ZipMember) -> bool:
-        """Return whether a file is a label table that was read, so that it is not an image."""
+        """Return whether a file is one of the label tables that were read."""
         return member.index in self._used
 
     def shown(self, member: ZipMember) -> str:

@@ -116,7 +116,7 @@ class ColumnProfile:
 
         Args:
             known: names that fit.
-            opposite: names of the other role.
+            opposite: names that fit the other role: labels instead of texts, or texts.
             hints: words that make a name fit.
         """
         name = fold_name(self.name)
