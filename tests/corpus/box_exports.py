@@ -140,6 +140,8 @@ BOX_EXPORTS = [
     _ok("TensorFlow", {"images/_annotations.csv": _table()}, "tensorflow"),
     _ok("VoTT, CSV", {"vott-csv-export/shop-export.csv": _table(
         "image,width,height,label,xmin,ymin,xmax,ymax")}, "tensorflow"),
+    _ok("TensorFlow, semicolons", {"images/_annotations.csv": _table().replace(b",", b";")},
+        "tensorflow"),
     _ok("corners in annotations.csv", {"annotations.csv": _table()}, "tensorflow"),
     _ok("VoTT, JSON", {"shop-export.json": _vott()}, "vott"),
     _no("VoTT, truncated", {"shop-export.json": _vott()[:-9]},

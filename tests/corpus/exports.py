@@ -121,6 +121,18 @@ def _agent(root: str = "") -> dict[str, bytes]:
     return {name: json.dumps(value).encode() for name, value in files.items()}
 
 
+def _agent_cx() -> dict[str, bytes]:
+    files: dict[str, Any] = {"agent.json": {"displayName": "Shop"}}
+    for label, texts in _BY_LABEL.items():
+        files[f"intents/{label}/{label}.json"] = {"name": "1", "displayName": label}
+        files[f"intents/{label}/trainingPhrases/en.json"] = {
+            "trainingPhrases": [
+                {"parts": [{"text": text}, {"text": "!", "parameterId": "end"}]} for text in texts
+            ]
+        }
+    return {name: json.dumps(value).encode() for name, value in files.items()}
+
+
 _FILMS = (
     ("DRAMA", "a family finds an old letter"),
     ("ACTION|COMEDY", "the clumsy spy"),
@@ -218,6 +230,7 @@ EXPORTS = [
     _ok("Dialogflow, agent in a folder", make_zip(_agent("Shop/")), "dialogflow"),
     _ok("Dialogflow, intent", _json(_INTENT), "dialogflow", labels={"refund": 6},
         warnings=_IGNORED),
+    _ok("Dialogflow CX", make_zip(_agent_cx()), "dialogflow", warnings=_IGNORED),
     _no("Dialogflow, phrases without an intent",
         _agent()["intents/refund x_usersays_en.json"], "send the zip of the whole agent"),
     _ok("Label Studio, CSV", _label_studio(choices=False), "labelStudio"),

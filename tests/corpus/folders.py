@@ -67,6 +67,9 @@ FOLDERS = [
     _ok("a table next to a folder of images",
         {**_images(*(f"data/images/{n}.png" for n in range(12))), "data/train.csv": _table(
             [f"{n},{('cat', 'dog')[n % 2]}" for n in range(12)], "id,kind")}),
+    _ok("a table of another name next to a folder of images, with a warning",
+        {**_numbered("images"), "labels.csv": _table(["0,cat", "1,dog", "2,cat"], "id,kind")},
+        labels={"images": 3}, rejected=1, warnings=_SPLIT | {"fewExamples"}),
     _ok("splits alone are labels, with a warning", _numbered("a/train", "a/test"),
         labels={"train": 3, "test": 3}, warnings=_SPLIT | {"fewExamples"}),
     _no("splits of the same classes, strict", _OUTER, "are parts of the dataset",

@@ -72,7 +72,7 @@ _COMMAS = [
     for other in {"shipping", "refund"} - {label}
 ]
 _NUMBERED = list(enumerate(PAIRS))
-_WORDS = ("(none)", "(blank)", "undefined", "not set", "—", "?", "keine Angabe", "未入力")
+_WORDS = ("(none)", "(blank)", "undefined", "not set", "—", "?", "keine Angabe", "未入力", "k. A.")
 LONE = frozenset({"headerGuessed"})
 _POLISH = {"Zwrot pieniędzy": 10, "Usterka": 10}
 _STRAY = ("n° 7 est erronée", b"n\xb0 7 est erron\xe9e")

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
 
 # What spreadsheets, databases and programs write for a missing value.
 _MISSING_MARKS = frozenset({"#n/a", "nan", "\\n", "<na>"})
+# Brackets, dots and spaces, as in `(none)` and `n. a.`.
+_AROUND = re.compile(r"[\s.()\[\]<>]+")
 # Spreadsheets write #N/A and failed formulas in the language of the program.
 _CELL_ERRORS = frozenset(
     (
@@ -96,22 +99,39 @@ _CELL_ERRORS = frozenset(
 # Those that people also use as a label, such as "None" for "none of these".
 _POSSIBLE_LABELS = frozenset(
     (
-        *("none", "(none)", "null", "(null)", "n/a", "na", "n.a.", "#nv", "undefined", "not set"),
-        *("(blank)", "(empty)", "-", "--", "---", "–", "—", "?", "keine angabe", "k.a.", "k. a."),
-        *("non renseigné", "sin especificar", "non specificato", "não informado", "nie podano"),
-        *("niet ingevuld", "未入力", "未設定", "未選択", "未填写", "未选择", "未填寫"),
+        *("none", "null", "n/a", "na", "n/d", "#nv", "undefined", "unassigned", "tbd", "notset"),
+        *("notapplicable", "-", "--", "---", "–", "—", "?", "keineangabe", "k.a.", "k. a."),
+        *("aucun", "nonrenseigné", "sansobjet", "ninguno", "sinasignar", "sinespecificar"),
+        *("nessuno", "nonspecificato", "nenhum", "nãoinformado", "geen", "brak", "niepodano"),
+        *("なし", "無し", "未入力", "未設定", "未選択", "无", "無", "未填写", "未选择", "未填寫"),
     )
+)
+# Those that are marks only in brackets, as pivot tables write them.
+_IN_BRACKETS = frozenset(
+    ("blank", "empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg", "puste", "空白", "空")
 )
 # Written by databases; as a label people write it in small letters.
 _DATABASE_NULL = "NULL"
 
 
+@lru_cache(maxsize=1024)  # it is asked for each row
 def is_missing_mark(label: str) -> bool:
     """Return whether a label name stands for a missing value, such as `#N/A`."""
     mark = label.casefold()
-    return mark in _MISSING_MARKS or mark in _CELL_ERRORS or mark in _POSSIBLE_LABELS
+    return mark in _MISSING_MARKS or mark in _CELL_ERRORS or _is_possible(mark)
 
 
+@lru_cache(maxsize=1024)
 def may_be_missing(label: str) -> bool:
     """Return whether a mark for a missing value, such as `none`, can also be a real label."""
-    return label.casefold() in _POSSIBLE_LABELS and label != _DATABASE_NULL
+    return _is_possible(label.casefold()) and label != _DATABASE_NULL
+
+
+def _is_possible(mark: str) -> bool:
+    if mark in _MISSING_MARKS:
+        return False
+    plain = _AROUND.sub("", mark)
+    is_bracketed = mark.startswith(("(", "[", "<"))
+    return not _POSSIBLE_LABELS.isdisjoint((mark, plain)) or (
+        is_bracketed and plain in _IN_BRACKETS
+    )

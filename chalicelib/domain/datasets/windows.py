@@ -83,7 +83,7 @@ def read_cost(text: str) -> int:
 
 def is_cut(text: str) -> bool:
     """Return whether a text has more words than the models read."""
-    return read_end(text) < len(text)
+    return len(text) > READ_WORDS and read_end(text) < len(text)
 
 
 @dataclass(frozen=True, slots=True)

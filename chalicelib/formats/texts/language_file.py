@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import BinaryIO, TextIO
+from functools import lru_cache
+from typing import BinaryIO, NamedTuple, TextIO
 
 from chalicelib.domain.common.limits import (
     MAX_DATASET_EXAMPLES,
@@ -34,8 +34,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class TextRow:
+class TextRow(NamedTuple):
     """A row that can become an example."""
 
     number: int
@@ -48,8 +47,7 @@ class TextRow:
     """Label, trimmed but not cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedRow:
+class RejectedRow(NamedTuple):
     """A row that cannot become an example."""
 
     row: int
@@ -107,6 +105,7 @@ def _find_text_fault(text: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=1024)
 def _find_label_fault(label: str) -> str:
     if not label:
         return "the label is missing; give each row a text and a label."
@@ -223,7 +222,7 @@ def _read_delimited(
 
 
 def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
-    count, name = len(cells), DELIMITER_NAMES[layout.delimiter]
+    count = len(cells)
     if layout.tool and count < 2:
         return "the utterance has no intent; give it one."
     if layout.kind == XLSX and count < 2:
@@ -231,12 +230,15 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
             "the row has one cell; put text and label into two columns. Errors such as #N/A, and "
             "formulas whose results were not saved, are empty cells."
         )
-    if layout.header and tuple(c.removeprefix("\ufeff").strip() for c in cells) == layout.header:
+    # Most rows are decided by their last cell.
+    repeats = bool(layout.header) and cells[-1].strip() == layout.header[-1]
+    if repeats and tuple(c.removeprefix("\ufeff").strip() for c in cells) == layout.header:
         return "the row repeats the header; remove it."
+    if count >= 2 and layout.fits(cells):
+        return ""
+    name = DELIMITER_NAMES[layout.delimiter]
     if count < 2:
         return f"the row has one cell; separate text and label by a {name}."
-    if layout.fits(cells):
-        return ""
     whole = "text and label are two" if layout.width == 2 else f"whole rows have {layout.width}"
     more = ", or name the other columns in the header" if layout.header else ""
     return (

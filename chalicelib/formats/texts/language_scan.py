@@ -253,7 +253,7 @@ def _outcomes(
             yield refusal
             continue
         if row.label in rules.former:
-            row = replace(row, label=rules.former[row.label])
+            row = row._replace(label=rules.former[row.label])
         digest = text_digest(row.text)
         is_known = digest in rules.known.get(row.label, nothing)
         yield row if not is_known and texts.add(digest, row) else None

@@ -76,7 +76,8 @@ class TextLayout:
             at = 1 if self.label_at == 0 else len(cells) - 1
             parts = self.delimiter.join(cells[:at]), self.delimiter.join(cells[at:])
             cells = list(parts)
-        cells += [""] * (max(self.positions) + 1 - len(cells))
+        if len(cells) <= max(self.text_at, self.label_at) or self.texts_at:
+            cells += [""] * (max(self.positions) + 1 - len(cells))
         text = cells[self.text_at]
         if self.texts_at:
             text = "\n\n".join(cells[at] for at in self.texts_at if cells[at].strip())

@@ -15,7 +15,7 @@ from chalicelib.domain.datasets.upload_format import (
 )
 from chalicelib.domain.datasets.upload_warnings import warn_of_several_labels
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.box_files import BoxFiles, is_companion
+from chalicelib.formats.archives.box_files import BoxFiles, is_companion, suffix_of
 from chalicelib.formats.archives.folders.label_tables import (
     LabelTables,
     is_label_table,
@@ -61,6 +61,7 @@ class FolderLabels:
             elif not member.problem and not is_companion(member):
                 folders.add(_path_of(member))
         self._splits = SplitFolders(folders)
+        self._unread = _list_unread(archive, folders)
         self._table_folders = {_path_of(member) for member in members}
         if members:
             files = BoxFiles(archive, reject, check)
@@ -117,6 +118,11 @@ class FolderLabels:
         places = tuple(sorted(map(show_path, self._splits.outer | self._splits.inner)))
         if self._tables.labels:
             message = "Labels were read from the label table; folders such as train are not labels."
+        elif self._unread:
+            message = (
+                f"All images are in folders such as images. If {self._unread[0]} holds their "
+                "labels, rename it to train.csv."
+            )
         elif places:
             message = (
                 f"Folders such as {places[0]} are parts of the dataset and not labels; the class "
@@ -176,6 +182,15 @@ class FolderLabels:
         for member in archive.members():
             if not member.problem:
                 yield from self._names_of(member)
+
+
+def _list_unread(archive: ZipArchive, folders: set[str]) -> list[str]:
+    """Return tables that may hold the labels because all images are in a folder of images."""
+    leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
+    if not leaves or not leaves <= _IMAGES:
+        return []
+    tables = (member for member in archive.members() if suffix_of(member) == ".csv")
+    return [show_path(member.path) for member in tables if not is_label_table(member)]
 
 
 def _path_of(member: ZipMember) -> str:

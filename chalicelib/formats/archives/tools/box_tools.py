@@ -257,7 +257,8 @@ def _read_cvat(text: str) -> Iterator[_ToolBox]:
 
 
 def _read_table(text: str) -> Iterator[_ToolBox]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
         file, label = (

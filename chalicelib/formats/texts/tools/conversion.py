@@ -90,11 +90,11 @@ def _convert(export: ToolExport, check: Callable[[], None]) -> ConvertedExport:
     try:
         # One more than a dataset may have is enough for the reader of rows to refuse.
         found = islice(tool.read(export.document, entities), MAX_DATASET_EXAMPLES + 1)
-        for count, row in enumerate(found, 1):
-            if count % _CHECK_ROWS == 0:
-                check()
-            _check_size(raw.tell() + len(row[1]))
-            writer.writerow(row)
+        while rows := list(islice(found, _CHECK_ROWS)):
+            check()
+            count += len(rows)
+            _check_size(raw.tell() + sum(len(row[1]) for row in rows))
+            writer.writerows(rows)
     except ExportFault as fault:
         raise tool.refuse(fault) from None
     text.flush()

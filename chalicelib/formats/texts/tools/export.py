@@ -10,6 +10,8 @@ from typing import Any, BinaryIO
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.encoding import find_encoding, open_text
 
+# Members of a part of a text that is an entity, in exports of different tools.
+_ENTITY_KEYS = frozenset(("entity", "slot_name", "alias", "meta", "parameterId"))
 # Text and label of an utterance.
 Pair = tuple[str, str]
 
@@ -48,7 +50,7 @@ class EntityCount:
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))
-            self.count += any(key in span for key in ("entity", "slot_name", "alias", "meta"))
+            self.count += not _ENTITY_KEYS.isdisjoint(span)
         return "".join(texts)
 
 

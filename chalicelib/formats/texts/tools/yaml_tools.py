@@ -136,16 +136,18 @@ def _read_rasa(documents: list[Any], entities: EntityCount) -> Iterator[Pair]:
         for item in items_of(document["nlu"]):
             if "intent" not in item:  # a synonym, a lookup table or a regular expression
                 continue
+            label = text_of(item, "intent")
             for text in _rasa_texts(item.get("examples")):
-                plain, count = _RASA_ENTITY.subn(r"\1", text)
+                plain, count = _RASA_ENTITY.subn(r"\1", text) if "[" in text else (text, 0)
                 entities.count += count
-                yield plain, text_of(item, "intent")
+                yield plain, label
 
 
 def _rasa_texts(examples: Any) -> Iterator[str]:
     if isinstance(examples, str):
-        lines = (line.strip() for line in examples.splitlines())
-        yield from (line.removeprefix("-").strip() for line in lines if line.strip("- "))
+        for line in map(str.strip, examples.splitlines()):
+            if text := line.removeprefix("-").lstrip():
+                yield text
     elif examples:
         for item in examples:
             yield item if isinstance(item, str) else text_of(item, "text").strip()

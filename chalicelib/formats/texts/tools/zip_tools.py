@@ -110,9 +110,18 @@ def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
             label = own if isinstance(own, str) else stem.rpartition("/")[2]
             for item in items_of(document):
                 yield entities.join(item.get("data")), label
-        elif isinstance(member(document, "userSays"), list):
-            for item in items_of(document["userSays"]):
-                yield entities.join(item.get("data")), text_of(document, "name")
+        else:
+            yield from _read_intent(path, document, entities)
+
+
+def _read_intent(path: str, document: Any, entities: EntityCount) -> Iterator[Pair]:
+    """Yield the phrases of a file with an intent, or of a file in Dialogflow CX's folder of one."""
+    if isinstance(member(document, "userSays"), list):
+        for item in items_of(document["userSays"]):
+            yield entities.join(item.get("data")), text_of(document, "name")
+    elif isinstance(member(document, "trainingPhrases"), list):
+        for item in items_of(document["trainingPhrases"]):
+            yield entities.join(item.get("parts")), path.split("/")[-3:][0]
 
 
 def _read_documents(files: _Files, entities: EntityCount) -> Iterator[Pair]:

@@ -46,6 +46,37 @@ def test_one_choice_is_enough(name: str) -> None:
     assert found.format.text_column == table.text
 
 
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (("Category", "Topic"), None),  # both names are known
+        (("Queue", "Colour"), None),  # neither name is known
+        (("Category", "Colour"), "Category"),
+        (("Colour", "Category"), "Category"),
+    ],
+)
+def test_label_columns_of_equal_cells_are_decided_by_the_only_known_name(
+    names: tuple[str, str], chosen: str | None
+) -> None:
+    """Without such a name the table is refused with all columns; otherwise a warning names it."""
+    rows = [("Words", *names)] + [
+        (f"where is my parcel number {n}, please?", "abcd"[n % 4], "efgh"[n // 4 % 4])
+        for n in range(64)
+    ]
+    table = WideTable("", rows_of(rows).encode(), "Words", chosen or names[0])
+    if chosen is None:
+        with pytest.raises(InvalidUpload, match=f"'{names[0]}', or 3, '{names[1]}'") as refused:
+            _read(table, ReadingOptions())
+        assert all(f"'{name}': 4 values, such as" in refused.value.detail for name in names)
+        chosen = names[1]
+        found = _read(table, ReadingOptions(label_column=chosen))
+    else:
+        found = _read(table, ReadingOptions())
+        [message] = [one.message for one in found.warnings if one.code == "columnsGuessed"]
+        assert f"the labels from column {names.index(chosen) + 2}, '{chosen}'" in message
+    assert (found.format.text_column, found.format.label_column) == ("Words", chosen)
+
+
 def test_columns_are_joined_by_a_blank_line() -> None:
     """Several columns of text become one text; empty cells leave no gap."""
     rows = [("Subject", "Body", "Queue"), ("late", "where is it", "a"), ("", "broken", "b")]
