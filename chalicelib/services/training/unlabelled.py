@@ -84,7 +84,7 @@ class UnlabelledTextService:
         try:
             uploaded, size = files.find(model.account_id, path)
             texts = self._read(uploaded, size, seconds)
-            self._claim(uploaded, user)
+            self._stores.uploaded_files.claim(uploaded, user)
         except DownloadFailed as refused:
             # It has no URL to blame, as uploads of datasets may.
             raise InvalidParameter(_PARAMETER, refused.reason) from refused
@@ -124,15 +124,6 @@ class UnlabelledTextService:
                 f"allowed. {'Send a random sample.' if count else 'Send a file with texts.'}",
             )
         return texts
-
-    def _claim(self, uploaded: UploadedFile, user: str) -> None:
-        try:
-            self._stores.uploaded_files.claim(uploaded, user)
-        except StorageUnavailable:
-            # The claim may have succeeded without a reply.
-            with suppress(StorageUnavailable):
-                self._stores.uploaded_files.release(uploaded, user)
-            raise
 
     def _revert(self, model: Model, run: int, uploaded: UploadedFile, user: str) -> None:
         """Undo a request whose run was not queued."""

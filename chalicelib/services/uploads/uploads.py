@@ -29,7 +29,6 @@ from chalicelib.domain.datasets.growth import check_takes_file
 from chalicelib.domain.datasets.receipt import Receipt, UploadScan
 from chalicelib.domain.datasets.upload import (
     Upload,
-    UploadedFile,
     UploadFields,
     UploadSource,
     is_upload_path,
@@ -449,20 +448,9 @@ class UploadService:
         """Store the file of the call, or claim the one sent with a presigned form."""
         if source.uploaded is not None:
             # Not copied here but by the ingest: 2 GB take longer than a gateway waits.
-            self._claim(source.uploaded, user)
+            self._stores.uploaded_files.claim(source.uploaded, user)
         elif upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
-
-    def _claim(self, uploaded: UploadedFile, user: str) -> None:
-        """Claim a file sent with a presigned form; raise DownloadFailed if it was used before."""
-        try:
-            self._stores.uploaded_files.claim(uploaded, user)
-        except StorageUnavailable:
-            with suppress(StorageUnavailable):
-                # The claim may have succeeded without a reply; then a repeated call could not use
-                # the file.
-                self._stores.uploaded_files.release(uploaded, user)
-            raise
 
     def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
         """Undo a failed request, whether its file and row were written or not."""

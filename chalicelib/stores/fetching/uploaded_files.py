@@ -6,16 +6,18 @@ A file is read by its ETag. So if it is overwritten between check and use, it is
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 
 from botocore.exceptions import ClientError
+from pynamodb.exceptions import PynamoDBException
 from pynamodb.expressions.update import Action
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, UPLOAD_FORM_SECONDS
 from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, UploadedFile, upload_id_of
-from chalicelib.errors import DownloadFailed, TooLarge
+from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import UploadFormRow
@@ -137,9 +139,16 @@ class UploadedFileStore:
             UploadFormRow.status.set(USED),
             UploadFormRow.used_by.set(user),
         ]
-        if not try_update(
-            row, actions, (UploadFormRow.status != USED) | (UploadFormRow.used_by == user)
-        ):
+        free = (UploadFormRow.status != USED) | (UploadFormRow.used_by == user)
+        try:
+            is_mine = try_update(row, actions, free)
+        except PynamoDBException:
+            # The claim may have succeeded without a reply; then a repeated call could not use the
+            # file.
+            with suppress(StorageUnavailable):
+                self.release(uploaded, user)
+            raise
+        if not is_mine:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 
 import pytest
+from pynamodb.exceptions import UpdateError
 
 from chalicelib import workers
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.receipt import IngestPlan
-from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.domain.datasets.upload import USED, UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.messages import decode_job
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.services.uploads.text_reader import TextReader
+from chalicelib.stores.aws.tables import UploadFormRow
 from tests.builders import World, a_csv, some_rows
 from tests.pictures import draw, make_zip
 
@@ -128,12 +130,13 @@ def test_a_claim_whose_reply_was_lost_is_undone(
 ) -> None:
     """If the outcome of the claim is unknown, the same path can be used again."""
     view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
-    store, source = world.stores.uploaded_files, UploadSource(path=path)
-    claim = store.claim
+    source, update = UploadSource(path=path), UploadFormRow.update
 
-    def lose(*given: object) -> None:
-        claim(*given)
-        raise StorageUnavailable
+    def lose(row: UploadFormRow, *given: object, **more: object) -> object:
+        answer = update(row, *given, **more)
+        if row.status == USED:
+            raise UpdateError
+        return answer
 
     def call() -> None:
         if adds:
@@ -142,7 +145,7 @@ def test_a_claim_whose_reply_was_lost_is_undone(
             upload(world, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "claim", lose)
+        patch.setattr(UploadFormRow, "update", lose)
         with pytest.raises(StorageUnavailable):
             call()
 
