@@ -204,7 +204,7 @@ class TextReport:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     nearness_weight: float
-    """Added to a label's logit, times the cosine to its nearest training text; 0 if unused."""
+    """Weight, in a label's logit, of the cosine to its nearest training text; 0 if unused."""
     epochs: int
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""

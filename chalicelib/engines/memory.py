@@ -14,7 +14,7 @@ from pathlib import Path
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # options of glibc's mallopt
 # A process at rest with every network loaded is smaller than this, in bytes.
 ROOMY_BYTES = 480 * 2**20
-# By default glibc gives each thread a heap, and each would keep the most it ever held.
+# By default, glibc gives each thread a heap, which never shrinks.
 _HEAPS = 2
 _LARGE_BYTES = 24 * 2**20
 _IDLE_BYTES = 64 * 2**20

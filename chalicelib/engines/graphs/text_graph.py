@@ -56,7 +56,7 @@ def _encode(graph: JoinedGraph, name: str, folder: Path, is_one_of_several: bool
     mask = graph.input(
         Port(f"{prefix}attention_mask", "int64", shape, "1 for a token, 0 for padding")
     )
-    # The encoders know no padding, so it is removed.
+    # The encoders have no padding, so it is removed.
     flat = graph.add("Reshape", ids, graph.integers(-1))
     is_token = graph.cast(graph.add("Reshape", mask, graph.integers(-1)), "bool")
     ids = graph.add("Compress", flat, is_token, axis=0)
@@ -207,7 +207,7 @@ class TextHead:
     def _rejected(self, rejector: Rejector, signals: str) -> str:
         """Add the comparison of the score with the threshold: bool, shape (1, 1)."""
         graph = self._graph
-        # The line counts up to a ceiling only: what is above is added as that.
+        # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])
         capped = graph.add("Min", signals, graph.constant(ceilings))
         weights = np.array([[1.0], [1.0], [LINE_WEIGHT]])

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, TextLine
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
-# How far a character's place may reach into a gap, in heights of the ink.
+# A character may extend this far into a gap, in heights of the ink.
 _SLACK = 0.2
-# Ink that nothing was read for is left out when it is narrower, in heights of the ink.
+# Ink without recognised text is ignored if it is narrower, in heights of the ink.
 _SPECK = 0.35
-# What is read again is wider by this on both sides, in heights of the ink.
+# Margin on both sides of an area that is read again, in heights of the ink.
 _MARGIN = 0.3
-# Widest space, in distances of characters: that of typewriter fonts.
+# Maximum width of a space, in distances between characters, as in typewriter fonts.
 _EVEN_SPACE = 1.1
 
-# What is read again counts unless it is less certain than this share of the line.
+# The second text is used unless its probability is below this fraction of the line's.
 _LEAST_AGAIN = 0.8
 
-# Beginning and end along a line: 0 to 1.
+# Beginning and end along a line, 0 to 1.
 Range = tuple[float, float]
 
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point, Quad, TextLine
 
 
-# Levels between paper and ink below which a place is taken as empty.
+# Minimum difference between the brightness of paper and ink; below it, an area is empty.
 _LEAST_CONTRAST = 24
-# Longer horizontal strokes are rules, in heights of the box.
+# Longer horizontal strokes are ruled lines, in heights of the box.
 _RULE_LENGTH = 2.5
-# Columns with more ink are vertical rules, as a share of the box.
+# Columns with more ink are vertical ruled lines, as a fraction of the box.
 _RULE_HEIGHT = 0.94
-# Lines are looked at no larger, in pixels.
+# Larger images of lines are reduced to this height, in pixels.
 _MOST_SIDE = 4_000
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# Returns while work can continue; raises when the time is up. Called about every second.
+# Called about every second; raises when the time is up.
 CancelCheck = Callable[[], None]
 
 
@@ -29,7 +29,7 @@ def never_cancel() -> None:
 
 
 PPOCR = "ppocr"
-# Names of the engines, as PRESAGE_OCR_ENGINE takes them.
+# Names of the engines in the setting PRESAGE_OCR_ENGINE.
 TESSERACT = "tesseract"
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import TextLine
 
-# How far middles may lie apart in one row, as a share of the lower line's height.
+# Maximum distance of the middles in one row, as a fraction of the lower line's height.
 _SAME_ROW = 0.5
-# Lines beyond do not speak for the slope of the page.
+# Lines with a larger slope do not count for the slope of the page.
 _STEEPEST = math.radians(45)
-# Nor do shorter ones, in heights: the shape of a character tilts them.
+# Nor do shorter lines, in heights: the shapes of single characters tilt them.
 _LONG = 2.5
 
 

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.gaps import Range
     from chalicelib.engines.ocr.ink import Ink
 
-# A gap parts two items when it is wider than this many spaces.
+# Minimum width of a gap between two items, in spaces.
 WIDER = 1.6
-# No font has a wider space.
+# Maximum width of a space in any font.
 _WIDEST_SPACE = 0.9
-# Where no space was read, a gap must be as many times as wide as elsewhere.
+# Where the text has no space, a gap must be this many times wider.
 _INSIDE = 2.0
-# It must also be wider than this many gaps between letters.
+# It must also be wider than this number of gaps between letters.
 _LETTER_GAPS = 3.0
-# Spaces of a line that speak for its font.
+# Minimum number of spaces in a line from which its usual space is computed.
 _FEW = 3
 
 

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     _Reading = tuple[int, Pixels, Sequence[TextLine], Unrolling | None]
     """Quarter turns, the raster after them, what was found there, and how it was straightened."""
 
-# Mean probability of a page that cannot stand on its head.
+# Mean probability from which a page is certainly not upside down.
 _CERTAIN = 0.9
-# Lines that are read upside down when a page may stand on its head: its longest.
+# Number of lines, the longest, that are read again upside down to check a page.
 _LOOKED_AT = 4
 # Least difference of brightness on a page that is not blank, and steps of the smaller rasters on
 # which a page without text is looked at again.
 _INK, _SMALLER = 64, (2, 4)
-# By how much probability the other sense must be better.
+# Minimum gain in probability for the other direction.
 _CLEARLY = 0.05
 
 

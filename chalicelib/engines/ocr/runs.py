@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
 
-# Gap that ends an item of task text, in heights of the line.
+# Minimum gap between two items of task text, in heights of the line.
 TEXT_GAP = 0.45
 _LINES_A_CHECK = 50
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
 
-# Pages that lean less are left as they are.
+# Pages with a smaller angle are not rotated.
 LEAST = math.radians(0.35)
 _STEEPEST = math.radians(45)
 _SLANTED = math.radians(15)

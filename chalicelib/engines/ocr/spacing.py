@@ -20,21 +20,20 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.phrases import Gap
 
 
-# Of the usual space: a gap as wide as that is one.
+# Minimum width of a space, as a fraction of the usual space.
 _SHARE = 0.75
-# The same between digits, next to narrow letters, which are far from the next letter, and before a
-# colon, which some fonts set apart.
+# The same between digits, next to narrow letters, and before a colon: gaps are wider there.
 _SHARE_NEXT_TO_NARROW = 0.9
 _NARROW = frozenset("1iIjl|")
-# A space is wider than this many gaps between letters.
+# Minimum width of a space, in gaps between letters.
 _LETTER_GAPS = 2.5
-# No font has a narrower space, in heights of the ink.
+# Minimum width of a space in any font, in heights of the ink.
 _LEAST = 0.3
-# Least space of a page on which none was read, in heights of the ink.
+# Minimum width of a space on a page without recognised spaces, in heights of the ink.
 _UNKNOWN = 0.45
-# Spaces of a line that speak for its font.
+# Minimum number of spaces in a line from which its usual space is computed.
 _FEW = 3
-# No space is put before these; print has wide gaps there.
+# No space is inserted before these characters, where gaps are wide in print.
 _CLOSING = frozenset(",.;!?)]}%'\"")
 
 

@@ -22,33 +22,33 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Pixels, Singles
 
 
-# Lines that bend on a bent page: a seal or a logo has fewer.
+# Minimum number of bent lines on a bent page; a seal or a logo has fewer.
 _FEWEST = 3
-# Share of the lines' length that bends on a bent page.
+# Minimum fraction of the lines' length that is bent on a bent page.
 _SHARE = 0.1
-# Of a straightened page; print that was photographed finer is scaled down.
+# Maximum size of a straightened page; larger ones are scaled down.
 _MOST_PIXELS = 12_000_000
 # Meshes of the straightened page along its longer side.
 _CELLS = 48
-# How far from a line's supposed middle its ink is looked for, in heights.
+# Maximum distance of a line's ink from its supposed middle, in heights.
 _REACH = 0.6
-# Contrast below which nothing is ink, as a share of the strongest.
+# Minimum contrast of ink, as a fraction of the strongest contrast.
 _FAINT = 0.3
-# Degree of the curve that corrects the course of a long line.
+# Degree of the polynomial that corrects the curve of a long line.
 _WAVES = 4
-# Places that a line has for each degree.
+# Number of positions in a line for each degree of the polynomial.
 _POINTS_A_WAVE = 5
-# Corrections; ink that was out of reach comes into it.
+# Number of corrections; each may bring further ink within reach.
 _APPROACHES = 3
-# Pieces of the curve across the page: a gutter's takes place within one or two of them.
+# Number of spline segments across the page; the bend at a book gutter covers one or two.
 _KNOTS = 10
 # Weight of smoothness in relation to a measured slope.
 _SMOOTH = 0.3
-# Repetitions of the fit; each trusts slopes less that lie off the last.
+# Repetitions of the fit; each gives less weight to slopes that deviate from the last fit.
 _ROUNDS = 6
 # Deviation of a slope that halves its weight.
 _OUTLIER_SLOPE = 0.02
-# Slope of the steepest row: beyond it letters are too narrow to be read.
+# Maximum slope of a row; letters of steeper rows are too narrow to be recognised.
 _STEEPEST = 1.0
 
 

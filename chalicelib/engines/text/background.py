@@ -18,7 +18,7 @@ from chalicelib.engines.text.head.anchors import mean_vector, unit_vectors
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
-# One text a line; lines that begin with # are headings.
+# One text per line; lines that begin with # are headings.
 TEXTS = Path(__file__).parents[2] / "assets" / "background" / "texts.txt"
 # From fewer background texts no boundary of the domain can be fitted.
 FEWEST_TEXTS = 20

@@ -168,11 +168,19 @@ class TrainedText:
         return TextAnswers(shares, _energies(logits) < threshold)
 
     def predict(self, blocks: Blocks) -> Singles:
-        """Return probabilities, float32, shape (texts, labels), for vectors (texts, dims)."""
+        """Return the probability of each label, float32, shape (texts, labels).
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+        """
         return self.answer(blocks).shares
 
     def rejects(self, blocks: Blocks) -> Bools:
-        """Return which texts are out of domain, bool, shape (texts,), for vectors (texts, dims)."""
+        """Return which texts are out of domain, bool, shape (texts,).
+
+        Args:
+            blocks: vectors by encoder, float32, shape (texts, dims).
+        """
         return self.answer(blocks).is_rejected
 
     def domain_scores(self, blocks: Blocks) -> Floats:

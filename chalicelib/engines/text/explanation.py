@@ -32,7 +32,7 @@ def explain(
     column = trained.labels.index(label)
     whole, *variants = trained.predict(encode(texts))[:, column].tolist()
     shares = part_shares(whole, variants)
-    # Older models do not say where they stop reading.
+    # Older models have no setting for how much of a text they read.
     end = len(document) if trained.parameters.windows is None else read_end(document)
     return [
         ExplainedWord(document[span.start : span.end], span, share, span.start < end)

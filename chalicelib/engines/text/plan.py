@@ -36,7 +36,7 @@ class FitPlan:
     """Everything that is decided before a head is fitted: split, folds and features."""
 
     layout: Layout
-    """Features in the order in which they are used."""
+    """Features of the examples, sorted for the training."""
     labels: int
     folds: tuple[int, ...]
     """Numbers of the folds to hold out."""

@@ -98,7 +98,11 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return 200 rows at equally spaced ranks of their score: float64, (n, 3) to (200, 3)."""
+    """Return the rows at 200 equally spaced ranks of their score, float64, shape (200, 3).
+
+    Args:
+        signals: scaled signals, float64, shape (n, 3).
+    """
     order = np.argsort(scores(signals), kind="stable")
     middles = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
     return signals[order[(middles * len(order)).astype(np.int64)]]
@@ -170,7 +174,11 @@ def _clusters(plan: FitPlan) -> Ints:
 
 
 def _cluster(units: Doubles) -> Ints:
-    """Group directions around centres that are far apart: (n, dims) to cluster numbers (n,)."""
+    """Group directions around centres that are far apart; return cluster numbers, (n,).
+
+    Args:
+        units: directions, float64, shape (n, dims).
+    """
     chosen = [int(np.argmin(units @ np.add.reduce(units, axis=0)))]
     while len(chosen) < min(_CLUSTERS, len(units)):
         chosen.append(int(np.argmin((units @ units[chosen].T).max(axis=1))))

@@ -61,7 +61,7 @@ class Extractor(Protocol):
         ...
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size a training uses, at least 1."""
+        """Return the number of views that a training makes of an image of this size, at least 1."""
         ...
 
     def extract(self, image: Picture, digest: bytes, view: int) -> Halves:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 
-# What the artifact's header says.
+# Contents of the artifact's header.
 KIND, VERSION = "vision-prebuilt", 1
 _SIDES = {LITE2: 320, NANODET: 416}
 _BACKBONES = {IMAGE: LITE2, MULTI_LABEL: NANODET}

@@ -181,7 +181,7 @@ def _confidence(piece: CardPiece) -> float:
 
 
 def _without_icon(piece: CardPiece) -> CardPiece:
-    """Remove a letter or mark before an address line: the image of a map, or a label."""
+    """Remove a letter or mark before an address line, which is a map icon or a label."""
     icon = _ICON.match(piece.text)
     if icon is None:
         return piece

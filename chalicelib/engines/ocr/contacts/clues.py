@@ -38,7 +38,7 @@ class Clues:
     """Parts of mail and web addresses that may contain names, in lower case."""
 
     owners: tuple[str, ...]
-    """Part of each domain name that identifies its owner, such as `acme`; no mail providers."""
+    """Part of each domain name that identifies its owner: `acme`. Mail providers are left out."""
     locals: tuple[str, ...]
     """Part of each mail address before the at sign, except names of roles such as info."""
 

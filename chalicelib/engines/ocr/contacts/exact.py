@@ -92,7 +92,7 @@ def _cut(
             later, after = labels.tag_after(text[span.end : end])
             tag, start = (later, span.start) if later else (tag, start)
         if kind == labels.PHONE and tag == labels.OTHER:
-            # A registration number: what it is belongs to it.
+            # The label of a registration number is part of its text.
             span = Span(start, span.end, text[start : span.end], measures.REGISTRATION_NUMBER)
         part = piece.part(span.start, span.end)
         if part is not None:
@@ -125,7 +125,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
         elif is_mobile_number(span.text):
             tag, confidence = labels.MOBILE_PHONE, measures.UNLABELLED_MOBILE * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
-        # The at sign was not read; what is not there is not made up.
+        # The at sign was not read, and is not added.
         tag, confidence = labels.EMAIL, measures.MISREAD_ENTITY
     return EntityMatch(tag, span.text, confidence, (part,))
 

@@ -55,9 +55,6 @@ def is_aligned(one: Rect, other: Rect, height: float) -> bool:
     return left or right or middle
 
 
-# Pieces of a page by their rows, so that what is near another one is found without a search.
-
-
 class Neighbours:
     """Finds the pieces near a piece, in a time that hardly depends on the number of pieces."""
 

@@ -38,7 +38,7 @@ _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und"
 
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-# One piece, or several that are read as one.
+# One piece, or several pieces that are one text.
 Group = tuple[CardPiece, ...]
 
 
@@ -165,14 +165,14 @@ class _Judge:
     def person(self, group: Group) -> float:
         """Return the confidence that a group is the name of a person."""
         text = _text(group)
-        # Bill Price and Page Street are persons too, on a card.
+        # On a card, Bill Price and Page Street are persons, too.
         named = (
             self.is_card and key_end(text) == 0 and person_confidence(text) >= measures.SURE_KIND
         )
         if _is_printed(text) and not named:
             return 0.0
         if " " not in text:
-            # A reader loses the space between large letters now and then: "DanaReyes".
+            # Engines sometimes miss the space between large letters: "DanaReyes".
             text = _INNER_CAPITAL.sub(" ", text)
         confidence = person_confidence(text)
         fit = self._clues.person(text)
@@ -268,7 +268,7 @@ class _Judge:
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
-        """Return the score of a person's name in several pieces; 0 if one of them is a name."""
+        """Return the score of a person's name in several pieces; 0 if one piece is a full name."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
         if parts >= measures.KIND_CERTAINTY or any(
             len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group

@@ -143,7 +143,7 @@ def likelihood(evidence: Evidence | EmptyEvidence) -> float:
     weighed = zip(INPUTS, evidence.inputs, strict=True)
     score = fitted.bias + sum(fitted.weights[name] * each for name, each in weighed)
     bound = evidence.surroundings.bound if evidence.blur else 1.0
-    # No value is surer than that all its characters are read correctly.
+    # A value cannot be more probable than that all its characters are read correctly.
     return min(bound, math.exp(-evidence.misread), 1 / (1 + math.exp(-score)))
 
 

@@ -97,7 +97,7 @@ def is_boxed_row(text: str) -> bool:
 def closed_up(text: str) -> str:
     """Return a number that was read from single boxes, without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
-    # A digit that touches the tick next to it looks like a currency sign.
+    # A digit that touches a tick looks like a currency sign.
     single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
     closed = single.replace(" ", "")
     return closed if digits >= measures.COMB_DIGITS and is_spaced(single) else text

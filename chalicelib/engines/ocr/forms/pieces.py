@@ -16,7 +16,7 @@ from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
 
-# Marks between a key and its value: colons, underlines, leaders and arrows as they are read.
+# Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 from chalicelib.engines.ocr.forms import measures
 
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
-# Where an engine may have overlooked a blank: between key and value, for example.
+# Positions at which an engine may have missed a space, for example between key and value.
 _JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{3})(?=[A-Z][a-z])|(?<=[A-Za-z]{3})(?=\d)")
 _CONFUSED = str.maketrans({"0": "o", "1": "l", "i": "l"})
 

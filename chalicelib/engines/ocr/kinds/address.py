@@ -64,7 +64,7 @@ UNIT_WORDS = word_set(
     plaza centre center chambers mansion house tower towers
     """
 )
-# Those that with a number say that a line is part of an address.
+# Words that, together with a number, show that a line is part of an address.
 STRONG_UNITS = word_set(
     "suite ste apt apartment unit floor flr room rm bldg building level lvl flat plot"
 )
@@ -234,7 +234,7 @@ def _is_street_name(words: list[str]) -> bool:
     """Return whether words are the name of a street, as written before a house number."""
     if not words or len(words) > _MAX_NAME_WORDS:
         return False
-    # From the second letter on because an ending alone is not a name.
+    # From the second letter on, because an ending alone is not a name.
     ends = any(word[1:].endswith(STREET_ENDINGS) for word in words)
     return ends or words[0] in STREET_HEADS or words[-1] in STREET_WORDS
 

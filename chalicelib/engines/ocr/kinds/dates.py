@@ -71,7 +71,7 @@ _FORMS: tuple[tuple[re.Pattern[str], float], ...] = (
 )
 _LAST_DAY = 31
 _LAST_MONTH = 12
-# How sure a time of day without a date is to be a date and time.
+# Confidence of a time of day without a date.
 TIME_ALONE = 0.5
 
 

@@ -23,7 +23,7 @@ _WORDS = word_set(
     terms requisitioner
     """
 )
-# Words that make a key of whatever is before them.
+# Words that end a key, whatever is before them.
 _ENDS = word_set("number numbers name names date amount total subtotal signature summary address")
 _LONGEST = 6
 

@@ -6,7 +6,7 @@ import re
 
 from chalicelib.engines.ocr.kinds.span import Span, word_set
 
-# Endings of more than a country; those kept for examples too.
+# Endings that do not belong to a country, including those reserved for examples.
 GENERIC = word_set(
     """
     com net org edu gov mil int info biz name pro mobi jobs travel coop aero museum tel cat asia
@@ -94,7 +94,7 @@ def _local_start(text: str, at: int) -> int:
     start = at
     while start and at - start < _LONGEST_LOCAL and text[start - 1] in _LOCAL:
         start -= 1
-    # A reader puts a space after a dot inside a name now and then: "dana. reyes@".
+    # Engines sometimes add a space after a dot inside a name: "dana. reyes@".
     before = _BEFORE_DOT.search(text[max(0, start - 42) : start])
     if before and before.group(1).lower().rstrip("._") not in _LABEL_WORDS:
         start -= len(before.group())

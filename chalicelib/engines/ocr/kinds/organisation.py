@@ -64,9 +64,9 @@ _BODIES = word_set(
 _BODY_LINKS = word_set("of for de des du del di da der für")
 _JOINERS = word_set("and & of the for und et y e +")
 _AMPERSAND = re.compile(r"\w ?[&+] ?[A-Z]")
-# Words of lines that say what is done where: `Attorneys at Law`, `Rentals by the lake`.
+# Words of lines that describe a service or a place: `Attorneys at Law`, `Rentals by the lake`.
 _DESCRIBING = word_set("at by in with from our")
-# How sure such a line is to be a name all the same: `Inn at the Lake`.
+# Confidence that such a line is nevertheless a name: `Inn at the Lake`.
 _DESCRIPTION = 0.4
 
 

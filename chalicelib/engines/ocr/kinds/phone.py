@@ -164,7 +164,7 @@ def _is_number(
     # A label may touch its number: "F503.555.0143".
     if before[-1:].isalnum() and (confidence < _CLEAR or before[-1:].isdecimal()):
         return False
-    # A colon and digits behind it are the minutes of a clock.
+    # A colon and digits after it are the minutes of a time.
     if after[:1] in set("%@_") or (after[:1] in set(",:") and after[1:2].isdecimal()):
         return False
     if fewest == 0:

@@ -37,7 +37,7 @@ HEADS = word_set(
     painter decorator landscaper gardener farmer
     """
 )
-# Words that go with them.
+# Words that accompany them.
 FIELDS = word_set(
     """
     sales marketing business development software hardware senior junior sr jr vice executive

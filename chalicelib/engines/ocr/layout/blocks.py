@@ -35,13 +35,13 @@ class Block:
         return row[-1].right + letter * (first.first_word + 1) > self.right
 
 
-# A block ends where lines stand apart by more, in usual distances of its flow.
+# A block ends at a larger distance between lines, in usual distances of its flow.
 _WIDER = 1.3
-# No lines of a block stand further apart, in heights.
+# Maximum distance between lines of a block, in heights.
 _FAR = 2.0
-# Text of another size is not part of it: this many times as high.
+# Ratio of heights from which two lines are in different blocks.
 _OTHER_PRINT = 1.25
-# No space between words is wider, in heights.
+# Maximum width of a space, in heights.
 _TAB = 2.0
 # A line that begins further to the right begins a paragraph, in heights.
 _INDENT = 0.8

@@ -20,11 +20,11 @@ from chalicelib.domain.documents.page import TextLine
 if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, Rect
 
-# How far middles may lie apart in one row, as a share of the lower line's height.
+# Maximum distance of the middles in one row, as a fraction of the lower line's height.
 _SAME_ROW = 0.5
-# Least width of a gutter, in heights of the print.
+# Minimum width of a gutter, in text heights.
 _GUTTER = 0.7
-# The ends of letters may reach so far into the next line, in heights.
+# Ascenders and descenders may overlap the next line by this much, in heights.
 _OVERLAP = 0.1
 # How far a capital and a low letter rise above the baseline and others fall below it, in ems.
 _RISE, _LOW_RISE, _FALL = 0.73, 0.53, 0.21
@@ -32,23 +32,23 @@ _LOW = frozenset("acegmnopqrsuvwxyz.,:;-–—_~+<>=• ")
 _HANGING = frozenset("gjpqyQ,;()[]{}|_/ęąçµ")
 # Characters of a line of text, in the narrowest columns.
 _PROSE = 18
-# Share of a column's width that its lines fill.
+# Minimum fraction of a column's width that its lines fill.
 _FULL = 0.6
-# How far the middles of matching rows lie apart, in heights.
+# Maximum distance between the middles of matching rows, in heights.
 _MATCHING = 0.3
-# A running head or page number stands so far from the text, in heights.
+# Minimum distance of a page header or page number from the text, in heights.
 _APART = 0.8
-# Spaces between words may meet in a few lines: a gutter's rows times its width, in heights.
+# Minimum of a gutter's rows times its width, in heights: spaces may line up in a few lines.
 _RIVER = 4.0
-# White across all columns that ends them above a picture, in heights.
+# Minimum gap across all columns above an image, in heights.
 _PICTURE = 3.0
-# A heading's height, in heights of the print around it.
+# Minimum height of a heading, in heights of the surrounding text.
 _LARGER = 1.2
-# Columns within columns.
+# Maximum depth of columns within columns.
 _DEEPEST = 6
 # Least characters of a rotated text, and how many times as high as wide it is.
 _WORD, _UPRIGHT = 3, 1.5
-# Gutters of a band that are looked at: its widest.
+# Number of gutters of a band that are examined, the widest.
 _TRIED = 8
 
 # Left and right.
@@ -165,7 +165,7 @@ class _Turn:
         down = [y * self._cosine - x * self._sine for x, y in corners]
         top, bottom = min(down), max(down)
         if abs(down[1] - down[0]) < abs(across[1] - across[0]) / 2:
-            # A line that is slightly rotated on its page is not higher because of it.
+            # Boxes of slightly rotated lines are too high, so the height comes from the corners.
             spare = (bottom - top - math.dist(corners[0], corners[3])) / 2
             top, bottom = top + max(0.0, spare), bottom - max(0.0, spare)
         return min(across), top, max(across), bottom
@@ -331,7 +331,7 @@ class _Band:
             return True
         gutters = self._gutters(strip)
         if not self._has_columns:
-            # What stands above a left column alone belongs to it.
+            # Text above only a left column belongs to this column.
             first = gutters[0] if gutters else (-math.inf, math.inf)
             return self._right <= first[0] and first[1] <= strip.free[1][1]
         return bool(gutters) and not (

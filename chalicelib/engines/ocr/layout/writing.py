@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.findings import Cell, Table
     from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 
-# Share of a run's area by which it belongs to a table.
+# Minimum fraction of a run's area inside a table to which it belongs.
 _INSIDE = 0.5
-# What means something anywhere in Markdown.
+# Characters with a meaning anywhere in Markdown.
 _SPECIAL = re.compile(r"[\\`*_#\[\]<>|~&]")
-# What means something at the beginning of a line.
+# Characters with a meaning at the beginning of a line.
 _LIST_MARK = re.compile(r"([-+]|[0-9]{1,9}(?=[.)]))")
 _BULLET = re.compile(r"[•·‣–-] +(?=\S)")
 # Ends a line within a paragraph.
 _BREAK = "\\\n"
-# The end of a line at which a word is divided.
+# End of a line with a hyphenated word.
 _DIVIDED = re.compile(r"[^\W\d_]-$")
 
 

@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.learning.given_values import ValuePlace
 BEFORE, LEFT, ABOVE, BELOW = "before", "left", "above", "below"
 # How likely a caption is there, before anything is known about its text.
 _PRIORS = {BEFORE: 1.0, LEFT: 0.95, ABOVE: 0.9, BELOW: 0.4}
-# Captions that are looked at in each direction: a table's header may be some rows above the value.
+# Maximum number of captions in each direction: a table's header may be some rows above the value.
 _MOST_LEFT, _MOST_ABOVE, _MOST_BELOW = 3, 5, 1
 # How much less likely each text between caption and value makes the caption.
 _PER_TEXT = 0.75

@@ -112,7 +112,8 @@ class TemplateLearner:
             if not tried:
                 break
             found = self._counts(keys | tried, numbers)
-            # Not worse as a whole: another key may take the text of an entity that was right.
+            # Only if the total is better: another key may take the text of an entity that was
+            # right.
             if sum(found.values()) <= sum(counts.values()):
                 continue
             kept = {name: key for name, key in tried.items() if found[name] > counts[name]}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import date
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-# Letters that zones have for one with a mark (Doc 9303, part 3, section 6), and what is left of it
-# when the mark was not read.
+# Letters of zones for one with an accent (Doc 9303, part 3, section 6), and the same letter
+# without the accent.
 _TRANSCRIBED = (("AE", "A"), ("OE", "O"), ("UE", "U"), ("AA", "A"), ("SS", "S"))
 _NUMERIC = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 _WORDED = re.compile(rf"\d{{1,2}} ?(?:{'|'.join(MONTHS)})[A-Z/ ]* ?\d{{4}}")

@@ -19,16 +19,16 @@ from chalicelib.engines.ocr.mrz.formats import (
     value_of,
 )
 
-# Natural logarithms of how likely each character is at one place.
+# Natural logarithms of the probability of each character at one position.
 Scores = Mapping[str, float]
 Rows = Sequence[Sequence[Scores]]
 # Characters that are tried at a place.
 _MOST_RIVALS = 4
 # One zone in a hundred is taken to be printed with a wrong check digit.
 _PRINTED_RIGHT = math.log(100)
-# Losses are capped here: beyond it readings are equally bad.
+# Maximum loss of a character; beyond it, all are equally bad.
 _MOST_LOSS = 50.0
-# How sure a zone has to be: below, a wrong check digit is likelier than a misread character.
+# Minimum certainty of a zone; below it, a wrong check digit is more likely than a misreading.
 _LEAST_CERTAINTY = 0.5
 
 
@@ -159,7 +159,7 @@ def _steps(form: ZoneFormat, lengthened: Sequence[Place]) -> list[_Step]:
     ]
 
 
-# Remainders of the own check digit and of the last one.
+# Check sums modulo 10: of the current element, and of all elements.
 _State = tuple[int, int]
 
 

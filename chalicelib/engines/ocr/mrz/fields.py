@@ -35,9 +35,9 @@ from chalicelib.engines.ocr.mrz.zone import (
     fields_of,
 )
 
-# A template with one of them is one of a document that may have a zone.
+# Entities of templates for documents that may have a zone.
 NUMBER_ENTITIES = ("passport_number", "uscis_number", "alien_number", "license_number")
-# Which part of a zone an entity of the templates that ship is.
+# Field of the zone for each entity of the built-in templates.
 ENTITIES = dict.fromkeys(NUMBER_ENTITIES, NUMBER) | {
     "surname": SURNAME,
     "last_name": SURNAME,
@@ -111,7 +111,7 @@ def _claims(
     parts = fields_of(zone.decision)
     printed = [field.value_text for field in known.values()]
     numbers = [entity for entity in entities if entity in NUMBER_ENTITIES]
-    # A zone has one number: it stands for those that the page names, or for the first.
+    # A zone has one number. It is the value of those that the page names, otherwise of the first.
     numbered = [entity for entity in numbers if entity in known] or numbers[:1]
     claims = {}
     for entity in entities:

@@ -27,22 +27,22 @@ from chalicelib.engines.ocr.mrz.formats import (
 )
 from chalicelib.engines.ocr.mrz.strips import drawn_out, read_strips
 
-# Letters that fillers are read as; what was read as a filler is one.
+# Letters that may be misread fillers. A recognised filler is always right.
 _FILLER_ALIKES = "CK"
-# How likely a character of a line is one that looks like it.
+# Log probability that a character is in fact a similar one.
 _MISTAKEN = math.log(0.05)
-# A zone is not read again when no other reading has valid check digits, but with such a chance.
+# A zone is not read again if its probability among all valid texts is at least this high.
 _CLEAR = 0.9
-# Rows of a page that are looked at, from its foot: zones stand below all else.
+# Number of rows to examine, from the bottom of the page, where zones are.
 _MOST_ROWS = 24
-# Groups of rows that are read again, from the foot of the page.
+# Number of groups of rows to read again, from the bottom of the page.
 _MOST_TRIALS = 4
-# A row is longer than this many times its height: thirty letters, each wider than a third of it.
+# Minimum length of a row in heights: thirty letters, each wider than a third of the height.
 _SLENDER = 10
-# Rows of a zone are as long as each other, and as long as the format says, but for a fifth that was
-# overlooked or read twice; of their characters as many are those of zones.
+# Minimum fraction of the format's characters in a row, of the row's length in another row's, and
+# of characters of zones in a row. Up to a fifth may have been missed or read twice.
 _ALIKE = 0.8
-# Least number of fillers in one of the rows: after the surname, or at the end.
+# Minimum number of consecutive fillers in one of the rows: after the surname, or at the end.
 _FILLERS = 2
 
 # Rows that may be a zone of a format, from the top.

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 FILLER = "<"
 DIGITS = "0123456789"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-# All that a zone is written with; the place of a digit or capital is its value.
+# All characters of zones; the index of a digit or capital is its value.
 LETTERS = DIGITS + CAPITALS + FILLER
-# Characters that are taken for each other.
+# Groups of characters that are easily confused.
 LOOK_ALIKES = ("0O", "1I", "2Z", "5S", "8B")
-# Of the characters that a check digit covers, in turn.
+# Weights of the characters that a check digit covers, repeated.
 WEIGHTS = (7, 3, 1)
 _LINE_LENGTHS = {"TD1": 30, "TD2": 36, "TD3": 44}
 

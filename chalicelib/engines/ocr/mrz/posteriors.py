@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.mrz.deciding import Scores
 
 
-# No character is held for less likely at a step: networks are too sure of themselves.
+# Minimum probability of a character at a step, because networks are overconfident.
 _LEAST = 1e-5
-# How likely a character is one that looks like it, at least.
+# Minimum probability of a similar character, as a fraction.
 _MISTAKEN = 0.02
 
 
@@ -43,8 +43,8 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
     likely = _with_look_alikes(np.maximum(steps.astype(np.float64), _LEAST))
     mask = np.array([[letter in letters for letter in LETTERS] for letters in allowed], float)
     begun, _, scale = _forward(likely, mask)
-    # The same from the right: a character that lasts at a step continues from there when read
-    # backwards.
+    # The same from the right: read backwards, a character that is present at a step continues
+    # there.
     _, lasting, scale_back = _forward(likely[::-1], mask[::-1])
     after = lasting[::-1, ::-1] / likely[:, None, 1:]
     weight = scale + scale_back[::-1]

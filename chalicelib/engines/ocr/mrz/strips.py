@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.mrz.posteriors import row_posteriors
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels
 
-# Paper on both ends of a strip, in line heights: less than a letter, as no row stands inside.
+# Margin at both ends of a strip, in line heights; narrower than a letter.
 _MARGIN = 0.4
 # How much likelier a text of another length may be, for each letter: a row of another format, or
 # none, is likelier by twice as much for each of its letters.

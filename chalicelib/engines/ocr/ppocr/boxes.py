@@ -99,7 +99,7 @@ class PixelGroups:
             return None
         cuts = np.linspace(0, width, steps + 1).astype(int)
         inked, sums = np.add.reduceat(counts, cuts[:-1]), np.add.reduceat(sums, cuts[:-1])
-        # Where two lines touch, the middle of both is the middle of neither.
+        # Where two lines touch, the middle of both is not the middle of a line.
         kept = (inked > 0) & (inked < _TOUCHING * thickness * np.diff(cuts))
         middles = left + (cuts[:-1] + cuts[1:] - 1)[kept] / 2
         points = zip(middles.tolist(), (sums[kept] / inked[kept]).tolist(), strict=True)
@@ -143,7 +143,7 @@ def _touching(runs: Runs) -> tuple[Ints, Ints]:
 
 # The smallest rectangle around points, at whatever angle: rotating calipers on a convex hull.
 
-# Below, two areas are the same.
+# Maximum difference of equal areas.
 _SMALLEST = 1e-9
 
 
@@ -262,19 +262,19 @@ def _bends_in(first: tuple[int, int], middle: tuple[int, int], x: int, y: int) -
 
 # From the detector's map of text to rectangles around lines (differentiable binarisation).
 
-# Lines of a page that are read; the largest are kept.
+# Maximum number of lines of a page; the largest are used.
 MOST_BOXES = 2_000
-# Values above are text.
+# Probability above which a pixel is text.
 _TEXT = 0.3
-# Mean value inside a rectangle that is kept.
+# Minimum mean probability inside a rectangle.
 _LEAST_MEAN = 0.5
-# The network shrinks lines: how far they are grown again, as a share of area / perimeter.
+# The network returns shrunken lines; they are enlarged by this fraction of area / perimeter.
 _GROWTH = 1.6
-# Distance of the places at which a line is followed, in heights of its piece of the map.
+# Distance between the points of a line's curve, in heights of its part of the map.
 _COURSE_STEP = 3.0
 # A part that is this many times as high as elsewhere contains two lines.
 _TOUCHING = 1.6
-# Height of a line, in heights of its piece: what _GROWTH makes of a long one.
+# Height of a line, in heights of its part of the map, after enlarging by _GROWTH.
 _FULL = 2.6
 _LEAST_SIDE = 2
 _LEAST_GROWN_SIDE = 5.0

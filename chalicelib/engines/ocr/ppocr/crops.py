@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 # Height of a crop, in pixels.
 HEIGHT = 48
-# Crops are at most this many times as wide as their place: text lower than HEIGHT / 8 pixels is
-# unreadable, and the limit keeps the work in proportion to the page.
+# Maximum factor by which an area is enlarged. Text lower than HEIGHT / 8 pixels is unreadable, and
+# the limit keeps the work in proportion to the page.
 MOST_GROWTH = 8
-# Longer crops are squeezed: a place of a thousand times its height holds no text.
+# Maximum width of a crop; longer areas are compressed, as they contain no text.
 MOST_WIDTH = 48_000
-# How far a side may deviate, as a share of the height, to be cut without turning.
+# Maximum slope of a side, as a fraction of the height, at which an area is not rotated.
 _UPRIGHT = 0.08
-# A turned line is cut at its own height up to here, then scaled, in pixels.
+# A rotated line is cropped at its own height up to this limit in pixels, then scaled.
 _FINEST = 144
 
 

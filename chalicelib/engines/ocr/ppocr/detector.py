@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point
 
 
-# Longest side of a page with small print, and of a tall slip of paper, in pixels.
+# Maximum longer side of a page with small text, and of a long receipt, in pixels.
 PAGE, RECEIPT = 1280, 960
-# Small scans are scaled up to this.
+# Size to which small scans are enlarged.
 MOST_GROWTH = 1.5
-# Longest side of a small scan, in pixels.
+# Maximum longer side of a small scan, in pixels.
 _SMALL = 1_000
-# Height of a slip, in widths: taller than any sheet of paper.
+# Minimum height of a receipt, in widths; sheets of paper are less tall.
 _TALL = 1.5
-# The print on a slip is as large as its short side lets it be: that stays this long, in pixels.
+# Minimum shorter side of a receipt after scaling, in pixels, which determines the text size.
 _LEAST_SIDE = 400
-# Strips are looked at no longer, in pixels.
+# Maximum length of a strip that is processed at once, in pixels.
 _LONGEST = 4_096
 
 
@@ -50,7 +50,7 @@ def detector_scale(width: int, height: int) -> float:
 
 # The network halves its input five times.
 _MULTIPLE = 32
-# Pixels of background around the page: lines at the very edge are found like others.
+# Margin in pixels around the page, so that lines at the edge are found, too.
 _MARGIN = 16
 _MIDDLE = 127.5
 
@@ -60,7 +60,7 @@ class Detector:
 
     def __init__(self, session: Any) -> None:
         self._session = session
-        # One page takes 300 MB while it is looked at, and a fifth of the time of its reading.
+        # Detection needs 300 MB, and a fifth of the time of reading a page.
         self._lock = Lock()
 
     def find(self, image: Image.Image) -> list[Rectangle]:

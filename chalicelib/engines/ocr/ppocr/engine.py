@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 MOST_PIXELS = 12_000_000
 # Text with a lower probability is dropped.
 _LEAST_PROBABILITY = 0.5
-# Levels between ink and paper of a page whose contrast is raised: a quarter of what there are.
+# Contrast below which the contrast of a page is increased: a quarter of the range.
 _PALE = 64
-# No character is smaller, in pixels.
+# Minimum size of a character, in pixels.
 _LEAST_SIDE = 3
 # A line whose ends differ by less, as a fraction of its height, needs no corners.
 _UPRIGHT = 0.02
@@ -59,7 +59,7 @@ class PpOcr:
         if min(pixels.shape[:2]) < _LEAST_SIDE:
             return ()
         image, scale = _bounded(pixels)
-        # To look at a page takes most memory of all: not on top of what other pages left behind.
+        # Detection needs the most memory, so memory of earlier pages is freed first.
         release_memory_beyond()
         found = self._detector.find(image)
         check()
@@ -67,7 +67,7 @@ class PpOcr:
         def recognise(quads: Sequence[Quad]) -> list[RecognisedText]:
             return self._recognised(image, quads, check)
 
-        # What a bent line left of its rectangle is not the line: it is read when it is straight.
+        # The rectangle of a bent line does not fit it. The line is read after straightening.
         read = chosen_quads([place for place in found if place.is_filled], recognise)
         read += [(place.corners(), NOTHING) for place in found if not place.is_filled]
         courses = {place.corners(): place.course for place in found if place.course is not None}
@@ -121,7 +121,7 @@ def _contrasted(image: Image.Image) -> Image.Image:
 
     The networks miss text whose contrast is below a tenth of the range.
     """
-    # Halved, a page has less of a camera's noise and still all of its strokes.
+    # Half the size has less camera noise, but still all strokes.
     grey = np.asarray(image.convert("L").reduce(2))
     darkest = int(grey.min())
     levels = int(grey.max()) - darkest

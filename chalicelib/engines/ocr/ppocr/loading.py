@@ -37,7 +37,7 @@ def load_ppocr(folder: Path) -> PpOcr:
     check_files(folder, FILES, PPOCR)
     alphabets = [tuple(json.loads((folder / name).read_bytes())) for name in FILES[2:]]
     bound_memory()
-    # Pages and lines come in all sizes: no plan would be used again.
+    # Pages and lines have all sizes, so no memory plan would be used again.
     detector = Detector(open_session(folder / FILES[0], has_patterns=False))
     recogniser = Recogniser(open_session(folder / FILES[1], has_patterns=False), alphabets)
     return PpOcr(detector, recogniser)

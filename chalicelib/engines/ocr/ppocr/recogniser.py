@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 # Widest crop that is read in one piece, in pixels.
 LONGEST = 2_400
-# How far before the limit a blank place is looked for, in pixels.
+# Distance before the limit in which a gap is searched, in pixels.
 _SEARCHED = 1_200
-# Blank columns that make a space, in pixels.
+# Minimum width of a space, in pixels.
 _WORD_GAP = 0.2 * HEIGHT
-# Contrast above which a pixel is ink, as a share of the crop's.
+# Minimum contrast of ink, as a fraction of the crop's contrast.
 _INK = 0.25
 
 # First column, column behind the last, and whether a space comes before the part.
@@ -88,16 +88,16 @@ def _widest_gap(blank: list[bool], first: int, last: int) -> tuple[int, int]:
 
 # Reads crops of lines.
 
-# Crops that are read at a time; their widths are alike.
+# Maximum number of crops in a batch, which have similar widths.
 BATCH = 6
-# Sum of the widths of a batch, in pixels: its memory grows with it.
+# Maximum sum of the widths in a batch, in pixels, which limits its memory.
 MOST_COLUMNS = 4_800
-# Widths of what the network sees are multiples of it, in pixels: a few shapes only.
+# The network's input widths are multiples of this number of pixels, so that there are few shapes.
 _GRID = 32
-# What the network sees is at least as wide, in pixels: it reads narrower crops no better.
+# Minimum width of the network's input, in pixels; it does not read narrower crops better.
 _LEAST_WIDTH = 192
 _MIDDLE = 127.5
-# What the asked letters have in common at a step at least, so that it can be divided by.
+# Minimum sum of the letters' probabilities at a step, to avoid a division by zero.
 _LEAST_SUM = np.float32(1e-6)
 
 # Cuts a crop, RGB, HEIGHT pixels high, given its index.

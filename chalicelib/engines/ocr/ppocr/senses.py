@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     Sense = Callable[[Rectangle], Rectangle]
     Result = tuple[Quad, RecognisedText]
 
-# Height of a place that may be read downwards, in widths.
+# Minimum height of an area that may be read downwards, in widths.
 _TALL = 1.5
-# Height of a place that holds no single upright character, in widths.
+# Height from which an area is not a single upright character, in widths.
 _VERY_TALL = 3.0
-# Tall places that are read in all senses; the others follow their majority.
+# Number of tall areas that are read in all directions; the others use the direction of most.
 _TRIED = 8
-# By how much probability an upright character is preferred.
+# Bonus in probability for a single upright character.
 _UPRIGHT_BONUS = 0.1
 
 

@@ -110,9 +110,6 @@ def in_reading_order(lines: Sequence[TextLine]) -> tuple[TextLine, ...]:
     return tuple(piece for row in group_rows(lines) for piece in row)
 
 
-# Parts places over several rows that have a line of text for each of them.
-
-
 def part_by_rows(filled: FilledGrid) -> FilledGrid:
     """Split each slot that spans several rows and has one line of text in each of them.
 
@@ -160,9 +157,6 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
     )
 
 
-# A network returns the second lines of wrapped cells as rows; this joins them.
-
-
 def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
     """Join each row to the row above if all its text continues cells of the row above.
 
@@ -190,9 +184,14 @@ def join_wrapped(predicted: FilledGrid, aligned: FilledGrid) -> FilledGrid:
 
 
 def joined(predicted: FilledGrid, numbers: list[int]) -> FilledGrid:
-    """Renumber rows, where joined rows have the same number, and merge their slots.
+    """Renumber the rows of a table, and merge the slots that then have the same rows and columns.
 
-    Return the old table if slots would overlap in the new one.
+    Args:
+        predicted: the table.
+        numbers: new number of each row; joined rows have the same number.
+
+    Returns:
+        The new table; the old one if slots would overlap in the new one.
     """
     merged: dict[tuple[int, int, int], tuple[Slot, tuple[TextLine, ...]]] = {}
     for slot, lines in zip(predicted.grid.slots, predicted.texts, strict=True):

@@ -83,7 +83,7 @@ def find_tables(
     if page.pixels is None or not page.lines:
         return ()
     found = _level_tables(page, engine, structure, check, weigh)
-    # A table that is sideways on an upright page is read on a copy that is turned.
+    # A table that is sideways on an upright page is read from a rotated copy.
     for turns in (1, 3):
         lines = [line for line in page.lines if needed_turns([line]) == turns]
         if len(lines) < measures.FEWEST_SIDEWAYS:
@@ -200,7 +200,7 @@ def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
         sheet.check()
         scored = _scored(sheet, rivals)
         if scored[0][0] < measures.SURE_STRUCTURE:
-            # The network is slow, so it is asked only where no other structure is sure.
+            # The network is slow, so it is run only if no other structure is certain.
             predicted = _predicted(sheet, scored[0][1])
             scored = _scored(sheet, [*rivals, *predicted]) if predicted else scored
         taken: set[int] = set()
@@ -236,7 +236,7 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
         left_out = text_left_out(each.filled, text.values())
         measured = replace(each, rivals=tuple(others), left_out=left_out)
         scored.append((sheet.weigh(measured), measured))
-    # Rules that form a lattice part what they part, however likely the other structure is.
+    # Structures that ignore crossing ruled lines are excluded, whatever their probability.
     if any(each.source == LATTICE and not each.is_cut for _, each in scored):
         scored = [pair for pair in scored if not pair[1].is_cut]
     return sorted(scored, key=lambda pair: -pair[0])

@@ -21,9 +21,6 @@ def is_label(text: str) -> bool:
     return text.rstrip().endswith(":")
 
 
-# Distinguishes header cells from others by the structure's head or by contrast with a numeric body.
-
-
 def is_numeric(text: str) -> bool:
     """Return whether a text is a number, amount, percentage, range or placeholder such as a dash.
 

@@ -189,7 +189,7 @@ def _parted(
         crossed[row] |= (line.box.min_x < bounds - slack) & (line.box.max_x > bounds + slack)
         seen_left[row] |= line.box.center[0] < bounds
         seen_right[row] |= line.box.center[0] > bounds
-    # A row with its own border has all of its borders; a missing one joins places.
+    # A row with any drawn border has all of its borders; a missing one joins cells.
     free = ~crossed & ~drawn & ~drawn.any(axis=1, keepdims=True)
     parted = free & seen_left & seen_right
     open_columns = parted.sum(axis=0) >= np.maximum(2, drawn.sum(axis=0))

@@ -37,7 +37,7 @@ def lattice_structures(
     if grid is None:
         return
     filled = part_by_rows(fill(grid, pieces_inside(pieces, grid.box)))
-    # Rules between groups of rows part what they part, and rows of text the rest.
+    # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
     split = split_rows(filled, 2, joins=False)
     parts = (split, split_rows(filled, 2, joins=True), join_to_values(split))
     for each in _distinct(filled, *parts):

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 
-# From where to where, along one direction, in pixels.
+# Beginning and end along one direction, in pixels.
 Span = tuple[float, float]
 
 

@@ -65,7 +65,7 @@ class Structure:
         rules = _row_rules(filled, inside.horizontal)
         rows = _rows_of_text(filled, rules)
         within = [gap.white for gap in rows if gap.is_same_row]
-        # Where a rule parts two rows, the white between them says nothing.
+        # The gap between two rows says nothing if a ruled line separates them.
         between = [gap.white for gap in rows if not gap.is_same_row and not gap.is_ruled]
         usual = median([gap.white for gap in rows if not gap.is_same_row] or [1.0])
         return (
@@ -165,7 +165,7 @@ def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
 
 
 def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return how much narrower, and how much wider, gaps are than usual: two relative means."""
+    """Return how much narrower and how much wider than usual gaps are, as two means."""
     relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
     return (
         fmean(max(0.0, 1 - white) for white in relative),
@@ -235,7 +235,7 @@ def _cut_share(filled: FilledGrid, inside: Rulings) -> float:
     tall = [[(b.min_y, b.max_y, b.min_x, b.max_x) for b in boxes] for boxes in cells]
     cut = sum(_cuts(rule, flat) for rule in inside.horizontal)
     cut += sum(_cuts(rule, tall) for rule in inside.vertical)
-    # One line that is ignored says much, and more lines add little.
+    # The first ignored line is a strong sign, further lines add little.
     return math.sqrt(cut / max(1, len(inside.horizontal) + len(inside.vertical)))
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAME = "slanet"
 # Files whose digests the card names.
 FILES = ("model.onnx", "tokens.json")
-# Sides of the square picture that the network sees, in pixels.
+# Side of the network's square input, in pixels.
 SIDE = 488
 _MEAN = np.array([0.485, 0.456, 0.406], np.float32)
 _DEVIATION = np.array([0.229, 0.224, 0.225], np.float32)

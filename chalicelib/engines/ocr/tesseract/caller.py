@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.interface import CancelCheck
     from chalicelib.engines.ocr.tesseract.program import Executable
 
-# Longest time of one call; the program is stopped then.
+# Maximum time of one run in seconds; the program is then stopped.
 SECONDS = 20
 # How the program looks for text: columns of lines of any size, or one block of lines.
 PAGE, BLOCK = 4, 6
@@ -68,8 +68,9 @@ class Caller:
     def __init__(self, executable: Executable, alphabet: str = DOCUMENTED) -> None:
         from pytesseract import pytesseract
 
-        # These two are pytesseract's own settings. Its environment is a copy, so that this
-        # process keeps its own: pages are read by several threads, so the program needs one.
+        # These two are pytesseract's own settings. Its environment is a copy, so that the one of
+        # this process is not changed. Pages are read by several threads, so the program needs only
+        # one.
         pytesseract.tesseract_cmd = str(executable.path)
         pytesseract.environ = {**os.environ, **_SURROUNDINGS}
         self._executable = executable

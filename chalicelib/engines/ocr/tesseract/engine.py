@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 # Words with a lower probability are dropped.
 _LEAST_PROBABILITY = 0.3
-# No character is smaller, in pixels.
+# Minimum size of a character, in pixels.
 _LEAST_SIDE = 3
-# Quarter turns clockwise that are tried when a page gives nonsense.
+# Clockwise quarter turns that are tried if the text of a page is not plausible.
 _OTHER_TURNS = (1, 3, 2)
-# Mean probability of a page that stands upright.
+# Minimum mean probability of an upright page.
 _SENSIBLE = 0.6
-# How many times as much sense another direction must make.
+# Another direction must have this many times more probable characters.
 _CLEARLY = 2.0
-# The sense that another direction must make at least, in characters.
+# Minimum number of probable characters in another direction.
 _LEAST_SENSE = 5.0
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Quad, Rect
     from chalicelib.engines.ocr.tesseract.caller import Word
 
-# A wider gap ends a line, as a share of the words' median height.
+# A wider gap ends a line, as a fraction of the words' median height.
 _GAP = 1.5
 
 

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 # Larger pages are scaled down.
 MOST_PIXELS = 12_000_000
-# So are longer ones, in pixels.
+# Pages with a longer side are scaled down, too, in pixels.
 _MOST_SIDE = 10_000
-# Pages whose longest side is shorter are scaled up, in pixels.
+# Pages with a shorter longest side are scaled up, in pixels.
 _ENOUGH = 2000
 _MOST_SCALE = 3.0
 _NOT_WORTH = 1.1
-# White all around, in pixels.
+# White margin on all sides, in pixels.
 MARGIN = 16
 _CELL = 16  # pixels of the paper that count as evenly lit
 _NEIGHBOURS = 5  # cells, one of which shows the paper
 _WHITE = 255
 # Brightness below which a pixel of an evenly lit page is ink.
 _DARK = 160
-# Pixels of ink that a page with text has at least.
+# Minimum number of ink pixels on a page with text.
 _LEAST_INK = 8
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.page import Point, Quad
     from chalicelib.engines.ocr.tesseract.caller import Word
 
-# Places on one sheet.
+# Maximum number of areas in one image.
 SHEET = 40
 _HEIGHT = 40  # of a strip, in pixels
 _GAP = 24  # between strips

@@ -24,7 +24,7 @@ ANCHOR_STEPS = 512.0
 
 
 def mean_vector(features: Floats) -> Doubles:
-    """Return the mean of feature vectors, rounded to the grid: (texts, dims) to (dims,)."""
+    """Return the mean of feature vectors (texts, dims), rounded to the grid, shape (dims,)."""
     mean = np.add.reduce(features.astype(np.float64), axis=0) / len(features)
     return np.asarray(GridArithmetic().features(mean), np.float64)
 

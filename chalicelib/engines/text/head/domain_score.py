@@ -26,7 +26,7 @@ SIGNALS = 3  # logit of the answer, nearness, line
 # Pseudo-count of texts with average nearness for every label: the mean of fifteen texts is too
 # uncertain and would accept foreign questions.
 _PRIOR_TEXTS = 50
-# The line may only count against a text: it cannot judge questions close to the labels.
+# The boundary may only count against a text: it cannot judge questions close to the labels.
 LINE_WEIGHT, LINE_CEILING = 2.0, -1.0
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4
@@ -36,7 +36,7 @@ FARTHEST = 20.0
 
 @dataclass(frozen=True, slots=True)
 class DomainScale:
-    """Scales of the signals, and the weights of the probability that a text is in the domain."""
+    """Means and deviations of the signals, and weights to compute a probability from them."""
 
     means: tuple[float, ...]
     """Mean of each signal over the training texts, out of fold."""

@@ -82,7 +82,7 @@ class SplitEvaluator:
         for part in self._probabilities(head, batches):
             truths.append(part.truth)
             answers.append(np.where(part.is_rejected, len(self.label_names), part.answers))
-            # Summed by chunk, so that only one chunk's probabilities exist at a time.
+            # Summed batch by batch, so that only one batch's probabilities exist at a time.
             losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
         truth, answer = np.concatenate(truths), np.concatenate(answers)
         accuracy = float((truth == answer).mean()) if len(truth) else 0.0

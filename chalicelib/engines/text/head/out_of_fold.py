@@ -43,7 +43,7 @@ class CrossValidation:
     background_head_logits: Singles
     """`background_logits` of the head alone, without the nearest texts, float32, (m, labels)."""
     nearness_weight: float = 0.0
-    """Added to a label's logit, times the cosine to its nearest text; 0 if unused."""
+    """Weight, in a label's logit, of the cosine to its nearest text; 0 if unused."""
 
 
 def calibrate(

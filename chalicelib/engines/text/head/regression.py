@@ -44,7 +44,11 @@ class SoftmaxHead:
     """Biases, float, shape (labels,)."""
 
     def logits(self, features: Floats) -> Floats:
-        """Return the logits of scaled features: float, (examples, dims) to (examples, labels)."""
+        """Return the logits of scaled features, float, shape (examples, labels).
+
+        Args:
+            features: float, shape (examples, dims).
+        """
         scores: Floats = features @ self.weights
         scores += self.biases
         return scores

@@ -45,7 +45,11 @@ class WindowAttention:
     """Root mean square length of the centred vectors."""
 
     def relevance(self, vectors: Floats) -> Doubles:
-        """Return the log-odds of evidence for any label: (windows, dims) to float64 (windows,)."""
+        """Return the log-odds that each window is evidence for any label, float64, (windows,).
+
+        Args:
+            vectors: vectors of the windows, shape (windows, dims).
+        """
         features = (vectors.astype(np.float64) - self.mean) / self.norm
         scores = features @ self.weights.astype(np.float64) + self.biases
         return relevance_of(scores)
@@ -63,10 +67,10 @@ class WindowReading:
 
 
 def relevance_of(scores: Floats) -> Doubles:
-    """Return the log-odds of any label against background: (windows, labels + 1) to (windows,).
+    """Return the log-odds of any label against background, shape (windows,).
 
     Args:
-        scores: logits; the last column is background.
+        scores: logits, shape (windows, labels + 1); the last column is background.
     """
     return np.asarray(energies(scores[:, :-1], 1.0) - scores[:, -1], np.float64)
 
@@ -149,7 +153,15 @@ def read_texts(
 
 
 def join_blocks(blocks: Blocks, relevance: Doubles) -> dict[str, Singles]:
-    """Join the windows of one text: (windows, dims) to (1, dims) for each encoder."""
+    """Join the windows of one text to one vector for each encoder.
+
+    Args:
+        blocks: vectors of the windows by encoder, shape (windows, dims).
+        relevance: log-odds of each window, float64, shape (windows,).
+
+    Returns:
+        The vectors by encoder, shape (1, dims).
+    """
     count = len(relevance)
     weights = window_weights(relevance, [count])
     return {

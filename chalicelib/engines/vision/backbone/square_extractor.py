@@ -53,6 +53,6 @@ class SquareExtractor:
         return 2 * self.dims
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size, in pixels, a training uses."""
+        """Return the number of views that a training makes of an image of the given size."""
         del width, height
         return VIEWS if augment else 1

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import BackboneUse
 
 
-# What the artifact's header says.
+# Contents of the artifact's header.
 KIND, VERSION = "vision-image", 2
 # Version of models that see only the whole image.
 _OLDEST = 1

@@ -43,7 +43,7 @@ WHOLE = Look(1.0, 320)
 MIDDLE = Look(0.6, 224)
 # Looks of new models.
 LOOKS = (WHOLE, MIDDLE)
-# Side of the largest square that the backbone sees, in pixels.
+# Side of the largest square input of the backbone, in pixels.
 SIDE = WHOLE.side
 # Length of a vector.
 DIMS = 1280

@@ -109,7 +109,11 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the logits for the first views of images: int, (n,) to float32, (n, labels)."""
+        """Return the logits for the first views of images, float32, shape (n, labels).
+
+        Args:
+            places: indexes of the images, int, shape (n,).
+        """
         scores = np.empty((len(places), self._targets.size), np.float32)
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]
@@ -119,7 +123,12 @@ class LinearFit:
         return scores
 
     def mean_loss(self, logits: Floats, places: Ints) -> float:
-        """Return the mean loss of logits, float, (n, labels), for the images, int, (n,)."""
+        """Return the mean loss over images, given their logits.
+
+        Args:
+            logits: float, shape (n, labels).
+            places: indexes of the images, int, shape (n,).
+        """
         total = 0.0
         for first in range(0, len(places), _SCORED_ROWS):
             part = places[first : first + _SCORED_ROWS]

@@ -116,7 +116,11 @@ class LinearHead:
         return cls(values.copy(), np.zeros_like(values), np.zeros_like(values))
 
     def logits(self, features: Floats) -> Floats:
-        """Return the logits of feature rows: float, (rows, dims) to (rows, labels)."""
+        """Return the logits of feature rows, float, shape (rows, labels).
+
+        Args:
+            features: float, shape (rows, dims).
+        """
         scores: Floats = features @ self.values[:-1]
         scores += self.values[-1]
         return scores

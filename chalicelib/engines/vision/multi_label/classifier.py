@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.interface import BackboneUse
 
 
-# What the artifact's header says.
+# Contents of the artifact's header.
 KIND, VERSION = "vision-multi-label", 1
 
 
@@ -133,7 +133,7 @@ class TrainedMultiLabel:
         return Judgement(
             label=best.label,
             probability=best.probability,
-            # The answer is wrong if any of its labels is.
+            # The prediction is wrong if any label is wrong.
             uncertainty=1.0 - float(np.maximum(shares, 1.0 - shares).prod()),
             likeness=best.probability,
             vector=short_vectors(self._standardizing.apply(features[None]))[0],

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
 
 
-# Side of the square that Lite2 sees, in pixels.
+# Side of the square input of Lite2, in pixels.
 LITE2_SIDE = 384
-# Side of the square that NanoDet sees, in pixels.
+# Side of the square input of NanoDet, in pixels.
 NANODET_SIDE = 416
 # Length of the first part, the mean of Lite2's last map.
 EMBEDDING_DIMS = 1280

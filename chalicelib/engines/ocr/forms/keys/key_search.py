@@ -165,9 +165,9 @@ class KeyMatch:
     """Similarity, 0 to 1; 1 if the texts are equal."""
 
 
-# Keys that one folded text stands for: number, and the text as the template has it.
+# Keys with the same folded text: index, and text in the template.
 Wanted = list[tuple[int, str]]
-# Folded key, unit, first and last word in it, similarity from 0 to 1.
+# Folded key, unit, first and last word in the unit, similarity from 0 to 1.
 Window = tuple[str, Unit, int, int, float]
 
 
@@ -300,7 +300,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
     best = max(
         (
             (fuzz.ratio(folded, unit.text_between(start, end)), start, end)
-            # An alignment may cut a word: whole words a step to either side are tried too.
+            # An alignment may cut a word, so whole words on either side are tried, too.
             for start in range(first, min(first + 2, high + 1))
             for end in range(max(start, last - 1), min(last + 1, high) + 1)
         ),

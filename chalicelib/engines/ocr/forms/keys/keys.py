@@ -26,7 +26,7 @@ _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}$")
 _PROSE = word_set(
     "has have is are was were been be will would must may should shall that which who"
 )
-# For each segment the characters that belong to keys: first, one past the last.
+# For each segment: first character and end of the parts that belong to keys.
 Taken = dict[int, list[tuple[int, int]]]
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Measure = Callable[[Rects, Rect, float], Rects]
 
 
-# How far, and in which direction, one text stands from another on a deskewed page.
+# Distance and direction of one text from another on a deskewed page.
 
 
 def as_array(rects: Sequence[Rect]) -> Rects:
@@ -117,7 +117,7 @@ def nearness_stacked(
     return math.exp(-max(0.0, gap - measures.LINE_SPACE_HEIGHTS) / decay) * stands
 
 
-# In the key's line, or right behind its colon.
+# In the key's line, or directly after its colon.
 INLINE = "inline"
 RIGHT = "right"
 BELOW = "below"
@@ -126,9 +126,9 @@ ABOVE = "above"
 BOXED = "boxed"
 # In the value cell to the right of the key's cell.
 ADJACENT = "adjacent"
-# Behind the second printing of the line's number.
+# After the second copy of the line's number.
 NUMBERED = "numbered"
-# In the key's row of a statement, in the column of what the key asks for.
+# In the key's row of a pay statement, in the column that matches the key.
 CROSSED = "crossed"
 
 _BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
@@ -196,7 +196,7 @@ class Neighbourhood:
             types = templates[key.number].types
             line_number = self._numbered.before_value(key, self._key_rects)
             is_row, own = self._columns.own_number(key.rect, key.text, types)
-            # What a form numbers, or puts in a column, says more than any distance.
+            # Line numbers and columns are stronger signs than any distance.
             if line_number is not None:
                 places = list(self._behind(line_number.rect))
             elif is_row:
@@ -214,7 +214,7 @@ class Neighbourhood:
                 fits = self._fitness(types, piece)
                 score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fits
                 is_own = self.pieces[piece].owner is not None
-                # In the key's own line stands its value, even in words that forms print.
+                # In the key's own line, even caption words are its value.
                 if not is_own and looks_like_label(text):
                     score *= _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
                 found.append(Candidate(number, piece, relation, score))
@@ -309,7 +309,7 @@ class Neighbourhood:
                 return
         yield from self._right(key)
         yield from self._stacked(key, BELOW, below_gaps)
-        # Signatures stand above their captions; what a colon announces comes after it.
+        # Signatures are above their captions. After a colon, the value follows.
         if not key.has_colon:
             yield from self._stacked(key, ABOVE, above_gaps)
 

@@ -164,7 +164,7 @@ class Continuation:
             for other, is_text in self._unused(*next_row, self._label_tops[first:last])
             if min(rect.max_x, other.max_x) > max(rect.min_x, other.min_x)
         ]
-        # Of a label and a text at the same place, the label counts.
+        # If a label and a text are at the same position, the label counts.
         return min(behind, default=_NOTHING)[1], min(below, default=_NOTHING)[1]
 
     def _is_before_number(self, number: int) -> bool:

@@ -19,9 +19,9 @@ from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.organisation import organisation_confidence
 from chalicelib.engines.ocr.kinds.span import word_set
 
-# Entities of a template that is one of a card with a holder.
+# Entities of a template for a card with a holder.
 CARD = frozenset(("license_number", "first_name", "last_name", "address"))
-# Entities of a template that is one of a statement of pay.
+# Entities of a template for a pay statement.
 PAY = frozenset(("employer", "employer_address", "employee_name", "employee_address"))
 # The last line of a block: a town or state, and a postcode.
 _TOWN = re.compile(r"(?=.{0,80}[A-Za-z]{2}).{2,80}?\b\d{5,6}(?:-\d{4})?\.?")

@@ -127,7 +127,7 @@ class NumberedLines:
         found = min(level, key=lambda each: each.rect.min_x)
         between = list(chain(others, (each.rect for each in self._firsts.level(rect))))
         if found in self._codes:
-            # Before another caption, or behind a value, a number counts captions.
+            # Before another caption, or after a value, the number belongs to that caption.
             numbers = {each.rect for each in self._seconds.every}
             after = replace(found.rect, min_x=inf, max_x=inf)
             between += [one for one in self._texts if one not in numbers]
@@ -189,7 +189,7 @@ def _codes(numbers: Iterable[LineNumber], texts: Sequence[Rect]) -> frozenset[Li
     for column in _columns(each for each in numbers if each.is_alone):
         if len(column) < measures.FEWEST_CAPTIONS or not _grows(column):
             continue
-        # Behind a number that is a value itself, the row ends.
+        # If the number is a value itself, nothing follows it in the row.
         followed = sum(_has_text_behind(each.rect, rects) for each in column)
         if 2 * followed >= len(column):
             found += column

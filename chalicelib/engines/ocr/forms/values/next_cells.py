@@ -79,7 +79,7 @@ class _Cells:
             for number, (key, box) in enumerate(zip(keys, boxes, strict=True))
             if is_closed[number] and counts[number] <= len(key.segments)
         ]
-        # Boxes that hold caption and value.
+        # Boxes that contain both a caption and a value.
         self._shared = sum(
             closed and bool(_inside(self._middles[self._is_free], box).any())
             for closed, box in zip(is_closed, boxes, strict=True)

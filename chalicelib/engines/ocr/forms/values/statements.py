@@ -18,7 +18,7 @@ from chalicelib.engines.ocr.forms.pieces import FormPiece
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.spelling import fold, tokens
 
-# What the columns hold: money for one hour, hours, money of the period, money of the year.
+# Kinds of columns: rate per hour, hours, amount of the period, sum of the year.
 RATE, COUNT, AMOUNT, SUM = "rate", "count", "amount", "sum"
 _HEADERS = {
     RATE: ("rate", "pay rate", "hourly rate", "rate of pay", "base rate"),
@@ -123,7 +123,7 @@ class StatementColumns:
                             yield Crossing(label, piece)
 
     def _row(self, label: Rect) -> dict[str, int]:
-        """Return the numbers to the right of a label: for each kind of column, an index."""
+        """Return the index of the number in each kind of column, to the right of a label."""
         found: dict[str, int] = {}
         for number, piece in enumerate(self._pieces):
             rect = piece.segment.rect

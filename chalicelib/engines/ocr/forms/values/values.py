@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
-# Where the form itself says what holds the value.
+# Relations in which the form itself shows where the value is.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
 # A colon changes the name of a direction, not the direction.
 _SAME = {INLINE: RIGHT}
@@ -170,7 +170,7 @@ def _extend(
     """Return the indexes of all texts of each value, by index of the key."""
     entities = {each.entity for each in templates}
     extended: dict[int, list[int]] = {}
-    # The surest first: its continuation is not free for the others.
+    # In descending order of score, so that the best values take their further texts first.
     for number in sorted(chosen, key=lambda number: -chosen[number].score):
         template = templates[keys[number].number]
         extended[number] = continuation.extend(

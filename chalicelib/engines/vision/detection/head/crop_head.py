@@ -56,7 +56,7 @@ def fit_crop_head(rows: Singles, labels: Ints, groups: Ints, count: int) -> Crop
     loss = np.zeros(len(_TEMPERATURES))
     for fold in range(_FOLDS):
         is_out = groups % _FOLDS == fold
-        # A label that only the left out pictures show would count as a mistake of the head.
+        # A label that only the left-out images show would count as a mistake of the head.
         known = np.isin(labels, labels[~is_out])
         if not is_out.all() and (is_out & known).any():
             head = _discriminants(rows[~is_out], labels[~is_out], count)

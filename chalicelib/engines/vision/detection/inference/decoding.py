@@ -89,8 +89,8 @@ def decayed_suppression(
         kept.append(chosen)
         rest = np.delete(rest, best)
         shared = iou(boxes[chosen : chosen + 1], boxes[rest])[0]
-        # Around an object the head answers a ring of poor boxes, which would otherwise outrank
-        # other objects.
+        # The head returns poor boxes all around an object, which would otherwise outrank other
+        # objects.
         live[rest] *= np.exp(-shared * shared / decay)
         rest = rest[(shared <= most_overlap) & (live[rest] >= FLOOR)]
     places = np.array(kept, np.int64)
@@ -169,7 +169,7 @@ class HeadDecoder:
         seen = np.clip((points + distances * (-1, -1, 1, 1)) * STRIDE, 0.0, SIDE)
         boxes = view.to_picture(seen, width, height)
         np.clip(boxes, 0.0, (width, height, width, height), out=boxes)
-        # A view that is partly grey can give boxes outside of the picture.
+        # A view that is partly grey can give boxes outside of the image.
         is_inside = (boxes[:, 2:] - boxes[:, :2]).min(axis=1, initial=np.inf) >= _LEAST_SIDE
         return Candidates(boxes[is_inside], scores[is_inside])
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CHANNELS = 128
 # Classes that the detector was trained on.
 CLASSES = 80
-# Where the logits of the classes begin in the features of a box.
+# Index of the first class logit in the features of a box.
 FIRST_CLASS = CHANNELS * len(CELLS)
 # Features of a box: its part of the maps, the classes' logits, its width, height and proportion.
 VALUES = FIRST_CLASS + CLASSES + 3

@@ -68,7 +68,7 @@ class DetectionExtractor:
         return SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size, in pixels, a training uses."""
+        """Return the number of views that a training makes of an image of the given size."""
         return AUGMENTED_VIEWS if augment else 1
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
@@ -98,7 +98,7 @@ class RetailExtractor(DetectionExtractor):
         return TILED_SIDE
 
     def views(self, width: int, height: int, *, augment: bool) -> int:
-        """Return how many views of an image of this size, in pixels, a training uses."""
+        """Return the number of views that a training makes of an image of the given size."""
         return len(tiled_views(width, height))
 
     def view(self, width: int, height: int, digest: bytes, number: int) -> ImageView:
