@@ -1,1 +1,1 @@
-"""Generated forms of many layouts, which weights of document reading may be fitted on."""
+"""Draws forms of many layouts, on which the weights for reading documents are fitted."""

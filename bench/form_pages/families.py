@@ -1,4 +1,4 @@
-"""Layout families of generated forms: a way to arrange captions and values, and its settings.
+"""Lists the layout families of generated forms: each arranges captions and values in one way.
 
 A family is left out as a whole when a model is judged, so families differ in structure: where
 values are relative to captions, what is ruled, how many columns there are, and other text.

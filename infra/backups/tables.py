@@ -1,6 +1,6 @@
 """Rows of tables as JSON lines, read and written through DynamoDB's API.
 
-A line is one item in DynamoDB's JSON. The item's key decides which piece has it. So a new or
+A line is one item in DynamoDB's JSON. The item's key decides which piece contains it. So a new or
 deleted row changes one piece only, and the next dump writes little.
 """
 

@@ -1,4 +1,4 @@
-"""Checks before anything is created, so that a deployment does not fail half-way."""
+"""Checks account and region before anything is created, so that no deployment fails half-way."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Quotas of AWS that the templates could exceed, measured with the parameters of a deployment.
+"""Checks the templates, with the parameters of a deployment, against quotas of AWS.
 
-CloudFormation would fail half-way. The figures are those of the documentation of 2026-11-28. Of
-these quotas, AWS raises only the number of an API's resources on request.
+Without this check, CloudFormation would fail half-way. The figures are those of the documentation
+of 2026-11-28. Of these quotas, AWS raises only the number of an API's resources on request.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class State:
         return found if len(found) >= _SHORTEST_SECRET and found.isprintable() else ""
 
     def aws_keys(self) -> dict[str, str]:
-        """Return the key pair of the emulated AWS by variable; create it if it is missing.
+        """Return the emulated AWS's key pair as environment variables; create it if it is missing.
 
         Raises:
             OSError: a new pair cannot be written.
@@ -108,7 +108,7 @@ class State:
         return found
 
     def write_aws_keys(self, keys: Mapping[str, str]) -> None:
-        """Write the key pair of the emulated AWS, by variable.
+        """Write the key pair of the emulated AWS, given as environment variables.
 
         Raises:
             OSError: the file cannot be written.
@@ -161,7 +161,7 @@ class State:
 
 
 def _new_aws_keys() -> dict[str, str]:
-    """Return a random access key by variable; id and secret are as long as those of AWS."""
+    """Return a random key pair as environment variables, as long as the keys of AWS."""
     made = secrets.token_hex(_KEY_ID_BYTES).upper(), secrets.token_hex(_SECRET_BYTES)
     return dict(zip(AWS_KEY_NAMES, made, strict=True))
 

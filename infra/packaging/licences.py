@@ -1,4 +1,4 @@
-"""Collects the licence texts of everything that ships in one folder of the package.
+"""Collects, in one folder of the package, the licence texts of everything that ships.
 
 Apache, MIT and BSD licences require that their text is included. For packages whose wheel has no
 text, infra/packaging/licences/ has a note with the licence from their metadata.

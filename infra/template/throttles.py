@@ -1,7 +1,7 @@
 """Throttles of the gateway: for each method by the cost of its calls, and by address.
 
 Without throttles, calls of one kind could use up the account's Lambda concurrency, and one caller
-the rate of the whole stage. The functions check the rates of accounts.
+could use up the rate of the whole stage. The functions check the rates of accounts.
 """
 
 from __future__ import annotations

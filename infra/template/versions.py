@@ -1,7 +1,7 @@
 """Versions of functions: aliases, gradual updates, SnapStart and provisioned concurrency.
 
-SAM publishes a version when the digest of a function changes, which the deployment writes
-(infra/deploying/releases.py), and points the alias to it.
+The deployment writes a digest into each function (infra/deploying/releases.py). When the digest
+changes, SAM publishes a new version and points the alias to it.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class FormFields(list[FormField]):
 
 
 def _weight(field: FormField) -> tuple[bool, float]:
-    """Return a sort key for fields of one entity: a value is present, then the probability."""
+    """Return a sort key for fields of one entity: whether it has a value, then its probability."""
     return bool(field.value), field.probability
 
 

@@ -1,4 +1,4 @@
-"""Reads what to measure from options and environment, and starts it in each process."""
+"""Reads from options and environment what to measure, and starts measuring in each process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Converts NanoDet-g from its TensorFlow.js graph into an ONNX graph.
 
-The published graph transposes its values around every convolution. Here all values have the order
-(image, channel, row, column); only the layout that is recorded for each of them changes.
+The published graph transposes its values around every convolution. Here all values have one order:
+image, channel, row, column. A transposition only changes the layout that is recorded for a value.
 """
 
 from __future__ import annotations

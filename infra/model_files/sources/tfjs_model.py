@@ -38,7 +38,7 @@ class TfjsModel:
     """A graph and its weights."""
 
     nodes: tuple[Node, ...]
-    """The nodes in an order in which each follows the nodes whose outputs it uses."""
+    """The nodes, ordered so that each follows the nodes whose outputs it uses."""
     weights: Mapping[str, Array]
     """Weights by name; those with float16 in the file are float32 here."""
 

@@ -1,4 +1,4 @@
-"""Path and transport of a family, and calls for samples, which the resources use."""
+"""The base class of both families: path, transport, and the calls that resources share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Path and transport of a family, and calls for samples, which the resources use."""
+"""The base class of both families: path, transport, and the calls that resources share."""
 
 from __future__ import annotations
 
