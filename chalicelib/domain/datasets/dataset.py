@@ -59,7 +59,7 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return the attributes in the order in which rows store them; three zeros are left out."""
+        """Return the attributes in the order of rows; without the last three if these are all 0."""
         changes = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members

@@ -126,7 +126,7 @@ class FormField:
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score compared with the key's occurrences on other pages, 0 to 1; None: use `probability`."""
+    """Score by which the best page is chosen, 0 to 1; None to use `probability` instead."""
     key_score: float = 1.0
     """How well the text of the key matches the template, 0 to 1; 1 for a key that is not printed.
     """

@@ -33,7 +33,7 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return the position within the document.
+        """Return the position within the document, given this position within a page.
 
         Args:
             last: position of the last words on the previous pages.

@@ -1,7 +1,7 @@
 """The files of a detection archive: images by name, and files that may have annotations.
 
-One limit holds for everything except the images that is unpacked. So an archive of many small files
-cannot exhaust memory or time.
+All unpacked files together, except images, must stay within one size limit. So an archive of many
+small files cannot exhaust memory or time.
 """
 
 from __future__ import annotations

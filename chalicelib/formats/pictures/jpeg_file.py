@@ -100,7 +100,7 @@ def _span(data: bytes, start: int) -> tuple[int, int]:
 
 
 def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) -> int:
-    """Record a segment, and a scan after it.
+    """Record a segment; after the header of a scan, also the coded data that follows.
 
     Args:
         walk: what was read so far.

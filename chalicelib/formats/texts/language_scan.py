@@ -81,7 +81,7 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """All labels, if a label is so long that it must be cut; otherwise None."""
     marks: Mapping[str, int] | None = None
-    """Number of rows of each label that may stand for a missing value; None if there is none."""
+    """Number of rows by label, for labels that may mean a missing value; None if there are none."""
     missing: int = 0
     """Number of rows rejected because their label stands for a missing value."""
     cut: int = 0

@@ -211,7 +211,7 @@ class ExportRunService:
     def _contents(
         self, export: Export, wanted: Iterable[tuple[Wanted, str]]
     ) -> Iterator[tuple[Wanted, bytes]]:
-        """Yield each item with the bytes of its image, in order; read several at a time."""
+        """Yield each item of `wanted` with the bytes of its image; several are read at a time."""
         for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
             if content is None:
                 # The dataset was corrected meanwhile: the next attempt reads it again.

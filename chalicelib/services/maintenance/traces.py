@@ -65,7 +65,7 @@ class TraceService:
         self._clock = clock
 
     def clear(self, account_id: str, family: str, dataset_id: int) -> int:
-        """Delete the replaced data of a dataset that no reader can use.
+        """Delete data that corrections of a dataset replaced, as far as no reader can use it.
 
         Args:
             account_id: owner of the dataset.

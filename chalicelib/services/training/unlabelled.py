@@ -1,4 +1,4 @@
-"""Stores uploaded texts without labels with the run that uses them. beyond.md, section 15.
+"""Copies uploaded texts without labels for the run that uses them. beyond.md, section 15.
 
 An upload is deleted within the hour, and a run may wait longer or be repeated. So the call reads
 the file, and the run uses its own copy of the texts.
@@ -64,7 +64,7 @@ class UnlabelledTextService:
     def queue(
         self, model: Model, run: int, seconds: float, enqueue: Callable[[], ModelView]
     ) -> ModelView:
-        """Queue a run, after storing the texts of the upload that its request names, if any.
+        """Queue a run. If its request names an upload of texts, store these texts first.
 
         Args:
             model: the model, with the request of the run.
@@ -100,7 +100,7 @@ class UnlabelledTextService:
         return queued
 
     def _read(self, uploaded: UploadedFile, size: int, seconds: float) -> list[str]:
-        """Return the different texts of a file, in their order."""
+        """Return the texts of a file in their order, without duplicates."""
         if size > MAX_TEXT_FILE_BYTES:
             raise TooLarge(
                 f"The file of {_PARAMETER} has {size} bytes; at most {MAX_TEXT_FILE_BYTES} "
@@ -137,7 +137,7 @@ class UnlabelledTextService:
 
 
 def _usable_texts(file: BinaryIO, check: Callable[[], None]) -> tuple[list[str], int]:
-    """Return the different texts of a file up to the limit, and the number of its texts."""
+    """Return the texts of a file without duplicates, up to a limit, and the number of all texts."""
     file.seek(0)
     if explanation := explain_head(LANGUAGE, file.read(HEAD_BYTES)):
         raise InvalidParameter(_PARAMETER, explanation)

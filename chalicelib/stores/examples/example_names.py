@@ -36,7 +36,7 @@ SAVE_NAMES = 5_000
 
 @dataclass(frozen=True)
 class _Index:
-    """Digests of example names. In each sequence, a number of first examples is indexed."""
+    """Digests of the names of the first examples in each sequence; `counts` says how many."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     """Number of indexed examples, by `source#label`."""

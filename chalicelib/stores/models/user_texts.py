@@ -12,7 +12,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 
 class UserTextStore:
-    """Reads, writes and deletes the texts of adjustments, and those that trainings do not label."""
+    """Reads, writes and deletes texts of adjustments, and texts without labels of trainings."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
@@ -42,7 +42,7 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model, run, upload_id), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return the prefix for vectors of the current run's texts without labels, and the texts.
+        """Return the prefix of the vectors, and the current run's texts without labels.
 
         Raises:
             TrainingFailed: the texts are deleted.

@@ -112,9 +112,9 @@ class Operation:
     creates: str = ""
     """Kind of the integer id to reserve for a call with an idempotency key; "" for none."""
     recover: Callable[[Call], object | None] | None = None
-    """Returns the record of an earlier attempt with the same key; None if it did nothing.
+    """Returns what an earlier attempt with the same key did, as a record, or None if nothing.
 
-    It is called first if the earlier attempt stored no answer. None if the work may be repeated.
+    It is called if this attempt stored no answer. Without this function, the work is repeated.
     """
     takes_data: bool = False
     """Whether the call adds or corrects data. It is refused while changes cannot be saved."""
