@@ -24,7 +24,7 @@ MOST_ADVICE = 3
 _LEAST_GAIN = 0.002
 # A label is short of examples if it has fewer than this.
 _FEW_EXAMPLES = 20
-# What more examples would bring is taken from labels that have this many times as many.
+# The gain of more examples is estimated from labels with at least this many times as many.
 _MORE = 2
 _SHOWN_LABELS = 3
 # Accuracy that five examples per label gain over names alone; bench/text_names.py on BANKING77.
@@ -77,7 +77,7 @@ def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
         f"Add at least five examples of each label: the model was trained from the names of "
         f"{labels} labels and {examples} examples. The gain was measured on a public data set."
     )
-    # Every example per label brings a part of what five bring.
+    # Each example per label gives an equal part of the gain of five.
     missing = 1.0 - min(1.0, examples / (5.0 * labels))
     return _entry(MORE_EXAMPLES, message, _GAIN_OF_FIVE * missing)
 
@@ -100,7 +100,7 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return the advice of an adjusted version, with the shift of texts that was found.
+    """Return the advice of an adjusted version; it tells if users word texts differently.
 
     Args:
         advice: entries of the version that was adjusted.

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
 
-# Above this many examples the sums outgrow 53 bits and float64 outgrows the time budget.
+# Maximum number of examples. With more, sums exceed 53 bits, and float64 takes too long.
 EXACT_EXAMPLES = 30_000
 
-# Products of these and weights or residuals, summed over 30,000 examples, stay below 53 bits.
+# Sums over 30,000 examples of features times weights or residuals stay below 53 bits.
 _FEATURE_STEPS = 2.0**13
 _WEIGHT_STEPS = 2.0**18
 _RESIDUAL_STEPS = 2.0**22
 _LN2_HIGH = 0.693145751953125
 _LN2_LOW = 1.42860682030941723212e-6
 _EXP_SERIES = tuple(1.0 / math.factorial(term) for term in range(8, -1, -1))
-# 128 kB of float64
+# Number of values per block: 128 kB of float64.
 _CACHED_VALUES = 16_384
 # Powers of two are written into the bits of the exponent, which end at -1022, that is e**-708.
 _SMALLEST_EXPONENT = -700.0
@@ -145,7 +145,7 @@ def exact_exp(values: Floats) -> Floats:
     Source: x = k ln 2 + r, exp(x) = 2**k exp(r), Taylor series of exp(r).
     """
     flat = values.reshape(-1)
-    # Blocks that stay in the cache: the series passes over each of them a dozen times.
+    # Blocks are small enough for the cache, because the series uses each of them a dozen times.
     for first in range(0, len(flat), _CACHED_VALUES):
         _exp_block(flat[first : first + _CACHED_VALUES])
     return values

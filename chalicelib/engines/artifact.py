@@ -23,7 +23,8 @@ Model = TypeVar("Model")
 
 _HEADER = "header"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # The first moment that a zip archive can name.
-# What numpy and zipfile raise on damaged archives (RuntimeError: a flag says encrypted).
+# Exceptions of numpy and zipfile for damaged archives; RuntimeError if the archive seems
+# encrypted.
 DAMAGE = (
     ValueError,
     OSError,
@@ -69,7 +70,7 @@ def dump(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
             np.lib.format.write_array(
                 content, np.ascontiguousarray(members[name]), allow_pickle=False
             )
-            # A fixed time and system: ZipFile would write the clock's and the platform's.
+            # A fixed time and system; ZipFile would write the current time and platform.
             member = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
             member.create_system = 3
             archive.writestr(member, content.getvalue())
@@ -169,7 +170,7 @@ def _read_members(data: bytes, names: Container[str] | None = None) -> dict[str,
             members = {name: archive[name] for name in wanted}
     except DAMAGE as cause:
         raise ArtifactError(f"The artifact is damaged: {cause}") from cause
-    # A member that is not an array comes back as its bytes.
+    # Numpy returns a member that is not an array as bytes.
     if not all(isinstance(member, np.ndarray) for member in members.values()):
         raise ArtifactError("The artifact is damaged: a member is not an array.")
     return members

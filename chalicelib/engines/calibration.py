@@ -21,7 +21,7 @@ _LOWEST, _HIGHEST = 0.05, 20.0
 _STEPS = 1_024.0
 _ROUNDS = 40
 _PRECISION = 1e-4
-# The float64 copy of this many rows is small, also where there are a thousand labels.
+# The float64 copy of this many rows is small, even with a thousand labels.
 _CHUNK_ROWS = 4_096
 
 

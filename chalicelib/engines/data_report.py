@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 # Labels with fewer examples are not examined, because most of their good examples would be listed.
 LEAST_EXAMPLES = 5
-# A pair is named if chance causes that many errors of it in less than 1 of 100 trainings.
+# A pair of labels is listed if the probability of as many errors by chance is below this value.
 _RARELY = 0.01
 _FEW, _SOME = 15, 35
 _CHUNK_ROWS = 4_096
@@ -42,7 +42,7 @@ class LabelNames(NamedTuple):
 
     names: Sequence[str]
     ids: Sequence[int]
-    """Ids by index of the label. Labels that only a global dataset has are last and have none."""
+    """Ids by index of the label. Labels that only a global dataset has are last, without an id."""
 
     def id_of(self, label: int) -> int:
         """Return the id of a label; 0 if there is none."""
@@ -172,7 +172,8 @@ def confused_labels(truth: Ints, answers: Ints, labels: int) -> list[Confusion]:
         return []
     given = np.bincount(truth, minlength=labels).astype(np.float64)
     answered = np.bincount(answers, minlength=labels).astype(np.float64)
-    # Chance: the same number of errors, spread by how often a label occurs and is answered.
+    # By chance: the same number of errors, distributed by how often labels occur and are
+    # predicted.
     weight = float(given.sum() * answered.sum() - np.add.reduce(given * answered))
     found = []
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):

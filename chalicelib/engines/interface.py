@@ -154,7 +154,7 @@ class RejectionQuality:
     held_out: Interval
     """Fraction of the held-out texts that are rejected."""
     out_of_fold: float
-    """Fraction rejected of the texts from which the threshold was computed."""
+    """Fraction of rejected texts, among those from which the threshold was computed."""
     judged_by: int
     """Number of texts from which the threshold of the finished model was computed."""
     background: Interval | None = None
@@ -164,9 +164,15 @@ class RejectionQuality:
     """
     background_texts: int = 0
     withheld_clusters: Interval | None = None
-    """Fraction rejected of texts whose cluster was withheld; None without a margin."""
+    """Fraction rejected among texts whose cluster was not trained on.
+
+    None if the threshold has no margin.
+    """
     withheld_labels: Interval | None = None
-    """Fraction rejected of texts whose label was withheld; None without a margin."""
+    """Fraction rejected among texts whose label was not trained on.
+
+    None if the threshold has no margin.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,7 +223,7 @@ class TextReport:
     macro_f1_interval: Interval
     """Held-out macro F1 score with its 95 % interval."""
     duplicates_kept_together: int
-    """Number of near-duplicates within labels, without the first text of each group."""
+    """Number of texts in groups of near-duplicates, not counting the first of each group."""
     duplicates_across_split: int
     """Number of held-out texts with a near-duplicate in the training part."""
     conflicts: tuple[TextConflict, ...]

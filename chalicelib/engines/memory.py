@@ -12,7 +12,7 @@ from mmap import PAGESIZE
 from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # options of glibc's mallopt
-# A process at rest with every network loaded is smaller than this, in bytes.
+# Maximum memory of an idle process with all networks loaded, in bytes.
 ROOMY_BYTES = 480 * 2**20
 # By default, glibc gives each thread a heap, which never shrinks.
 _HEAPS = 2

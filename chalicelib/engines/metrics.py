@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Floats, Ints
 
 
-# Equally filled bins of the calibration error.
+# Number of bins of the calibration error, each with the same number of examples.
 CALIBRATION_BINS = 15
 # Most points of a precision-recall curve.
 CURVE_POINTS = 100
 _UNTESTED_THRESHOLD = 0.5
 _NORMAL_95 = 1.959963984540054
-# A truth that got the probability 0 would make the mean loss infinite.
+# Minimum probability: a true label with probability 0 would make the mean loss infinite.
 _SMALLEST_PROBABILITY = 1e-12
 _RESAMPLES = 200
 
@@ -166,7 +166,8 @@ def macro_f1_interval(matrix: Ints, labels: int) -> Interval:
     draws = np.random.default_rng(0).multinomial(total, shares, _RESAMPLES)
     values = np.array([_macro_f1_of_cells(truth, answers, counts, labels) for counts in draws])
     value = macro_f1(matrix, labels)
-    # A draw misses labels that were tested once or twice, which lifts its mean; that is taken off.
+    # Resamples miss labels with one or two tests, which increases their mean F1; this bias is
+    # subtracted.
     low, high = (np.quantile(values, [0.025, 0.975]) + value - values.mean()).clip(0.0, 1.0)
     return Interval(value, min(value, float(low)), max(value, float(high)))
 

@@ -25,7 +25,7 @@ def open_session(path: Path, *, has_patterns: bool = True) -> onnxruntime.Infere
     # Threads change the last bits of sums, and the callers run several texts or pages in parallel.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    # The arena would keep the largest run's memory for the life of the process.
+    # The arena would retain the memory of the largest run until the process ends.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = has_patterns
     options.log_severity_level = _ONLY_ERRORS

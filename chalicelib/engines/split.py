@@ -33,7 +33,7 @@ class ExampleSplit:
     folds: Ints
     """Fold of every example, int, shape (examples,)."""
     grouped: int
-    """Number of near-duplicates, without the first example of each group."""
+    """Number of examples in groups of near-duplicates, not counting the first of each."""
     across: int
     """Number of held-out examples with a near-duplicate in the training part."""
 
@@ -60,7 +60,8 @@ def split_examples(
     held = hold_out(labels, groups, ranks, training_share)
     units = groups
     if not held.any():
-        # Every label is one group: dividing groups is better than testing nothing.
+        # If every label is one group, groups are divided, because otherwise nothing could be
+        # tested.
         units = np.arange(len(labels))
         held = hold_out(labels, units, ranks, training_share)
     trained = np.isin(groups, groups[~held])
@@ -126,7 +127,7 @@ def assign_folds(labels: Ints, groups: Ints, ranks: Ints, folds: int) -> Ints:
     filled = np.zeros((int(labels.max()) + 1, folds), np.int64)
     for rows in _members(groups, ranks):
         label = int(np.bincount(labels[rows]).argmax())
-        # Starting at another fold for every label keeps the folds equally large.
+        # Each label starts at another fold, so that the folds have equal sizes.
         turn = (np.arange(folds) + label) % folds
         fold = int(turn[np.argmin(filled[label, turn])])
         filled[label, fold] += len(rows)
@@ -142,7 +143,7 @@ def _with_every_label_trained(assigned: Ints, labels: Ints, groups: Ints) -> Int
         is_stuck = (places[:, 0] == 0) & ((places > 0).sum(axis=1) == 1)
         if not is_stuck.any():
             return assigned
-        # A fold could not train on such a label, so its groups leave the folds.
+        # Without these groups, a fold could not train on the label, so they belong to no fold.
         freed = np.unique(groups[is_stuck[labels]])
         assigned[np.isin(groups, freed)] = ALWAYS_TRAINED
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Precisions for which cards list a threshold.
 TARGETS = (0.90, 0.95, 0.99)
-# Fewer answers than this above a threshold do not show that the threshold works.
+# Minimum number of predictions above a threshold for a reliable estimate.
 FEWEST_ANSWERS = 20
 _STEPS = 1e6
 

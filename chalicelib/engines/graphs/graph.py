@@ -25,7 +25,7 @@ from chalicelib.engines.graphs.source import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Operators of this version and their meaning; MiniLM's graph needs it.
+# Versions of the operators and of the format; MiniLM's graph needs this operator version.
 OPSET, IR_VERSION = 21, 10
 # Numbers of the fields in onnx.proto.
 _MODEL_IR, _MODEL_PRODUCER, _MODEL_GRAPH, _MODEL_OPSET = 1, 2, 7, 8
@@ -106,7 +106,7 @@ class JoinedGraph:
         """Add a node that finds the largest values along an axis; return the name of the values."""
         name = self._name("TopK")
         inputs = (values, self.integers(count))
-        # The operator also returns their indexes, which no model needs.
+        # The operator also returns the indexes of the values, which no model needs.
         return self._add_node("TopK", inputs, [name, f"{name}_indexes"], axis=axis)
 
     def cast(self, value: str, dtype: str) -> str:

@@ -96,7 +96,10 @@ def write_multi_label_graph(parts: Artifact, folder: Callable[[str], Path]) -> J
 
 
 def _looks(header: Mapping[str, Any]) -> Sequence[tuple[float, int]]:
-    """Return the parts of an image that the model uses: fraction of the sides, side in pixels."""
+    """Return the parts of an image that the model uses, as pairs.
+
+    Each pair is the part's fraction of the image's sides, and the scaled part's side in pixels.
+    """
     seen = header["preprocessing"].get("looks")
     # Models of the first version saw only the whole image.
     return [(WHOLE.share, WHOLE.side)] if seen is None else [(float(a), int(b)) for a, b in seen]
@@ -133,7 +136,10 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Add two means of each channel, over all cells and over the largest: (images, channels)."""
+    """Add two values of each channel: mean of all cells, and mean of the largest cells.
+
+    Both have the shape (images, channels).
+    """
     cells = graph.add("Reshape", values, graph.integers(0, 0, -1))
     largest = graph.largest(cells, LARGEST_CELLS, axis=2)
     axis = graph.integers(2)

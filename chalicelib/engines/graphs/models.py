@@ -103,7 +103,7 @@ def _tokenizer(name: str, folder: Path) -> bytes:
     tokenizer.no_padding()
     if name == "use":
         begin, end = ((tokenizer.id_to_token(one), one) for one in USE_ENDS)
-        # The service adds them outside of the tokenizer.
+        # The service adds begin and end tokens outside of the tokenizer.
         tokenizer.post_processor = TemplateProcessing(
             single=f"{begin[0]} $A {end[0]}", special_tokens=[begin, end]
         )

@@ -104,7 +104,7 @@ def is_old_reduction(kind: str, opset: int) -> bool:
 
     In current versions, the axes are an input.
     """
-    # The sum has had its axes as an input before.
+    # ReduceSum has its axes as an input in older versions, too.
     return opset < _AXES_ARE_INPUTS and kind.startswith("Reduce") and kind != "ReduceSum"
 
 

@@ -144,7 +144,7 @@ class TextHead:
         units = self._directions(features, np.zeros(len(self._scales)))
         absent = graph.constant(np.full((1, 1), ABSENT, np.float32))
         cosines = graph.add("Concat", self._cosines(units, near.anchors), absent, axis=1)
-        # The anchors of each label as a row, filled up with the index of the absent one.
+        # A row of anchor indexes for each label, padded with the index of the missing anchor.
         counts = np.diff(near.ends, prepend=0)
         places = np.full((labels, max(1, counts.max())), len(near.anchors), np.int64)
         for label, (end, count) in enumerate(zip(near.ends, counts, strict=True)):
@@ -162,7 +162,7 @@ class TextHead:
         return graph.add("Add", alone, graph.add("Mul", bonus, weight))
 
     def _likely_only(self, nearness: str, alone: str) -> str:
-        """Add nodes that replace the cosines of unlikely labels by the value for missing ones."""
+        """Add nodes that set the cosines of unlikely labels to ABSENT."""
         graph = self._graph
         best = graph.largest(alone, COMPARED_LABELS, axis=1)
         least = graph.add("ReduceMin", best, graph.integers(1))

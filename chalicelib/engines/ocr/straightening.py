@@ -181,7 +181,7 @@ class _Frame:
         )
 
     def _turned(self, points: Doubles, *, back: bool = False) -> Doubles:
-        """Rotate points, shape (…, 2), to the page with horizontal text; with `back`, from it."""
+        """Rotate points, shape (…, 2), so that text is horizontal; with `back`, undo this."""
         angle = self._angle if back else -self._angle
         cosine, sine = math.cos(angle), math.sin(angle)
         x, y = np.moveaxis(points - self._middle, -1, 0)

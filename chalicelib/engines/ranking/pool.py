@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 # The selection compares all pairs, so their number is limited.
 POOL_SAMPLES = 5_000
-# Certain answers count a little, so that there is a choice if the model is certain of all.
+# Minimum uncertainty of a sample, so that samples can be selected even if the model is certain of
+# all.
 _LEAST_UNCERTAINTY = 1e-3
 
 

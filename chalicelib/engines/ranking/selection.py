@@ -22,7 +22,7 @@ from chalicelib.engines.ranking.vectors import unit
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints, Singles
 
-# Width of the kernel: at a cosine of 1 - WIDTH a label corrects 1/e of an answer.
+# Width of the kernel: at a cosine of 1 - WIDTH, a label corrects 1/e of the other sample's error.
 WIDTH = 0.1
 # Cosine from which two samples count as the same.
 NEAR = 0.95
@@ -37,9 +37,9 @@ class Pick:
     at: int
     """Index of the sample."""
     score: float
-    """Fraction of all expected errors that this label corrects, in addition to earlier labels."""
+    """Fraction of all expected errors that only this label corrects, no earlier selected one."""
     reason: str
-    """`uncertain`, `unlike` or `representative`: the criterion by which it ranks highest."""
+    """`uncertain`, `unlike` or `representative`: the criterion with the sample's best rank."""
 
 
 def choose(

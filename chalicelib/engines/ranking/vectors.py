@@ -40,7 +40,7 @@ def unit(rows: Singles) -> Singles:
 
 @lru_cache(maxsize=8)
 def _signs(dims: int) -> Singles:
-    # This generator's stream is frozen, whatever the version of numpy.
+    # The numbers of this generator are the same in every version of numpy.
     drawn = np.random.RandomState(0).randint(0, 2, size=(dims, DIMS))
     signs: Singles = (drawn * 2 - 1).astype(np.float32)
     return signs

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 # Label index of a text without a label; the number of labels stands for `out-of-domain`.
 UNLABELLED = -1
 _TEMPERATURES = tuple(float(2.0 ** (step / 8.0)) for step in range(-16, 17))
-# Strength of the belief that temperature and label frequencies are right as trained, in texts.
+# Weight of the trained temperature and label frequencies, as a number of texts.
 _TEMPERATURE_TEXTS, _FREQUENCY_TEXTS = 10.0, 20.0
 _TRUSTS = tuple(step / 4.0 for step in range(-20, 21))
 _SMALLEST = 1e-9
 _ROUNDS = 200
 # Each distribution gets this many texts in advance, so that none vanishes by chance.
 _PRIOR_TEXTS = 1.0
-# The line between training and background texts says little about questions that are close to the
-# labels, which are most of what users send out of the domain: its scale grows by this factor.
-# Chosen on six draws of BANKING77 and CLINC150 with withheld labels and clusters.
+# Factor of the deviation of the distance from the boundary. The boundary hardly separates
+# questions that are similar to in-domain texts, but most out-of-domain texts of users are such
+# questions. Chosen on six draws of BANKING77 and CLINC150 with withheld labels and clusters.
 _LINE_FACTOR = 3.0
-# Served models reject this fraction of what the samples predict, because the models that scored
-# the samples saw fewer texts: measured on the same draws.
+# A served model rejects this fraction of the texts that the samples predict, because the samples
+# were scored by models of fewer texts. Measured on the same draws.
 _FALL = 0.6
 _IN_DOMAIN = np.array([True, True, False, False])
 
@@ -185,7 +185,8 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
     parameters, rejector = trained.parameters, trained.parameters.rejector
     temperature = parameters.temperature * factor
     if rejector is not None:
-        # The first signal is a logit divided by the temperature, so its scale changes alike.
+        # The first signal is a logit divided by the temperature, so its scale changes by the same
+        # factor.
         scale = rejector.scale
         means = (scale.means[0] / factor, *scale.means[1:])
         deviations = (scale.deviations[0] / factor, *scale.deviations[1:])
@@ -243,7 +244,7 @@ def _density(sample: Doubles, scores: Doubles) -> Doubles:
     width = max(0.9 * spread * len(sample) ** -0.2, 1e-3)
     gaps = (scores[:, None] - sample) / width
     kernels = np.asarray(exact_exp(-0.5 * np.minimum(gaps * gaps, 100.0)), np.float64)
-    # Never 0, so that a far text does not decide alone.
+    # Never 0, so that a single distant text does not decide the result.
     return np.asarray(np.add.reduce(kernels, axis=1) / (len(sample) * width) + 1e-6)
 
 
@@ -264,7 +265,7 @@ def _rejected(is_below: Bools, in_domain: Doubles, is_known: Bools) -> Interval:
         in_domain: probability that each text is in the domain, float64, shape (texts,).
         is_known: which texts were sent with a label, bool, shape (texts,).
     """
-    # The mixture takes too many of the low scores for in-domain texts, for the same reason.
+    # For the same reason, the mixture counts too many texts with low scores as in-domain.
     parts = in_domain * np.where(is_known, 1.0, _FALL)
     hits, total = float(parts[is_below].sum()), float(in_domain.sum())
     return wilson_interval(round(hits), round(total))

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # One text per line; lines that begin with # are headings.
 TEXTS = Path(__file__).parents[2] / "assets" / "background" / "texts.txt"
-# From fewer background texts no boundary of the domain can be fitted.
+# Minimum number of background texts for fitting the boundary of the domain.
 FEWEST_TEXTS = 20
-# Enough examples to measure how near texts of the domain are to each other.
+# Number of examples from which the usual similarity of in-domain texts is measured.
 _COMPARED_EXAMPLES = 2_000
 
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import TextTrainingSet
 
-# Relative fall of the loss that justifies a step, and a step to an encoder that costs four times
-# as much as the others.
+# Relative decrease of the loss that justifies another encoder: in general, and for an encoder that
+# costs four times as much as the others.
 WORTH, WORTH_OF_LARGE = 0.05, 0.15
 # One penalty for all encoders: only their difference matters here.
 _PENALTY_INVERSE = 10.0
 _TOLERANCE = 5e-3
-# Folds to hold out; more of them cost more than they tell.
+# Number of folds to hold out; more folds give little further information for their cost.
 _FOLDS = 3
 # Width of a two-sided interval of 95 %, in standard errors.
 _STANDARD_ERRORS = 1.96
@@ -82,7 +82,7 @@ def measure_benefit(
     """
     old, right_before, loss_before = _out_of_fold(_with_encoders(sample, before))
     new, right_after, loss_after = _out_of_fold(_with_encoders(sample, after))
-    # Encoders differ in which texts they see as near-duplicates, and so in what is held out.
+    # With different encoders, different texts are near-duplicates, so other texts are held out.
     _, places, others = np.intersect1d(old, new, return_indices=True)
     gains = right_after[others] - right_before[places]
     error = float(gains.std()) / max(1, len(gains)) ** 0.5

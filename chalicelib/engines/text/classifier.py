@@ -34,7 +34,7 @@ KIND = "text-linear"
 # Raised when older artifacts can no longer be read.
 VERSION = 1
 _BYTES_OF_LABEL = 200
-# Without learned weights, windows count by this multiple of the model's highest logit.
+# Without learned weights, a window's relevance is the model's highest logit times this factor.
 _SHARPNESS = 4.0
 
 Number = TypeVar("Number", bound=np.generic)
@@ -89,7 +89,7 @@ class TrainedText:
         self._names = tuple(encoder.name for encoder in parameters.encoders)
         self._dims = tuple(encoder.dims for encoder in parameters.encoders)
         self._scales = np.repeat(np.asarray(parameters.norms, np.float32), self._dims)
-        # Centring, scaling and temperature are folded into one matrix, so that an answer costs one
+        # Centring, scaling and temperature are part of the matrix, so that a prediction is one
         # product.
         self._matrix = parameters.weights.astype(np.float32)
         self._matrix /= self._scales[:, None] * np.float32(parameters.temperature)
@@ -108,7 +108,7 @@ class TrainedText:
             parts.means,
         ]
         if parts.rejector is not None:
-            # Only the large arrays count; the rest is a few kilobytes.
+            # Only large arrays are counted; all others are a few kilobytes.
             arrays += [parts.rejector.domain.anchors, parts.rejector.domain.centre]
         if parts.neighbours is not None:
             arrays.append(parts.neighbours.anchors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.engines.arithmetic import EXACT_EXAMPLES
 
-# Features of all examples: one gigabyte as float32, and the vectors take another one.
+# Maximum number of feature values of all examples: one gigabyte as float32.
 MOST_NUMBERS = 250_000_000
 # Examples x dims x labels that one function can train in its time.
 MOST_WORK = 60_000_000_000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # Iterations per record of the learning curve, since single ones give nearly equal metrics.
 ITERATIONS_OF_EPOCH = 3
-# Relative fall of the loss at which a fit ends.
+# Relative decrease of the loss below which a fit ends.
 TOLERANCE = 5e-4
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     OnEpoch = Callable[[TextEpoch], None]
     OnProgress = Callable[[float], None]
 
-# Cross-validation takes most of the time of a fit, and the epochs half of the rest.
+# Progress after cross-validation, which takes most of the time, and after the epochs.
 _CROSS_VALIDATION_PART = 0.6
 _EPOCHS_END = 0.8
 

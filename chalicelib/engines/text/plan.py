@@ -52,7 +52,7 @@ class Duplicates:
     """Counts of near-duplicates: texts of one label with nearly the same meaning."""
 
     kept_together: int
-    """Number of near-duplicates, without the first text of each group."""
+    """Number of texts in groups of near-duplicates, not counting the first of each group."""
     across_split: int
     """Number of held-out texts with a near-duplicate in the training part."""
 

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _CLUSTERS = 5
 _ROUNDS = 4
 _TOLERANCE = 5e-4
-# With fewer labels, withholding some leaves nothing to tell apart.
+# Minimum number of labels; with fewer, too few remain when some are withheld.
 _FEWEST_LABELS = 4
-# Up to this multiple of the asked rate may be rejected of the withheld clusters. Below that, the
-# margin only costs the rejection of foreign texts.
+# The margin is only as large as needed to reject at most this multiple of the requested rate of
+# withheld clusters. A larger margin would only accept more out-of-domain texts.
 _TOLERATED = 2.0
-# The margin may cost this fraction of the rejected texts of withheld labels.
+# Maximum fraction of the rejected texts of withheld labels that the margin may accept.
 _MOST_LOST = 0.1
-# Texts that describe each kind.
+# Number of sample texts of each kind.
 _SAMPLES = 200
 
 
@@ -127,7 +127,7 @@ def _withhold(plan: FitPlan, chosen: CrossValidation, rejector: Rejector) -> _Wi
     for number in range(_CLUSTERS):
         is_foreign = groups[labels] == number
         is_seen = ~is_foreign & (clusters != number)
-        # A label of which nothing is left cannot be recognised.
+        # A label without remaining texts cannot be predicted.
         is_known = np.isin(labels, labels[is_seen]) & ~is_seen & ~is_foreign
         asked = np.flatnonzero(is_foreign | is_known)
         if len(asked) and is_seen.any():

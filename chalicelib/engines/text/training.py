@@ -245,7 +245,7 @@ def make_training_set(
         label_blocks={name: _label_vectors(texts, vectors, name) for name in names},
         background=background,
         encoder_digests={encoder.name: encoder.sha256 for encoder in vectors.encoders},
-        # Complete, because the blocks exist.
+        # The reading is complete once the blocks exist.
         reading=vectors.texts.reading,
     )
 
@@ -255,7 +255,8 @@ def _label_vectors(texts: TrainingTexts, vectors: TextVectors, encoder: str) -> 
     known = texts.descriptions
     phrases = [label_phrase(label) or "" for label in texts.labels]
     if vectors.uses_names:
-        # A code says little, but without it a label without examples would have no vector.
+        # A code is used only if the label would otherwise have no vector, because it has no
+        # examples.
         phrases = [
             phrase or ("" if label in known else label)
             for phrase, label in zip(phrases, texts.labels, strict=True)

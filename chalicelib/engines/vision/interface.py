@@ -115,7 +115,7 @@ class VisionOptions:
     has_named_epochs: bool = field(default=True, kw_only=True)
     """Whether the caller chose the number of epochs. An epoch is then one pass over the images."""
     learning_rate: float
-    """Learning rate of the request; 0.001 is the best rate of each engine, others scale it."""
+    """Learning rate of the request; 0.001 stands for the best rate of the engine."""
     split_ratio: float = 0.9
     """Fraction of the images to train on; 1 holds nothing out (only in benchmarks)."""
     augment: bool = False

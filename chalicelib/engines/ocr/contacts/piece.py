@@ -112,7 +112,7 @@ def join_text(pieces: Iterable[CardPiece]) -> str:
 
 
 def joined(pieces: Sequence[CardPiece]) -> CardPiece:
-    """Return one or more pieces as one piece, in the same order."""
+    """Join one or more pieces to a single piece, in the given order."""
     if len(pieces) == 1:
         return pieces[0]
     weights = [len(piece.text) for piece in pieces]

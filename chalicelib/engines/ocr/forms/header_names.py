@@ -155,7 +155,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the numbers of the columns that a column header spans, or rows of a row header."""
+    """Yield the numbers of the columns that a column header spans; of rows for a row header."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )

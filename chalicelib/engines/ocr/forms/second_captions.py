@@ -1,7 +1,7 @@
 """Finds captions in a second language, printed next to or below the template's captions.
 
-A text next to a key can also be its value. Values are missing at some keys, and some are numbers.
-A second caption is at nearly every key, has no digits, and is followed by the value.
+A text next to a key can also be the value of the key. Second captions differ from values: they are
+next to nearly every key, have no digits, and are themselves followed by the values.
 """
 
 from __future__ import annotations

@@ -80,9 +80,9 @@ def arrange(
 
 
 def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
-    """Return the position of each run: the numbers of its block, its line and itself, from 1.
+    """Return the position of each run: number of its block, of its line, and of the run itself.
 
-    A split run has the numbers of its first part.
+    Numbers begin at 1. A split run has the numbers of its first part.
     """
     places: dict[int, ReadingPlace] = {}
     line_number = 0

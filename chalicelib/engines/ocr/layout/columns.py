@@ -402,8 +402,8 @@ def _are_columns(sides: tuple[list[Piece], list[Piece]], before: float, behind: 
 
     Args:
         sides: pieces to the left and to the right.
-        before: left end of the left column: beginning of the previous gutter.
-        behind: right end of the right column: beginning of the next gutter.
+        before: x at which the left column begins.
+        behind: x at which the right column ends.
     """
     left, right = rows_of(sides[0]), rows_of(sides[1])
     few = min(len(left), len(right))

@@ -111,7 +111,10 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the ends of a text, each with a factor that is higher for ends after a colon."""
+    """Yield shorter and shorter ends of a text, each with a factor.
+
+    The factor is higher for an end after a colon.
+    """
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:
         head = text[:start].rstrip()

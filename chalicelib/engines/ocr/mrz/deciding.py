@@ -110,7 +110,7 @@ def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
 
 
 def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
-    """Return the most probable allowed characters of each position; None if any has none."""
+    """Return the most probable allowed characters of each position; None if a position has none."""
     kept: list[list[Scores]] = []
     for number, row in enumerate(rows):
         line: list[Scores] = []

@@ -51,7 +51,11 @@ def kinds(filled: FilledGrid) -> tuple[str, ...]:
 
 
 def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
-    """Return the number of header rows: as the network marked them, or the first rows of words."""
+    """Return the number of header rows, 0 if there is no header.
+
+    The rows that the network marked are used. If there are none, or too many, the header is
+    determined from cells that span rows or columns, and from the contrast of words and numbers.
+    """
     rows = max((slot.rows.stop for slot in slots), default=0)
     predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
     if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):
@@ -66,7 +70,7 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
 
 
 def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> bool:
-    """Return whether a row has several slots, and one with text spans several columns."""
+    """Return whether a row has several slots, and a text that spans several columns."""
     own = [n for n, slot in enumerate(slots) if slot.row == row]
     return len(own) > 1 and any(slots[n].column_span > 1 and texts[n] for n in own)
 

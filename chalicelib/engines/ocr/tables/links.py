@@ -187,7 +187,7 @@ def _extents(part: PagePart) -> dict[int, _Span]:
 
 
 def _has_own_header(known: Table, table: Table) -> bool:
-    """Return whether a part begins with words in columns that contain numbers so far.
+    """Return whether a part begins with words in columns that otherwise contain numbers.
 
     If no column contains numbers, return whether the part has a column header.
     """

@@ -158,7 +158,7 @@ def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
-    """Return the fraction of pairs in which a gap within a row is as wide as one between rows."""
+    """Return how often a gap within a table row is about as large as a gap between rows, 0 to 1."""
     ordered = sorted(between)
     nearer = sum(bisect_right(ordered, white / measures.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
@@ -202,7 +202,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return the fraction of the less frequent kind, numbers or words, as a mean of columns."""
+    """Return the fraction of a column's rarer kind of text, numbers or words: mean of columns."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:

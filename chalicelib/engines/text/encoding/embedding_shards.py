@@ -28,7 +28,7 @@ def dump_shard(digests: Sequence[bytes], vectors: Floats) -> bytes:
     """
     packed = np.frombuffer(b"".join(digests), np.uint8).reshape(len(digests), DIGEST_BYTES)
     buffer = io.BytesIO()
-    # Float16 halves a shard, and its rounding is far below what changes an answer.
+    # Float16 halves the size; its rounding is too small to change predictions.
     np.savez(buffer, digests=packed, vectors=vectors.astype(np.float16))
     return buffer.getvalue()
 

@@ -13,12 +13,12 @@ from chalicelib.commands import MODELS_COMMAND
 from chalicelib.engines.facts import read_facts
 from chalicelib.engines.text.encoding.interface import Encoder, EncoderFacts
 
-# Written last by the installation, so that its presence shows a complete folder.
+# The installation writes this file last, so a folder with the file is complete.
 FACTS_FILE = "encoder.json"
 # Profiles: the encoders that every installation has, and one more that costs ten times as much.
 FAST, ACCURATE = "fast", "accurate"
-# Prefixes of texts with which these encoders were trained. `bge-sentiment` gives middle layers of
-# bge and reads emoji as words; only CommunitySentiment uses it.
+# Text prefixes with which the encoders were trained. `bge-sentiment` returns middle layers of bge,
+# and converts emoji to words; only CommunitySentiment uses it.
 PREFIXES = {"bge": "", "bge-sentiment": "", "mpnet": "", "e5": "query: "}
 
 

@@ -32,6 +32,6 @@ def label_phrase(name: str) -> str | None:
 def _has_meaning(word: str) -> bool:
     if _DENSE_SCRIPT.search(word):
         return True
-    # A code has no vowel, and bare words such as `class` describe every label.
+    # A code has no vowel. Words such as `class` could describe every label.
     is_word = _LATIN_WORD.match(word) is not None and _VOWEL.search(word) is not None
     return is_word and word.lower() not in _MEANINGLESS

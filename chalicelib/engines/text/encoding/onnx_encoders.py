@@ -78,8 +78,8 @@ class OnnxEncoder:
 
         def fill(start: int) -> None:
             for row in range(start, len(texts), threads):
-                # One text a run, because the vector of an 8-bit graph depends on the other texts of
-                # its run.
+                # One text per run, because the vector of an 8-bit graph depends on the other texts
+                # of its run.
                 vectors[row] = self.encode_one(clean_text(texts[row]))
 
         map_in_threads(fill, range(threads), threads)
@@ -146,7 +146,7 @@ class UseEncoder(OnnxEncoder):
 
     def __init__(self, folder: Path, facts: EncoderFacts) -> None:
         super().__init__(facts)
-        # Mapped, so that processes share its pages and untouched rows cost nothing.
+        # Memory-mapped, so that processes share its pages, and unused rows are not loaded.
         self._table = np.load(folder / "table.npy", mmap_mode="r", allow_pickle=False)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._session = open_session(folder / "model.onnx")

@@ -27,12 +27,12 @@ _WORDS_OF_A_TEXT = 5
 # Words of a longer text per window.
 _WORDS_OF_A_WINDOW = 20
 _SHORT_WORDS = 90
-# Texts of a comparison. From fewer it is too uncertain.
+# Maximum and minimum number of texts for a comparison.
 MOST_COMPARED, FEWEST_COMPARED = 4_000, 200
-# Texts of each label in a comparison, where it has them.
+# Number of texts of each label in a comparison, if it has as many.
 SAMPLE_OF_LABEL = 5
-# Fraction of embedding and fit that the embedding of one comparison may cost, and the seconds of
-# one for small sets.
+# Maximum embedding time of a comparison: as a fraction of the time for embedding and fit, and in
+# seconds for small sets. Third, the number of texts below which a set is small.
 _COMPARED_PART, _SMALL_SECONDS, _SMALL_SET = 0.2, 1.2, 1_000
 
 
@@ -118,7 +118,8 @@ def profile_of_names(ladder: Ladder) -> Profile:
     fast, best = ladder.steps[0], ladder.steps[-1]
     if fast.encoders == ("bge",):
         return replace(fast, reason="Few examples do not show which encoders are best.")
-    # Names of other languages: e5 and use together answer one in ten texts more than use alone.
+    # For names in other languages, e5 and use together are correct for one in ten more texts than
+    # use alone.
     said = ["few examples do not show which encoders are best", *ladder.notes]
     return replace(best, reason=f"Without a wish: {'; '.join(said)}.")
 
@@ -130,7 +131,7 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
 
 
 def cost_of(profile: Profile, base: Profile) -> float:
-    """Return the cost of a prediction, relative to that with another profile."""
+    """Return the cost of a prediction with a profile, divided by that with the profile `base`."""
     costs = [sum(_COSTS[name] for name in one.encoders) for one in (profile, base)]
     return costs[0] / costs[1]
 
@@ -176,7 +177,7 @@ def climb(
         if is_first and not is_small:
             count = max(count, FEWEST_COMPARED)
         if min(count, len(texts)) < FEWEST_COMPARED:
-            # Small sets gain most by the first step, and cannot show it.
+            # Small sets gain most by the first step, but are too small to measure the gain.
             is_taken = is_first and is_small
             said.append(f"{name} is {'' if is_taken else 'not '}taken: too few texts to compare")
         else:

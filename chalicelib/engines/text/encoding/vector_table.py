@@ -55,7 +55,7 @@ class VectorTable:
 
     def rows(self, first: int, last: int) -> Singles:
         """Return the rows of a range of the requested texts, float32, shape (texts, dims)."""
-        # Only a range becomes float32 and distinct again, so that memory stays small.
+        # Only a range is converted to float32, which saves memory.
         places = np.array([self._places[digest] for digest in self._rows[first:last]], np.int64)
         rows: Singles = self._vectors[places].astype(np.float32)
         return rows

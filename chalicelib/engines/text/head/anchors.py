@@ -58,6 +58,6 @@ def anchor_rows(labels: Ints, most: int | None = None, of_label: int | None = No
     firsts = np.searchsorted(labels[order], labels[order])
     places = np.empty(len(labels), np.int64)
     places[order] = np.arange(len(labels)) - firsts
-    # Sorted by place within the label, so that a cut takes equally many rows of every label.
+    # Sorted by rank within the label, so that the first rows contain equally many of each label.
     chosen = np.argsort(places, kind="stable")[: MOST_ANCHORS if most is None else most]
     return np.sort(chosen if of_label is None else chosen[places[chosen] < of_label])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.layout import Layout
 
 
-# Above this many examples, one fold has enough of them to choose the penalty.
+# With more examples than this, a single fold is enough to choose the penalty.
 CHOOSING_EXAMPLES = 2_000
 
 
@@ -56,7 +56,7 @@ def cross_validate(
     choosing = join_folds(held_out[:1]) if len(layout.order) > CHOOSING_EXAMPLES else whole
     choice = choose_penalty(choosing, whole, labels, arithmetic, on_progress)
     nearest = None
-    # Large sets use plain arithmetic, in which nearness would not be exact.
+    # Large sets use plain arithmetic, in which cosines are not exact.
     if len(layout.order) <= EXACT_EXAMPLES and len(held_out) > 1:
         nearest = weigh_nearest_texts(whole, choice.scores, labels)
     return calibrate(whole, choice, nearest)

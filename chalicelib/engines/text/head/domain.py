@@ -51,7 +51,8 @@ class Domain:
         found = np.empty((len(features), 2))
         for first in range(0, len(features), _CHUNK_ROWS):
             units = unit_vectors(features[first : first + _CHUNK_ROWS], self.centre)
-            # Multiples of 2**-13 times whole numbers, of length 1 and 512: exact in float32, too.
+            # Products of multiples of 2**-13 (length 1) and integers (length 512) are exact in
+            # float32, too.
             near = (units.astype(np.float32) @ self.anchors.T).max(axis=1)
             found[first : first + _CHUNK_ROWS, 0] = near / ANCHOR_STEPS
             found[first : first + _CHUNK_ROWS, 1] = units @ self.direction + self.offset

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
 
 SIGNALS = 3  # logit of the answer, nearness, line
-# Pseudo-count of texts with average nearness for every label: the mean of fifteen texts is too
-# uncertain and would accept foreign questions.
+# Number of added pseudo-texts of each label with the average cosine. The mean of only fifteen
+# texts is too uncertain, and would accept out-of-domain questions.
 _PRIOR_TEXTS = 50
-# The boundary may only count against a text: it cannot judge questions close to the labels.
+# The boundary can only lower the score of a text: it cannot distinguish questions that are similar
+# to in-domain texts.
 LINE_WEIGHT, LINE_CEILING = 2.0, -1.0
 _PENALTY_INVERSE = 1.0
 _TOLERANCE = 5e-4
-# Clips outliers, in standard deviations.
+# Limit at which outliers are clipped, in standard deviations.
 FARTHEST = 20.0
 
 
@@ -125,15 +126,15 @@ def fit_trust(inside: Doubles, background: Doubles) -> tuple[float, ...]:
     signals = arithmetic.features(np.concatenate([inside, background]))
     batch = ExampleBatch(signals, np.repeat([1, 0], [len(inside), len(background)]))
     head = fit_head(HeadObjective([batch], 2, _PENALTY_INVERSE, arithmetic), None, _TOLERANCE)
-    # The objective balances the classes. The offset restores their actual sizes, because with few
-    # training texts less is certain.
+    # The fit gives both classes equal weight. The offset restores their actual sizes, so that
+    # certainty is lower with few training texts.
     balance = class_weights(np.array([len(background), len(inside)]))
     offset = head.biases[1] - head.biases[0] + np.log(balance[0] / balance[1])
     return (*(head.weights[:, 1] - head.weights[:, 0]).tolist(), float(offset))
 
 
 def scores(signals: Doubles) -> Doubles:
-    """Return the sum of each text's signals, float64, (texts,); it is high inside the domain."""
+    """Return the sum of each text's signals, float64, (texts,): higher inside the domain."""
     lines = np.minimum(signals[:, 2], LINE_CEILING)
     return np.asarray(signals[:, 0] + signals[:, 1] + LINE_WEIGHT * lines)
 
@@ -150,6 +151,7 @@ def _join_signals(
 ) -> Doubles:
     signals = np.column_stack([support, evidence])
     if usual is not None:
-        # Some labels are scattered: nearness counts relative to what is usual for the answer.
+        # Texts of some labels are spread widely, so the cosine is relative to the predicted
+        # label's mean.
         signals[:, 1] -= usual[answers]
     return signals

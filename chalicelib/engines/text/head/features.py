@@ -75,7 +75,7 @@ def fit_scaling(blocks: Blocks, names: Sequence[str]) -> Scaling:
 
 
 def _measure(block: Floats) -> tuple[Floats, float]:
-    # Plain sums in chunks have an order that no BLAS kernel changes, and need no float64 copy.
+    # Sums by chunk have the same order on every machine, and need no float64 copy.
     total = np.zeros(block.shape[1], np.float64)
     for first in range(0, len(block), _CHUNK_ROWS):
         total += np.add.reduce(block[first : first + _CHUNK_ROWS].astype(np.float64), axis=0)

@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from chalicelib.engines.text.head.regression import ExampleBatch
 
 
-# What a cosine of 1 may add to a logit; powers of two, so that products stay exact.
+# Possible weights: what a cosine of 1 adds to a logit. Products with powers of two are exact.
 WEIGHTS = (2.0, 4.0, 8.0, 16.0, 32.0)
-# Relative fall of the out-of-fold loss that justifies the size and time of anchors.
+# Relative decrease of the out-of-fold loss that justifies the size and time of anchors.
 WORTH = 0.02
-# From fewer texts no weight can be chosen: they are often all answered correctly.
+# Minimum number of texts to choose a weight; fewer are often all predicted correctly.
 FEWEST_TEXTS = 200
-# Bytes of the anchors of one model, at one byte per number.
+# Maximum size of the anchors of one model, in bytes.
 MOST_BYTES = 4_000_000
-# Anchors of one label, so that predictions stay fast where labels are few.
+# Maximum number of anchors of one label, so that predictions stay fast if there are few labels.
 MOST_OF_LABEL = 200
-# The smallest weight with this fraction of the best gain is chosen, because texts of a dataset are
-# nearer to each other than users' texts are to them.
+# The smallest weight with this fraction of the best gain is chosen, because users' texts are less
+# similar to the examples than the examples are to each other.
 ENOUGH = 0.8
-# Only the labels with the highest logits are compared.
+# Number of labels to compare: those with the highest logits.
 COMPARED_LABELS = 8
 _CHUNK_ROWS = 4_096
-# Below every cosine: the label was not compared or has no anchor.
+# Value for labels that were not compared or have no anchor; less than any cosine.
 ABSENT = -2.0
 
 
@@ -141,7 +141,8 @@ def weigh_nearest_texts(
 
 
 def _nearness(fold: HeldOutFold, scores: FoldScores, labels: int) -> FoldScores:
-    # Only texts that the fold's head trained on, or every text would be nearest to itself.
+    # Only texts that the fold's head was trained on; otherwise each text would be nearest to
+    # itself.
     near = fit_neighbours(fold.texts, labels, 1.0)
     held = np.concatenate([batch.features for batch in fold.held])
     found = near.nearness(held, likely_labels(scores.held))
@@ -170,7 +171,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
     """
     compared = likely_labels(logits)
     found = np.take_along_axis(nearness, compared, axis=1)
-    # The other labels get the lowest nearness of the likely ones, so that they cannot win by it.
+    # Other labels get the lowest cosine of the likely labels, so that their rank does not rise.
     farthest = found.min(axis=1, keepdims=True, where=found > ABSENT, initial=1.0)
     bonus = np.repeat(farthest, logits.shape[1], axis=1)
     np.put_along_axis(bonus, compared, np.maximum(found, farthest), axis=1)

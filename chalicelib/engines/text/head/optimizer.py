@@ -92,7 +92,8 @@ def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterato
     while True:
         there = _next_step(objective, here, memory, rounding)
         if there is None and not memory.is_empty():
-            # An old curvature may point uphill; steepest descent may still make progress.
+            # Outdated curvature may give an ascent direction; steepest descent may still reduce
+            # the value.
             memory.clear()
             there = _next_step(objective, here, memory, rounding)
         if there is None:
@@ -128,5 +129,5 @@ def _shorter(loss: float, new_loss: float, slope: float) -> float:
     rise = new_loss - loss - slope
     if not np.isfinite(rise) or rise <= 0.0:
         return 0.5
-    # The minimum of the parabola through both values, kept within a safe range.
+    # The minimum of the parabola through both values, limited to a safe range.
     return min(0.5, max(0.1, -slope / (2.0 * rise)))

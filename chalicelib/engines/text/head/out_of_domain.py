@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats
 
 
-# With fewer energies a quantile would be a guess, so their minimum decides.
+# Minimum number of energies for a quantile; of fewer, the minimum is used.
 ENOUGH_FOR_QUANTILE = 100
 _MARGIN_DEVIATIONS = 0.5
 _STEPS = 4_096.0
 
 
 FEW_TEXTS = 2_000
-# Served models of up to 2,000 texts reject only this fraction of what out-of-fold scores predict,
-# because heads and neighbours that saw fewer texts score in-domain texts lower.
+# A served model of up to 2,000 texts rejects only this fraction of the texts that out-of-fold
+# scores predict. Out-of-fold scores are lower, because their models are trained on fewer texts.
 FALL = 0.8
 
 

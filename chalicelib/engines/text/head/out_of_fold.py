@@ -93,6 +93,6 @@ def default_settings(labels: int) -> CrossValidation:
 
 
 def _error_rate(examples: int) -> float:
-    # Laplace's rule of succession: without it, a few examples that are all answered correctly would
-    # make every answer certain.
+    # Laplace's rule of succession: otherwise, a few examples that are all predicted correctly
+    # would make every prediction certain.
     return 1.0 / (examples + 2)

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 # Values of C, strongest penalty first; the search ends when the log-loss rises.
 RISING_PENALTY_INVERSES = (3.0, 10.0, 30.0, 100.0)
-# Only tried when the first of them is the best.
+# Only tried if the first of the other values is the best.
 STRONGEST_PENALTY_INVERSE = 1.0
-# Relative rise of the loss that counts as equal. Of equals the weakest penalty is chosen, because
-# the served head trains on more examples than the compared heads.
+# Losses within this relative difference count as equal. Of these, the weakest penalty is chosen,
+# because the served head is trained on more examples than the compared heads.
 EQUAL_LOSS = 0.005
 # Mean log-loss below which no penalty can gain anything.
 NEGLIGIBLE_LOSS = 1e-3
 # Coarser than the final fit: only the order of the losses matters here.
 _TOLERANCE = 2e-3
-# Parts of the progress: the search itself, then the folds that take its choice.
+# Parts of the progress: the search, then the other folds with the chosen penalty.
 _SEARCH_PART, _REST_PART = 0.7, 0.3
 
 

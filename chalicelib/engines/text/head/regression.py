@@ -93,7 +93,8 @@ class HeadObjective:
             lambda group: self._evaluate_group(group, head), self._groups, self._arithmetic.threads
         )
         gradient = found[0][1]
-        # Added in the order of the groups, whatever the threads, so that the bits do not change.
+        # Added in the order of the groups, so that the sum does not depend on the number of
+        # threads.
         for _, part in found[1:]:
             gradient += part
         gradient /= self._arithmetic.dtype(self._total)

@@ -178,7 +178,7 @@ def _hold_out(
     held = layout.batches(lambda part: part.fold == fold)
     if not held:
         return None
-    # Only the other folds, so that no text is evaluated with itself as an anchor.
+    # Only the other folds, so that no text is compared with itself.
     seen = layout.batches(lambda part: part.fold != fold and not part.is_phrase)
     is_other = background.folds != fold
     domain = _fit_domain(seen, background.features[is_other], centre)

@@ -12,7 +12,7 @@ from chalicelib.engines.text.head.neighbours import NearestTexts
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array
 
-# Prefix of its arrays in an artifact.
+# Prefix of the array names in an artifact.
 PREFIX = "neighbours"
 
 

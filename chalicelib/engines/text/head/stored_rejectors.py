@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Array
 
-# Prefix of its arrays in an artifact.
+# Prefix of the array names in an artifact.
 PREFIX = "rejector"
 # Kinds of texts whose signals are stored.
 KINDS = 4
@@ -25,7 +25,7 @@ _TYPES = {
     "centre": np.float32,
     "direction": np.float32,
     "usual": np.float32,
-    # Another name than the first form, whose quantiles of scores are not read any more.
+    # The name differs from that of an earlier format, quantiles of scores, which is ignored.
     "signals": np.float32,
 }
 

@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Ints, Singles
     from chalicelib.engines.interface import Blocks, TextFitOptions, TextTrainingSet
 
-# Logits are this multiple of the products of texts with prototypes: a constant, and one for the
-# logarithm of the number of labels, which are set apart by more details. They are calibrated on
-# training texts of six datasets with 5 to 150 labels, by names alone and with examples.
+# Factor from products of texts and prototypes to logits: a constant, plus a coefficient of the
+# logarithm of the number of labels. Calibrated on training texts of six datasets with 5 to 150
+# labels: with names only, and with examples.
 _SCALE_OF_NAMES, _SCALE_OF_EXAMPLES = (11.5, 0.8), (9.0, 1.75)
 # Encoders that agree are right more often.
 _POWER_OF_ENCODERS = 0.16
-# Prototypes that followed texts without labels agree with such texts more than they are right.
+# Reduces overconfidence: prototypes that were moved towards unlabelled texts fit these too well.
 _SCALE_OF_UNLABELLED = 0.9
-# Fewer held-out examples do not show a better temperature than the scale above. Without one of
-# two examples of a label its name decides, which says little about the model with both.
+# Minimum number of held-out examples for fitting a temperature, and minimum per label. If one of
+# two examples is held out, the label's name decides, unlike in the finished model.
 _ENOUGH_FOR_TEMPERATURE, _ENOUGH_OF_LABEL = 200, 3
 
 
@@ -185,7 +185,8 @@ def _metrics(
         recall=metrics.rounded(scores.recall),
         macro_f1=round(metrics.macro_f1(matrix, len(names)), 6),
         test_accuracy=accuracy,
-        # Each example is answered by weights without it, so there is no other side.
+        # Each example is predicted by weights that were not trained on it, so this is the same
+        # accuracy.
         training_accuracy=accuracy,
         test_loss=loss,
         training_loss=loss,

@@ -16,14 +16,14 @@ from chalicelib.engines.text.names.space import unit_rows
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Ints
 
-# Examples that a name counts as before examples show more: a middle value of several datasets.
+# Prior number of examples that a name counts as: a typical value of several datasets.
 NAME_EXAMPLES = 1.5
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 0.5, 8.0
-# Degrees of freedom that the middle value counts as, so that few examples hardly change it.
+# Degrees of freedom of the prior value, so that few examples hardly change it.
 _PRIOR_FREEDOM = 10.0
-# Examples that all unlabelled texts of a label together count as, at most.
+# Maximum number of examples that all unlabelled texts of a label together count as.
 UNLABELLED_EXAMPLES = 2.0
-# Later steps change less than one answer in a hundred.
+# Number of steps; more would change less than one prediction in a hundred.
 _STEPS = 5
 _SMALLEST = 1e-9
 
@@ -59,7 +59,7 @@ def fit_prototypes(given: LabelledVectors) -> Doubles:
     """Return one vector per label, shape (labels, dims)."""
     if not given.is_moved:
         return given.names
-    # Each text counts alike, however far it is from the centre.
+    # Each text has the same weight, whatever its distance from the centre.
     names, features = unit_rows(given.names), unit_rows(given.features)
     sums = name_weight(names, features, given.labels) * names
     np.add.at(sums, given.labels, features)
@@ -85,7 +85,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
     rests = features - means[labels]
     within = float(np.add.reduce((rests * rests).ravel())) / freedom
     gaps = means[has_any] - names[has_any]
-    # What all labels share does not tell them apart: texts are longer than names.
+    # The mean difference is removed: all texts differ from names, because they are longer.
     gaps -= np.add.reduce(gaps, axis=0) / used
     total = float(np.add.reduce((gaps * gaps).ravel())) / (used - 1)
     between = max(total - within * float(np.mean(1.0 / counts[has_any])), _SMALLEST)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from chalicelib.domain.common.arrays import Bools, Doubles, Floats, Ints
 
-# Logits of the fit are this multiple of cosines, as the texts here have length 1.
+# Factor from cosines to the logits of the fit.
 _SCALE = 20.0
 _PENALTY = 0.1
-# More steps change less than one answer in a thousand; they bound the time.
+# Maximum number of steps; more would change less than one prediction in a thousand.
 _STEPS = 25
 _FOLDS = 5
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Singles
     from chalicelib.engines.interface import Blocks
 
-# A name alone is read in several ways; the mean of its phrases is steadier than each.
+# Phrases with a label's name; their mean vector is more reliable than that of the name alone.
 _PHRASES = ("{}", "This text is about {}.", "topic: {}")
 # The background texts are chat, and mostly English: texts of a domain resemble them in part only.
 _BACKGROUND_PART = 0.75
-# Texts of the domain that the background counts as.
+# Number of in-domain texts that the background texts count as.
 _BACKGROUND_TEXTS = 20.0
 # Every fourth background text gives nearly the same mean in a quarter of the time.
 BACKGROUND_STEP = 4
-# Names that say the same are not set apart, but stay finite.
+# Minimum spread, so that vectors of names with the same meaning stay finite.
 _LEAST_NORM = 0.1
 _SMALLEST = 1e-9
 
@@ -99,8 +99,8 @@ def fit_space(
         first = last
     texts = [blocks for blocks in (examples, unlabelled) if blocks]
     means = np.concatenate([_text_mean(encoder, texts, background) for encoder in encoders])
-    # Names differ in how near they are to all texts, and centred texts do not. Examples are texts
-    # themselves, so that the more there are, the less this matters.
+    # Some names are nearer than others to all texts, unless texts are centred. With more examples,
+    # which are texts themselves, this matters less.
     part_of_mean = len(names) / (len(names) + len(examples[encoders[0]]))
     space = LabelSpace((part_of_mean * means).astype(np.float32), tuple(norms), names)
     dims = [label_blocks[encoder].shape[1] for encoder in encoders]

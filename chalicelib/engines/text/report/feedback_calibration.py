@@ -1,4 +1,4 @@
-"""Measures calibration on feedback texts, with the temperature fitted with or without them."""
+"""Measures calibration on feedback texts, for two temperatures: fitted with and without them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def feedback_calibration(
     if count < FEWEST or is_feedback.all():
         return None
     shares, truth = out_of_fold.probabilities, out_of_fold.truth
-    # Up to a constant for each text, which no softmax sees, these are the logits.
+    # Logits up to a constant for each text, which does not change the softmax.
     logits = np.log(np.maximum(shares, _LEAST_SHARE))
     temperature = fit_temperature(logits[~is_feedback], truth[~is_feedback])
     before = probabilities(logits[is_feedback], temperature)

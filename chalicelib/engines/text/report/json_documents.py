@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Confidence level of the card's intervals.
 LEVEL = 0.95
 _SHOWN_LABELS = 10
-# Members of the card that are facts, as they are.
+# Members of the card that are copied from the facts.
 _SAME = {"trainedFrom": "trained_from", "advice": "advice", "dataReport": "data_report"}
 
 
@@ -144,7 +144,7 @@ def _thresholds(folds: OutOfFold) -> list[dict[str, Any]]:
     shares = folds.probabilities if folds.served is None else folds.served
     best = shares.max(axis=1)
     if folds.is_rejected is not None:
-        # A rejected text has no answer, so that no threshold covers it.
+        # A rejected text has no prediction, so it counts below every threshold.
         best = np.where(folds.is_rejected, -1.0, best)
     return target_thresholds(best, shares.argmax(axis=1) == folds.truth)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
 
 
-# Number of independent bucket assignments; two near rows share a bucket in nearly every case.
+# Number of independent bucket assignments; nearly all pairs of near rows share a bucket once.
 TABLES = 6
 _TYPICAL_ROWS = 64
 _MOST_ROWS = 256

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     Rows = Callable[[int, int], Floats]
 
-# With fewer long texts nothing can be learned about their windows.
+# Minimum number of long texts for fitting the weights of windows.
 FEWEST_LONG_TEXTS = 20
 _FOLDS = 3
 _ROUNDS, _STEPS_OF_ROUND, _LAST_STEPS = 8, 12, 40
-# Mean change of a weight at which the rounds end.
+# Mean change of a weight below which the rounds end.
 _SMALL_CHANGE = 0.005
 _PENALTY_INVERSE = 10.0
-# Windows x dims x labels of the fit, about a quarter of a minute; a sample of the texts is enough.
+# Maximum of windows x dims x labels in the fit, about 15 seconds; further texts are not used.
 _MOST_WORK = 300_000_000
 _CHUNK_WINDOWS = 4_096
 

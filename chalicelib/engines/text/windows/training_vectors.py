@@ -67,7 +67,7 @@ class TrainingVectors:
                 self._base,
             )
             self.reading, self._weights = fitted.reading, fitted.weights
-            # The windows of the base are not collected twice.
+            # The windows of the base encoder are not collected again.
             self._of_base = join_windows(found.rows, fitted.weights, split.ends)
         if name == self._base:
             return self._of_base

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LITE2 = "lite2"
 # NanoDet-g at 416 x 416: outputs scores52/26/13, boxes52/26/13, pan52/26/13.
 NANODET = "nanodet"
-# Written last by the installation, so that its presence shows a complete folder.
+# The installation writes this file last, so a folder with the file is complete.
 FACTS_FILE = "backbone.json"
 _MODEL_FILE = "model.onnx"
 

@@ -88,7 +88,7 @@ def squash(pixels: Pixels, side: int, view: Augmentation | None = None) -> Pixel
 
 
 def _filter() -> Any:
-    # Its window widens with the reduction, so that no pixel is skipped.
+    # Pillow's bicubic filter uses all pixels when it reduces an image.
     return Image.Resampling.BICUBIC
 
 

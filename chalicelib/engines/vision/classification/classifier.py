@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Contents of the artifact's header.
 KIND, VERSION = "vision-image", 2
-# Version of models that see only the whole image.
+# Oldest version that can be read; its models use only the whole image.
 _OLDEST = 1
 _SMALLEST = 1e-12
 

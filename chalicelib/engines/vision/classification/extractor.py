@@ -38,10 +38,10 @@ class Look:
         return replace(view, crop=(left + wide, top + high, right - wide, bottom - high))
 
 
-# The only look of models that were trained before the second one existed.
+# The only part that older models use: the whole image.
 WHOLE = Look(1.0, 320)
 MIDDLE = Look(0.6, 224)
-# Looks of new models.
+# Parts that new models use.
 LOOKS = (WHOLE, MIDDLE)
 # Side of the largest square input of the backbone, in pixels.
 SIDE = WHOLE.side
@@ -62,7 +62,7 @@ class ClassificationExtractor(SquareExtractor):
     def extract(
         self, image: Picture, digest: bytes, view: int, looks: Sequence[Look] = LOOKS
     ) -> Halves:
-        """Return the features of one view, 0 to 6, float16, shape (1280,).
+        """Return the features of one view: numbers from 0 to 6, float16, shape (1280,).
 
         Args:
             image: decoded with `least_side`.

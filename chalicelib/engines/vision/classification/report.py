@@ -86,7 +86,7 @@ _LOWEST, _HIGHEST = 0.25, 8.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImageFolds:
-    """Out-of-fold predictions: each is by a head that was not trained on the image."""
+    """Out-of-fold predictions, by heads that were not trained on the predicted images."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""
@@ -137,7 +137,7 @@ class ImageFolds:
 
 def served_temperature(folds: ImageFolds) -> float:
     """Return the fitted temperature; smoothing avoids extremes if nearly all is correct."""
-    # The rule of succession: after n correct answers the next is wrong with a chance of 1 / (n +
+    # Rule of succession: after n correct predictions, the next is wrong with probability 1 / (n +
     # 2).
     smoothing = 1.0 / (len(folds.truth) + 2)
     return min(_HIGHEST, max(_LOWEST, fit_temperature(folds.logits, folds.truth, smoothing)))

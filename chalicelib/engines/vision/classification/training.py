@@ -86,7 +86,7 @@ class SoftmaxHeadSpec:
         for label in range(self._size):
             means[label] = table.total(chosen[order[bounds[label] : bounds[label + 1]]])
         start = np.zeros((table.dims + 1, self._size))
-        # Mean directions alone answer well with few examples; the epochs correct them.
+        # Mean directions predict well with few examples; training then improves them.
         start[:-1] = START_LENGTH * unit_rows(means).T
         return start
 

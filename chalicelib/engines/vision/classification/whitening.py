@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Array, Doubles, Floats, Ints, Singles
 
 
-# Value of 1 in a stored matrix; only its proportions matter.
+# Unit of the stored matrix; only the proportions of the matrix matter.
 MATRIX_UNIT = 2.0**-15
 _LARGEST = 32_767
 _LEAST_SHRINKAGE = 0.3
@@ -100,8 +100,8 @@ def _shrunk(covariance: Doubles, freedom: int) -> Doubles:
     squares = float(np.add.reduce(np.add.reduce(covariance * covariance, axis=1)))
     above = (1.0 - 2.0 / dims) * squares + trace * trace
     below = (freedom + 1.0 - 2.0 / dims) * (squares - trace * trace / dims)
-    # At least 0.3, because images of one label in one dataset are more alike than those that will
-    # be predicted.
+    # At least 0.3, because images of a label vary less within one dataset than in later
+    # predictions.
     shrinkage = 1.0 if below <= 0.0 else min(1.0, max(_LEAST_SHRINKAGE, above / below))
     shrunk = covariance * ((1.0 - shrinkage) * dims / trace)
     shrunk[np.diag_indices(dims)] += shrinkage

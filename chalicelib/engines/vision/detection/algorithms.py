@@ -10,7 +10,7 @@ from chalicelib.engines.vision.detection.views.views import ImageView, augmented
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Answers with a lower probability are left out, as they are nearly always wrong.
+# Minimum probability of returned boxes; boxes below it are nearly always wrong.
 FLOOR = 0.05
 
 
@@ -36,7 +36,7 @@ class Rules:
     """Number of views of each image in one epoch."""
     has_crops: bool
     """Whether the second look at crops is available."""
-    # Not with tiles: they overlap, so every part is already seen several times.
+    # Not with tiles, which overlap, so that every part is already in several views.
     has_mirror: bool
     """Whether predictions can also use the mirror image."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
-# First step length of Adam at the API's learning rate 0.001.
+# Initial learning rate of Adam at the API's learning rate 0.001.
 HIGHEST_RATE = 2e-3
 # Images of a batch.
 SMALL_BATCH = 32

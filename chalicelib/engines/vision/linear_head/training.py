@@ -282,7 +282,7 @@ class LinearHeadTraining(ABC):
             scored = np.flatnonzero(out & (split.ranks < most))
             if len(scored):
                 tasks.append(HeadTask("fold", np.flatnonzero(~out), scored, epochs, choice, dims))
-        # Otherwise the split's head was trained on all images and is served.
+        # Otherwise the head of the split was trained on all images, and is the final head.
         if len(self.held) or epochs != options.epochs:
             tasks.append(HeadTask("final", everyone, nothing, epochs, choice, dims))
         return tasks

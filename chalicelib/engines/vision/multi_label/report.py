@@ -139,7 +139,7 @@ def sign_of(name: str, *, is_present: bool) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MultiLabelFolds:
-    """Out-of-fold predictions: each is by a head that was not trained on the image."""
+    """Out-of-fold predictions, by heads that were not trained on the predicted images."""
 
     places: Ints
     """Image indexes, int, shape (n,)."""

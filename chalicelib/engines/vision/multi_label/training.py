@@ -67,7 +67,7 @@ class SigmoidHeadSpec:
 
     def decay(self, choice: int, pictures: int) -> float:
         """Return the strength of the penalty on the weights; see `HeadSpec`."""
-        # The penalty of one image: the more images, the less is needed.
+        # The penalty per image: with more images, a weaker penalty is enough.
         return PENALTIES[choice] / pictures
 
     def fit_transform(self, raw: Halves, places: Ints) -> Standardizing:
@@ -113,7 +113,7 @@ class SigmoidHeadSpec:
 
 _FOLDS = 5
 _FASTER = 2.5
-# Number of the penalty of trainings that are too small for a choice.
+# Index of the penalty for trainings that are too small for cross-validation.
 _USUAL_PENALTY = 1
 _CHOICE_PICTURES = 1_000
 _CHOICE_VISITS, _CHOICE_EPOCHS = 10_000, 10
@@ -156,7 +156,7 @@ class MultiLabelTraining(LinearHeadTraining):
         found = [self.choice_scores(choice) for choice in range(len(PENALTIES))]
         areas = np.array([average_precisions(*one) for one in found])
         gaps = areas[np.argmax(areas.mean(axis=1))] - areas
-        # Labels have few positives, so the best mean of some almost equal ones is chance.
+        # Labels have few positive examples, so small differences between the means are chance.
         errors = gaps.std(axis=1) / np.sqrt(areas.shape[1])
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 

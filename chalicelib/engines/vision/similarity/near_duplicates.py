@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import Rows
 
 
-# Cosine of centred root features from which two images are near-duplicates: below .98, which a good
-# second compression leaves, and above what different images of one object reach.
+# Minimum cosine of centred root features of near-duplicates. A second compression in good quality
+# leaves .98; different images of one object stay below this value.
 CLOSE_COSINE = 0.95
-# Pairs that are listed; further ones only join their groups.
+# Maximum number of listed pairs; further pairs only join groups.
 MAX_PAIRS = 100_000
 _EXHAUSTIVE = 6_000
 _BLOCK = 1_024

@@ -100,7 +100,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions, each with the index of its key and of its unit.
+    """Return the largest fractions, with the indexes of the key and of the unit of each.
 
     Args:
         shares: fractions of a block of keys, shape (keys, units).
@@ -121,7 +121,7 @@ def _shares(pairs: Sequence[npt.NDArray[np.intp]], presence: Pixels) -> Singles:
         presence: 0 or 1, shape (letter pairs, texts).
 
     Returns:
-        Shares, 0 to 1, shape (keys, texts).
+        Fractions, 0 to 1, shape (keys, texts).
     """
     sizes = np.array([len(each) for each in pairs])
     begins = np.concatenate(([0], np.cumsum(sizes)[:-1]))
@@ -160,7 +160,7 @@ class KeyMatch:
     variation: str
     """Text of the key that was searched."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of the match: index of its segment, first character, and end."""
+    """For each line of the match: its segment's index, and the match's start and end in it."""
     similarity: float
     """Similarity, 0 to 1; 1 if the texts are equal."""
 

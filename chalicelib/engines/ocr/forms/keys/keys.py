@@ -37,7 +37,7 @@ class FoundKey:
     number: int
     """Index of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of the key: index of its segment, first character, and end."""
+    """For each line of the key: its segment's index, and the key's start and end in it."""
     segments: tuple[LineSegment, ...]
     """The text of each part, as a segment."""
     similarity: float

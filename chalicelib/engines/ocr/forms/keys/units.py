@@ -59,7 +59,7 @@ def _join(chain: tuple[int, ...], words: Sequence[Sequence[Token]]) -> Unit:
 
 
 def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> dict[int, int]:
-    """Return, for each segment with one directly below it, the index of that segment."""
+    """Map the index of each segment to that of the segment directly below, if there is one."""
     order = sorted(inked, key=lambda number: segments[number].rect.min_y)
     found = {}
     for place, number in enumerate(order):

@@ -99,7 +99,7 @@ class NumberedLines:
         )
 
     def is_nearest(self, number: Rect, text: Rect) -> bool:
-        """Return whether a number is the one of its column that is nearest to a text's baseline."""
+        """Return whether no other number of the same column is nearer to a text's baseline."""
         off = abs(text.max_y - number.max_y)
         return not any(
             abs(text.max_y - each.rect.max_y) < off

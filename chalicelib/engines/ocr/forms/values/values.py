@@ -69,7 +69,8 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
 def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     """Return how much a key's vote counts for another key, float64, shape (keys, keys).
 
-    Votes count more within a line, and between keys with a colon or between keys without.
+    A vote counts more for a key in the same line. It counts less if only one of the keys has a
+    colon.
     """
     has_colon = np.array([key.has_colon for key in keys])
     middles = np.array([key.rect.center[1] for key in keys])

@@ -101,7 +101,7 @@ def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[Pr
     is_right = np.concatenate([np.empty(0, bool), *(part.is_right for part in evaluated)])
     order = np.lexsort((scores, labels))[::-1]
     starts = np.searchsorted(labels[order][::-1], np.arange(count + 1))
-    # Labels descend in this order; the rows of one lie between these ends.
+    # In this order labels descend; the rows of a label are between two consecutive ends.
     ends = len(order) - starts
     rows = [order[ends[label + 1] : ends[label]] for label in range(count)]
     return [
@@ -129,7 +129,7 @@ def _quality(scores: Doubles, is_right: Bools, truths: int) -> PrecisionRecall:
 # Confidence level of the interval.
 LEVEL = 0.95
 _ROUNDS, _FEWEST_ROUNDS = 200, 40
-# Answers over all rounds: about ten seconds of work.
+# Maximum number of detections in all rounds: about ten seconds of work.
 _MOST_ANSWERS = 20_000_000
 _FEWEST = 2
 
@@ -183,7 +183,7 @@ def _bootstrap(
     if value is None or pictures < _FEWEST:
         return None
     generator = np.random.Generator(np.random.PCG64([seed, 3]))
-    # Fewer rounds where there are very many answers, to bound the time.
+    # Fewer rounds if there are very many detections, to limit the time.
     rounds = max(_FEWEST_ROUNDS, min(_ROUNDS, _MOST_ANSWERS // max(1, answers)))
     drawn = (value_of(generator.integers(0, pictures, pictures).tolist()) for _ in range(rounds))
     draws = [found for found in drawn if found is not None]

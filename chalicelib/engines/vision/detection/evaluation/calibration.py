@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.evaluation.average_precision import EvaluatedImage
 
 
-# Right and wrong answers that a fit needs, each.
+# Minimum number of correct and of wrong detections for a fit.
 FEWEST = 10
 _ROUNDS = 50
 _RIDGE = 0.3
@@ -69,12 +69,12 @@ def fit_calibration(evaluated: Sequence[EvaluatedImage]) -> Calibration:
 
 def calibration_error(evaluated: Sequence[EvaluatedImage]) -> float | None:
     """Return the mean difference of probability and precision, 0 to 1; None without detections."""
-    # Each half is judged with a curve fitted to the other, so that the fit does not flatter itself.
+    # Each half is evaluated with a curve that was fitted to the other half.
     halves = [evaluated[0::2], evaluated[1::2]]
     parts = []
     for own, other in (halves, halves[::-1]):
         scores, is_right = _flat(own)
-        # If the whole would not be calibrated, neither is a half.
+        # If the whole is not calibrated, the halves are not calibrated either.
         curve = fit_calibration(other) if fit_calibration(evaluated) != Calibration() else None
         parts.append((scores if curve is None else curve.apply(scores), is_right))
     scores, is_right = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -103,7 +103,7 @@ def suggest_threshold(evaluated: Sequence[EvaluatedImage]) -> float | None:
     f1 = 2.0 * np.cumsum(is_right[order]) / (np.arange(1, len(order) + 1) + truths)
     # Equal probabilities cannot be separated, so only the last of a run counts.
     f1[:-1][ranked[1:] == ranked[:-1]] = 0.0
-    # The middle of those within a hundredth of the best F1, which is steadier than the best one.
+    # The middle of the thresholds with nearly the best F1 is more reliable than the best one.
     good = ranked[f1 >= f1.max() - _PLATEAU]
     return round(float(good[len(good) // 2]), 4)
 

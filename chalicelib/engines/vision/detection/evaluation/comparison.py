@@ -37,18 +37,18 @@ class Compared:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether the gain is significant. This justifies five times the time."""
+        """Return whether the gain is significant, as required if a method is five times slower."""
         return self.gain is not None and self.gain.low > 0.0
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is at least one point. This justifies twice the time."""
+        """Return whether the gain is a point or more, as required if a method is twice as slow."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least two points. This justifies a dense head."""
+        """Return whether the gain is at least two points, as required for a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 

@@ -74,7 +74,7 @@ class DetectionEvaluator:
         self, decoder: HeadDecoder, place: int, mirrored: Maps | None = None
     ) -> Candidates:
         width, height = self._dataset.data.features.size(place)
-        # Views that found no space are left out.
+        # Views that were not stored for lack of space are left out.
         count = self._dataset.data.features.views(place)
         views = self._dataset.rules.answered_views(width, height)[:count]
         return merged(

@@ -123,7 +123,7 @@ class DetectionDataset:
         return len(self.data.pictures.labels)
 
     def item(self, place: int, view: int, seed: Sequence[int]) -> DatasetItem:
-        """Return a use of a view, with a random shift that depends on the seed."""
+        """Return a view for one use in training, with a random shift that depends on the seed."""
         # Shifted maps give new views of an image that has only one.
         return DatasetItem(place, view, None if self.rules.is_tiled else draw_map_shift(seed))
 

@@ -157,7 +157,8 @@ class DenseFit:
 
     def _item(self, number: int, pair: tuple[int, int]) -> DatasetItem:
         seed = [*self._seed(), *pair]
-        # With several passes the batch number makes the draws differ.
+        # With several passes, the batch number is part of the seed, so that each pass draws other
+        # shifts.
         return self._dataset.item(*pair, seed if self._options.passes == 1 else [*seed, number])
 
     def _seed(self) -> list[int]:
@@ -166,8 +167,8 @@ class DenseFit:
     def _learn(self, batch: Sequence[DatasetItem], pool: ThreadPoolExecutor) -> None:
         self._make_slots()
         targets = [self._dataset.targets(item) for item in batch]
-        # Of the whole batch, so that a view with one object does not weigh as much as one with
-        # fifty.
+        # Counted over the whole batch, so that a view with one object has less weight than one
+        # with fifty.
         positives = float(max(1, sum(map(len, targets))))
 
         def learn_one(slot: int) -> float:

@@ -67,7 +67,7 @@ def _quality_focal(logits: Floats, wanted: Floats) -> tuple[float, Floats]:
     entropy = np.logaddexp(0.0, logits) - wanted * logits
     gap = score - wanted
     loss = float(np.add.reduce(gap * gap * entropy, axis=None))
-    # By the product rule; the entropy's own slope by the logit is the gap.
+    # Product rule; the derivative of the entropy with respect to the logit is the gap.
     slope: Floats = gap * gap * gap + 2.0 * gap * score * (1.0 - score) * entropy
     return loss, slope
 
@@ -101,7 +101,7 @@ def _overlaps(logs: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
     union_slope = area_slope - inner_slope
     slope = (inner_slope - iou[:, None] * union_slope) / union[:, None]
     slope += (union_slope - (union / hull)[:, None] * hull_slope) / hull[:, None]
-    # By the logarithm: the distance itself is its slope, and none where it was cut off.
+    # Derivative with respect to the logarithm: the distance itself, or 0 where it was clipped.
     return iou, giou, slope * np.where(logs < LARGEST_LOG, found, 0.0)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SIDES = 4
 _RARE = 0.01
 _FIRST_DISTANCE = 4.0
-# So small that at first only the biases decide the outputs.
+# Small, so that at first the outputs depend almost only on the biases.
 _OUTPUT_SPREAD = 0.01
 
 

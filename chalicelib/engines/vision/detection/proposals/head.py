@@ -56,7 +56,8 @@ class ProposalHead:
         features = proposals.features
         fitted = (features @ self.weights[:-1] + self.weights[-1]).astype(np.float64)
         known = sigmoid(features[:, FIRST_CLASS : FIRST_CLASS + CLASSES]) @ self.classes
-        # The geometric mean: the detector's classes tell labels apart that few examples cannot.
+        # The geometric mean: the detector's classes can separate labels that have too few
+        # examples.
         product = (np.clip(fitted, 0.0, 1.0) + _SOFTENING) * (np.minimum(known, 1.0) + _SOFTENING)
         scores = np.clip(np.sqrt(product) - _SOFTENING, 0.0, 1.0)
         return Candidates(proposals.boxes, self.alignment.apply(scores))

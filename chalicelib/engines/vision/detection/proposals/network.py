@@ -31,7 +31,7 @@ CLASSES = 80
 FIRST_CLASS = CHANNELS * len(CELLS)
 # Features of a box: its part of the maps, the classes' logits, its width, height and proportion.
 VALUES = FIRST_CLASS + CLASSES + 3
-# Boxes of an image. On photographs, 300 contain hardly more of the objects than 100.
+# Maximum number of boxes of an image. On photographs, 300 boxes find hardly more objects than 100.
 MOST_BOXES = 100
 _MOST_CELLS = 1_500
 _MOST_OVERLAP = 0.65

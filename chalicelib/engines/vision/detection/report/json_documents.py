@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _DIGITS = 6
-# Time of an answer with the mirror image, relative to one without.
+# Time of a prediction with the mirror image, relative to one without.
 _MIRROR_TIMES = 2
 # Mean average precision below which a model is called not usable.
 _LEAST_USABLE = 0.3

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 _DEFAULT_RATE = 0.001
-# With fewer steps of the optimiser a head is far from its best.
+# Minimum number of optimiser steps; with fewer, a head is far from its best results.
 _FEWEST_STEPS = 700
-# Most passes of an epoch, because each takes as long as a usual epoch.
+# Maximum number of passes over the images in an epoch.
 _MOST_PASSES = 3
 
 

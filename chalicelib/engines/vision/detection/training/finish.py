@@ -76,12 +76,12 @@ def finish_training(outcome: StageResults, model: Model, now: datetime) -> Fitte
         now: date of the card.
     """
     context, trials, unseen = outcome.context, outcome.trials, outcome.unseen
-    # The folds of small trainings add to the few held-out answers.
+    # Small trainings also use the detections of their folds, because few images are held out.
     curve = fit_calibration(unseen)
     artifact = dump_model(_model_of(outcome, curve))
     answered = [_calibrated(part, curve) for part in outcome.review.evaluated]
     by_label = precision_recall(answered, len(context.labels))
-    # A tenth of few images says little, so that the folds are measured too.
+    # Small trainings are also measured on folds, because a tenth of few images is not enough.
     measured = [_calibrated(part, curve) for part in unseen]
     facts = DetectionCardFacts(
         artifact_sha256=hashlib.sha256(artifact).hexdigest(),

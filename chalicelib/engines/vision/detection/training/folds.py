@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.detection.training.context import DetectionContext
 
 
-# Folds of the training part; each is answered at most once.
+# Number of folds of the training part.
 FOLDS = 3
 _MOST_PICTURES = 60
 

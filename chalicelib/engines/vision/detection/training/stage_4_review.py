@@ -91,8 +91,8 @@ class ReviewStage:
         places = self._next_places(way)
         threads = max(1, self._context.options.threads)
         evaluator = DetectionEvaluator(self._context.dataset, self._heads.dense.run.vector, threads)
-        # As the served model answers; images of the training part are only for the report and
-        # answered the cheapest way.
+        # Held-out images use the method of the served model. Images of the training part are only
+        # for the report, and use the fastest method.
         plain = replace(way, is_mirrored=False, crop_head=None)
         found = found_objects(
             self._context,

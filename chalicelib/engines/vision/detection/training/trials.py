@@ -45,17 +45,18 @@ if TYPE_CHECKING:
 _FEWEST_TO_TRY = 12
 _ENOUGH_PICTURES = 20
 _ENOUGH_BOXES = 40
-# Boxes that are enough in fewer images, such as photographs of shelves.
+# Number of boxes that is enough if there are few images, such as photographs of shelves.
 _MANY_IN_FEW = 400
 _MOST_EPOCHS = 20
-# Mean AP of proposals from which a dense head has too little to gain for its cost: with fewer boxes
-# of the median label than `_MANY_BOXES`, a dense head rarely gets better than the lower one.
+# Mean AP of proposals from which a dense head is not tried. The second, lower value applies if the
+# median label has fewer than `_MANY_BOXES` boxes: a dense head then rarely does better.
 _GOOD = 0.85
 _GOOD_OF_FEW = 0.6
 _MANY_BOXES = 40
 # Boxes of the median label below which a dense head learns nothing useful.
 _FEWEST_BOXES = 8
-# How far the dense head of the first fold may be behind, because the final head trains for longer.
+# Maximum by which the first fold's dense head may be worse, because the final head is trained for
+# longer.
 _BEHIND = 0.1
 
 
@@ -67,7 +68,7 @@ class Trials:
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
-        """Prepare the stages.
+        """Prepare the stages of all trials.
 
         Args:
             context: context of the training.
@@ -206,8 +207,8 @@ class Trials:
     def _add_fold(self, number: int, fold: TrialFold) -> None:
         context, may_try = self._context, self._wants_fold(number)
         epochs = context.options.epochs
-        # To compare two methods, no finished head is needed; and with few images, which an epoch
-        # repeats several times, half the epochs are more steps than one pass each.
+        # A comparison does not need fully trained heads. With few images, an epoch has several
+        # passes, so half of the epochs are enough.
         is_whole = self._is_calibrating and context.passes == 1
         epochs = min(_MOST_EPOCHS, epochs if is_whole else max(1, epochs // 2))
         dense = DenseStage(context, fold.trained, epochs, is_wanted=may_try)
@@ -290,7 +291,7 @@ def _wanted_folds(context: DetectionContext) -> list[TrialFold]:
 
 
 def _is_enough(context: DetectionContext, places: Sequence[int]) -> bool:
-    # Fewer answers do not say how often an answer is right.
+    # Minimum number of boxes for a calibration.
     boxes = sum(len(context.data.pictures.pictures[place].boxes) for place in places)
     return boxes >= (_ENOUGH_BOXES if len(places) >= _ENOUGH_PICTURES else _MANY_IN_FEW)
 

@@ -36,9 +36,9 @@ class AnswerWay:
     """Whether the dense head is used."""
 
 
-# One look at the image as it is.
+# The dense head, used once for each image.
 PLAIN = AnswerWay()
-# Approximate cost of an answer with stored features, in seconds of one core.
+# Approximate cost of a prediction with stored features, in seconds of one core.
 VIEW_SECONDS = 0.02
 # Approximate cost of a mirror image, including its features.
 MIRROR_SECONDS = 0.13

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 BACKBONES = (LITE2, NANODET)
 _TAPS = ("tap8", "tap16", "tap32")
 _PANS = ("pan52", "pan26", "pan13")
-# The networks' maps differ in size by a factor of 80; these bring each near a mean square of 1 on
-# photographs, so that one learning rate suits all and float16 holds them.
+# Factors that give each map a mean square near 1 on photographs. Without them, the values of the
+# maps differ by a factor of 80. One learning rate is then good for all, and float16 is enough.
 _TAP_SCALES = (0.125, 0.16, 0.4)
 _PAN_SCALES = (11.0, 6.2, 4.8)
 _LARGEST = 60_000.0

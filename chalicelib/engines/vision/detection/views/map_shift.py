@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Boxes = Doubles
 
-# Longest shift along either side, in cells of the coarsest map.
+# Maximum horizontal and vertical shift, in cells of the coarsest map.
 FARTHEST = 3
 
 
