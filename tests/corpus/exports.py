@@ -210,6 +210,8 @@ EXPORTS = [
     _ok("LUIS", _json(_LUIS), "luis", warnings=_IGNORED),
     _ok("LUIS, with a byte order mark", b"\xef\xbb\xbf" + _json(_LUIS, 4), "luis",
         warnings=_IGNORED),
+    _ok("LUIS, in UTF-16", _json(_LUIS).decode().encode("utf-16"), "luis", warnings=_IGNORED),
+    _ok("Rasa, YAML in UTF-16", _YAML.encode("utf-16"), "rasa"),
     _ok("Azure CLU", _json(_CLU), "clu", warnings=_IGNORED),
     _ok("Azure CLU, older and indented", _json(_CLU_OLDER, 2), "clu"),
     _ok("Azure CLU by name", _json(_CLU_OLDER), "clu", options=ReadingOptions(format="clu")),

@@ -145,6 +145,9 @@ UNCLEAN = [
     _ok("texts with commas and no quotes", _unquoted(), labels={"shipping": 5}, rejected=35),
     _ok("labels that end in a comma", rows_of(
         [HEADER, *((text.replace(",", ""), f"{label},") for text, label in PAIRS)]).encode()),
+    _ok("labels that end in a semicolon, in tabs", rows_of(
+        [("Bericht", "Team"), *((text.replace(";", ""), f"{label};") for text, label in PAIRS)],
+        "\t").encode(), kind="tsv", warnings=LONE),
     _ok("labels that end in a bar", _file([(text, f"{label} |") for text, label in PAIRS])),
     _ok("labels of two parts with a slash",
         _file([(text, f"{label} / now" if n % 2 else label) for n, (text, label) in _NUMBERED]),

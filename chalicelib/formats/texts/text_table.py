@@ -49,8 +49,9 @@ class Survey:
         return self.width > 1 and self.share >= 0.95
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of `labels` that contain another delimiter."""
-        return sum(delimiter in label for label in self.labels) / max(1, len(self.labels))
+        """Return the fraction of `labels` that contain another delimiter before their end."""
+        found = sum(delimiter in label.rstrip().rstrip(delimiter) for label in self.labels)
+        return found / max(1, len(self.labels))
 
 
 class TextTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, BinaryIO
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.texts.encoding import find_encoding, open_text
 
+_HEAD_BYTES = 4096
 # Members of a part of a text that is an entity, in exports of different tools.
 _ENTITY_KEYS = frozenset(("entity", "slot_name", "alias", "meta", "parameterId"))
 # Text and label of an utterance.
@@ -27,6 +29,14 @@ class ExportFile:
     file: BinaryIO
     check: Callable[[], None]
     """Called often; raises an error to stop."""
+
+    @cached_property
+    def head(self) -> str:
+        """Return the first characters, without a byte order mark."""
+        self.file.seek(0)
+        content = self.file.read(_HEAD_BYTES)
+        is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return content.decode("utf-16" if is_wide else "utf-8-sig", "ignore")
 
     @cached_property
     def text(self) -> str:

@@ -34,8 +34,7 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, strict=False)
 
 def find_json_export(source: ExportFile) -> ToolExport | None:
     """Return the export in a file of one JSON object; None if no known tool wrote it."""
-    source.file.seek(0)
-    if source.file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
+    if not source.head.lstrip().startswith(("{", "[")):
         return None
     signed = [tool for tool in JSON_TOOLS if all(sign in source.text for sign in tool.signs)]
     if not signed:

@@ -9,7 +9,7 @@ from functools import partial
 from chalicelib.domain.datasets.upload_format import LUIS, RASA
 from chalicelib.formats.texts.tools.export import EntityCount, ExportFile, Pair, Tool, ToolExport
 
-_HEAD_BYTES = 4096
+_SHORT = 1_000
 _LEAST_ITEMS = 2  # for each heading
 # Every line of such a file is a heading, an item, a comment, or declares an entity.
 _LINE = re.compile(r"\s*(?:[#\-*+>@$!]|<!--).*|\s*")
@@ -23,9 +23,8 @@ _LU_ENTITY = re.compile(r"\{@?[^{}=\n]*=?([^{}\n]*)\}")
 
 def find_outline_export(source: ExportFile) -> ToolExport | None:
     """Return the export of an outline; None if the file is of no known tool."""
-    source.file.seek(0)
-    head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
-    lines = head.splitlines()[: None if len(head) < _HEAD_BYTES // 4 else -1]
+    # The last line of a longer file may be cut.
+    lines = source.head.splitlines()[: None if len(source.head) < _SHORT else -1]
     if not all(map(_LINE.fullmatch, lines)):
         return None
     items = [bool(_ITEM.match(line)) for line in lines]

@@ -19,7 +19,6 @@ from chalicelib.formats.texts.tools.export import (
     ToolExport,
 )
 
-_HEAD_BYTES = 4096
 # Columns of every export that no task has of its own.
 _SIGNS = frozenset(("annotation_id", "lead_time"))
 _ADDED = _SIGNS | {"id", "annotator", "annotators", "created_at", "updated_at", "sentiment_score"}
@@ -27,9 +26,7 @@ _ADDED = _SIGNS | {"id", "annotator", "annotators", "created_at", "updated_at", 
 
 def find_table_export(source: ExportFile) -> ToolExport | None:
     """Return the export in Label Studio's CSV; None for another file or unclear columns."""
-    source.file.seek(0)
-    head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
-    first = next(iter(head.splitlines()), "")
+    first = next(iter(source.head.splitlines()), "")
     if not all(sign in first for sign in _SIGNS):
         return None
     names = next(csv.reader([first]), [])

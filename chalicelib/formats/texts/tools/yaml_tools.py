@@ -25,7 +25,6 @@ from chalicelib.formats.texts.tools.export import (
 
 MAX_EVENTS = 1_000_000
 _CHECK_EVENTS = 1_000
-_HEAD_BYTES = 4096
 _STARTS: dict[str, Callable[[], Any]] = {"SequenceStartEvent": list, "MappingStartEvent": dict}
 _ENDS = frozenset(("SequenceEndEvent", "MappingEndEvent"))
 _FIRST_LINE = re.compile(r"---|%YAML|[\w\"'-]+:(?:\s|\Z)")
@@ -38,9 +37,7 @@ _SNIPS_ENTITY = re.compile(r"\[[\w:.@/ -]+\](?:\(([^()\n]*)\))?")
 
 def find_yaml_export(source: ExportFile) -> ToolExport | None:
     """Return the export in a YAML file; None if no known tool wrote it."""
-    source.file.seek(0)
-    head = source.file.read(_HEAD_BYTES).decode("utf-8", "ignore").removeprefix("\ufeff")
-    lines = (line for line in head.splitlines() if line.strip() and not line.startswith("#"))
+    lines = (line for line in source.head.splitlines() if line.strip() and not line.startswith("#"))
     if not _FIRST_LINE.match(next(lines, "")):
         return None
     text = source.text
