@@ -394,15 +394,15 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--source", choices=list(PLANS), help="plan family")
     calls = command("examples", _examples, "set an account's monthly example calls", one)
     calls.add_argument("calls", metavar="CALLS", type=int, help="calls a month")
-    export = command("export", _export, "write all data sets and models of an account", one)
+    export = command("export", _export, "write all datasets and models of an account", one)
     export.add_argument("folder", metavar="DIR", type=Path, help="new folder")
     _add_reset(command("reset-key", _reset, "give an account a new key", either))
     _add_keys(command("keys", _keys, "list, create or delete API keys of an account", shared))
-    close = command("close", _close, "close an account; its tokens die at once", one)
+    close = command("close", _close, "close an account; its tokens stop at once", one)
     close.add_argument("--keep", metavar="DAYS", type=float, default=DEFAULT_KEEP_DAYS)
     _add_audit(command("audit", _audit, "compare counters with the log's prediction lines", shared))
     token = command("token", _token, "print an access token", keyed)
-    token.add_argument("--minutes", metavar="N", type=float, default=60, help="its life")
+    token.add_argument("--minutes", metavar="N", type=float, default=60, help="minutes it is valid")
     return parser
 
 
@@ -420,7 +420,7 @@ def _either_key(base: argparse.ArgumentParser) -> argparse.ArgumentParser:
 
 def _add_reset(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--overlap", metavar="SECONDS", type=float, default=0, help="old keys' rest"
+        "--overlap", metavar="SECONDS", type=float, default=0, help="time that old keys still work"
     )
     parser.add_argument("--revoke-keys", action="store_true", help="revoke its API keys too")
 
@@ -444,7 +444,9 @@ def _add_audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log", metavar="FILE", type=Path, help="file or folder of lines; otherwise the stack's"
     )
-    parser.add_argument("--tolerance", metavar="N", type=int, default=TOLERANCE, help="allowed")
+    parser.add_argument(
+        "--tolerance", metavar="N", type=int, default=TOLERANCE, help="largest accepted difference"
+    )
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:

@@ -178,8 +178,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--arch", choices=list(ARCHITECTURES), default="x86_64")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "package")
     parser.add_argument("--stage", default="dev", help="stage of .chalice/config.json")
-    parser.add_argument("--no-compile", action="store_true", help="leave byte code out")
-    parser.add_argument("--if-changed", action="store_true", help="keep one of the same tree")
+    parser.add_argument("--no-compile", action="store_true", help="skip byte code")
+    parser.add_argument("--if-changed", action="store_true", help="skip if up to date")
     parser.add_argument("--lock", action="store_true", help="write all lock files again and stop")
     return parser
 

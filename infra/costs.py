@@ -318,7 +318,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(prog="python -m infra.costs", description=__doc__)
     parser.add_argument(
-        "--seconds", nargs="*", default=[], metavar="KIND=SECONDS", help="measured times"
+        "--seconds", nargs="*", default=[], metavar="KIND=SECONDS", help="seconds of a call"
     )
     options = parser.parse_args(arguments)
     try:

@@ -290,7 +290,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--stage", required=True, help="name of the stage, such as prod")
     shared.add_argument("--region", default="", help="AWS region")
     shared.add_argument("--yes", action="store_true", help="do not ask")
-    shared.add_argument("--poll", type=float, default=3.0, help="seconds between two looks")
+    shared.add_argument("--poll", type=float, default=3.0, help="seconds between polls")
     adds = commands.add_parser("deploy", parents=[shared], help="create or update a stage")
     package = _ROOT / "build" / "package" / "x86_64"
     adds.add_argument("--package", type=Path, default=package, help="folder of the package")
@@ -302,10 +302,10 @@ def _parser() -> argparse.ArgumentParser:
     adds.add_argument("--size", choices=("", *sizes), default="", help="preset: standard or small")
     adds.add_argument("--watch", type=int, default=0, help="minutes to watch for errors")
     adds.add_argument(
-        "--only-stack", action="store_true", help="leave global datasets and the test out"
+        "--only-stack", action="store_true", help="skip the global datasets and the test"
     )
     removes = commands.add_parser("destroy", parents=[shared], help="delete a stage")
-    removes.add_argument("--delete-data", action="store_true", help="tables and bucket too")
+    removes.add_argument("--delete-data", action="store_true", help="delete tables and bucket too")
     return parser
 
 

@@ -39,7 +39,7 @@ from infra.template.rights import role_id, roles
 from infra.template.throttles import web_acl
 from infra.template.versions import version_conditions, version_parameters, versions
 
-# Where functions keep model files that they have brought.
+# Folder in which functions store the model files that they download.
 MODEL_DIR = "/tmp/models"  # noqa: S108 - a function's own disk
 
 
