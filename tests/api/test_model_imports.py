@@ -80,6 +80,23 @@ def test_wrong_imports(call, content):
     assert call.json("POST", URL, path="https://example.com/a.zip").status == 400
 
 
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("intent", {"document": "hello"}),
+        ("sentiment", {"document": "hello"}),
+        ("feedback", {"document": "hello", "expectedLabel": "a"}),
+        ("batches", {"path": "https://example.com/a.csv"}),
+        ("rankings", {"path": "https://example.com/a.csv", "count": 5}),
+    ],
+)
+def test_calls_before_the_archive_is_read_are_conflicts(call, content, path, fields):
+    """No call blames the type of a model whose type is not known yet."""
+    made = sent(call, content).json
+    answer = call.json("POST", f"/v2/language/{path}", modelId=made["modelId"], **fields)
+    assert answer.status == 409, answer.json
+
+
 def test_an_import_that_would_exceed_the_storage_is_refused(call, world, content, monkeypatch):
     """The 413 names a version to delete; an archive is accepted if it just fits."""
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.domain.common.limits import MAX_LABELS, MAX_NAME_CHARACTERS
-from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, LANGUAGES, VISION
+from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, LANGUAGES
 from chalicelib.domain.models.model import ALGORITHMS, Model
 from chalicelib.errors import InvalidUpload
 
-# Types of models whose archive is not read yet; they begin like the other types of the family.
-UNKNOWN_TYPES = {LANGUAGE: "text-unknown", VISION: "image-unknown"}
 _LARGEST = 1e15
 _MOST_FIGURES = 50
 _MOST_CHARACTERS = 2_000

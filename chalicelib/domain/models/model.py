@@ -16,7 +16,7 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.upload import upload_id_of
 from chalicelib.domain.models.model_version import KeptVersions
-from chalicelib.errors import Conflict, InvalidParameter
+from chalicelib.errors import Conflict, InvalidParameter, ModelNotReady
 
 QUEUED = "QUEUED"
 RUNNING = "RUNNING"
@@ -47,6 +47,8 @@ PREBUILT = {
     "tabulatev2": OCR,
 }
 OUT_OF_DOMAIN = "multilingual-intent-ood"
+# Types of imports whose archive is not read yet; they begin like the other types of the family.
+UNKNOWN_TYPES = {LANGUAGE: "text-unknown", VISION: "image-unknown"}
 
 
 @dataclass(frozen=True)
@@ -223,12 +225,23 @@ class ServedModel:
         # Not a lookup: the type of an import is unknown until its archive is read.
         return LANGUAGE if self.type.startswith("text-") else VISION
 
+    def require_known_type(self) -> None:
+        """Raise an error if the type of an import is unknown, because its archive is not read yet.
+
+        Raises:
+            ModelNotReady: the type is unknown.
+        """
+        if self.type in UNKNOWN_TYPES.values():
+            raise ModelNotReady(self.model_id, self.status)
+
     def require_type(self, types: Collection[str]) -> None:
         """Raise an error unless the model has one of these types.
 
         Raises:
             InvalidParameter: the model is of another type.
+            ModelNotReady: the type of an import is unknown, because its archive is not read yet.
         """
+        self.require_known_type()
         if self.type not in types:
             raise InvalidParameter(
                 "modelId",

@@ -143,6 +143,7 @@ class BatchService:
             TooManyOpen: the account has the maximum number of batches.
             PredictionQuotaExceeded: not enough predictions are left this month.
         """
+        model.require_known_type()
         kind = checked_kind(options.kind, family, model.type)
         self._works[family].check_model(model, kind)
         self._check_room(account)

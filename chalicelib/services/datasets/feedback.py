@@ -72,6 +72,7 @@ class FeedbackService:
             DatasetBeingDeleted: the dataset is being deleted.
             TooLarge: the dataset has the maximum number of examples or bytes.
         """
+        model.require_dataset("given feedback")
         if model.type not in FAMILY_TYPES[LANGUAGE]:
             raise InvalidParameter(
                 "modelId", f"model {model.model_id} is of type {model.type}; use a text model."
@@ -103,6 +104,7 @@ class FeedbackService:
             ExampleNameTaken: another example of the dataset has the name.
             TooManyOpen: the account has used up its storage.
         """
+        model.require_dataset("given feedback")
         _check_takes_pictures(model)
         file = replace(file, content=standardize_orientation(file.content))
         check_picture(file.content, MAX_IMAGE_BYTES)
@@ -121,7 +123,6 @@ class FeedbackService:
 
     def _view(self, model: Model) -> DatasetView:
         """Return the dataset of a model; raise an error if feedback cannot be added to it."""
-        model.require_dataset("given feedback")
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:
             raise BadRequest(

@@ -26,14 +26,19 @@ from chalicelib.domain.datasets.upload import (
     is_upload_path,
 )
 from chalicelib.domain.jobs.imported_model import (
-    UNKNOWN_TYPES,
     checked_description,
     imported_card,
     imported_metrics,
 )
 from chalicelib.domain.models.evaluation import Evaluation
 from chalicelib.domain.models.learning import LearnedModel, RunControl
-from chalicelib.domain.models.model import QUEUED, Model, ModelView, TrainRequest
+from chalicelib.domain.models.model import (
+    QUEUED,
+    UNKNOWN_TYPES,
+    Model,
+    ModelView,
+    TrainRequest,
+)
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.errors import (
     BadRequest,

@@ -256,12 +256,12 @@ class UploadService:
             UnsupportedType: the file is not a zip archive.
             TooManyOpen: the account has too many uploads in progress, or stores too much.
         """
+        model.require_dataset("given feedback")
         if model.type != DETECTION:
             raise InvalidParameter(
                 "modelId",
                 f"model {model.model_id} is of type {model.type}; use a model of type {DETECTION}.",
             )
-        model.require_dataset("given feedback")
         _check(model.family, source)
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
         if dataset is None:

@@ -146,7 +146,7 @@ def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
     """Compare a training's record; when it has ended, its figures and labels too."""
     # An import learns what it is when its file is read.
     is_unread = model.is_imported and record["status"] != "SUCCEEDED"
-    kind = INTENT if is_unread else model.dataset.type
+    kind = "text-unknown" if is_unread else model.dataset.type
     expected = {
         "modelId": model.id,
         "name": model.name,
