@@ -70,7 +70,7 @@ def normalized_address(text: str) -> str | None:
     words = _words_before(line[: place.start] + place.text + line[place.end :], place.start)
     street, city = _street_and_city(words)
     state = place.text[: code.start()].strip(" ,.-")
-    # New York stands for both: "350 5th Ave, New York 10118".
+    # New York can be both city and state: "350 5th Ave, New York 10118".
     parts = {
         "Street": _joined(street),
         "City": _joined(city) or (state if state.lower() in _STATES_AND_CITIES else ""),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _SAME_ROW = 0.5
 # Lines with a larger slope do not count for the slope of the page.
 _STEEPEST = math.radians(45)
-# Nor do shorter lines, in heights: the shapes of single characters tilt them.
+# Shorter lines do not count either, in heights: their slope depends on single characters.
 _LONG = 2.5
 
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _CERTAIN = 0.9
 # Number of lines, the longest, that are read again upside down to check a page.
 _LOOKED_AT = 4
-# Least difference of brightness on a page that is not blank, and steps of the smaller rasters on
-# which a page without text is looked at again.
+# Minimum difference of brightness on a page that is not blank. Factors by which a page without
+# text is reduced when it is read again.
 _INK, _SMALLER = 64, (2, 4)
 # Minimum gain in probability for the other direction.
 _CLEARLY = 0.05

@@ -84,7 +84,7 @@ class PageRotation:
 
 
 def find_angle(lines: Sequence[TextLine]) -> float:
-    """Return the clockwise angle of a page in radians: the median of its lines, by length."""
+    """Return the clockwise angle of a page in radians: the length-weighted median of its lines."""
     angles = [(_slope(line), line.box.width) for line in lines if _is_long(line)]
     return weighted_median([each for each in angles if abs(each[0]) < _STEEPEST])
 

@@ -108,7 +108,7 @@ def _may_part(text: str, at: int) -> bool:
     )
 
 
-# The lines of a page with the spaces that the engine overlooked.
+# The lines of a page with the spaces that the engine missed.
 
 _LINES_A_CHECK = 50
 

@@ -28,7 +28,7 @@ _FEWEST = 3
 _SHARE = 0.1
 # Maximum size of a straightened page; larger ones are scaled down.
 _MOST_PIXELS = 12_000_000
-# Meshes of the straightened page along its longer side.
+# Number of mesh cells along the longer side of the straightened page.
 _CELLS = 48
 # Maximum distance of a line's ink from its supposed middle, in heights.
 _REACH = 0.6
@@ -122,7 +122,8 @@ def _along_ink(grey: Pixels, course: Course) -> Course:
 def _ink_of(strip: Singles) -> Singles:
     """Return how much each pixel of a line differs from the surrounding paper."""
     height, width = strip.shape
-    # Light changes along a line: the paper is that of a few letters, not of the line.
+    # Light changes along a line, so the paper's brightness is measured for a few letters at a
+    # time.
     parts = np.array_split(strip, max(1, width // height), axis=1)
     ink = np.concatenate([np.abs(part - np.median(part)) for part in parts], axis=1)
     ink[ink < _FAINT * ink.max()] = 0
@@ -157,7 +158,7 @@ class _Frame:
         low, high, step = self._low, self._high, self._step
         columns = np.arange(low[0], high[0] + step, step)
         start = len(columns) // 2
-        # Rows begin above the page and end below it, for curves that come from there.
+        # Rows begin above the page and end below it, because some curves enter the page there.
         reach = (high[1] - low[1]) / 2
         rows = np.arange(low[1] - reach, high[1] + reach + step, step)
         curves = np.empty((len(rows), len(columns)))

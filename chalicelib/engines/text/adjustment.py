@@ -46,7 +46,7 @@ _IN_DOMAIN = np.array([True, True, False, False])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Adjustment:
-    """What an adjustment changed, as the card shows it."""
+    """The changes made by an adjustment, for the card."""
 
     labelled: int
     """Number of texts with a label of the model."""

@@ -70,7 +70,7 @@ class TextParameters:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextAnswers:
-    """Answers of a model to several texts."""
+    """Predictions of a model for several texts."""
 
     shares: Singles
     """Probabilities, float32, shape (texts, labels); each row sums to 1."""

@@ -56,7 +56,7 @@ EXAMPLES, LABEL_NAMES, BOTH = "examples", "labelNames", "both"
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Where a training gets its vectors from."""
+    """Source of the vectors of a training."""
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors

@@ -23,7 +23,7 @@ from chalicelib.engines.ocr.kinds.person import person_confidence
 from chalicelib.engines.ocr.kinds.span import folded_words
 from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
-# Scores of the first and of further persons and organisations of a card.
+# Minimum scores of the first and of further persons and organisations of a card.
 _CARD_FLOORS = {
     PERSON: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
     ORG: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),

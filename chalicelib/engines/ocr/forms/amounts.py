@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chalicelib.engines.ocr.forms import measures
 
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-# An amount of thousands and cents with points alone: the first ones were commas.
+# An amount with points only: all except the last are misread commas.
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+\.\d\d(?![\d.,])")
 _CENTS_BEHIND_COMMA = re.compile(r"\d,\d\d(?!\d)")
 _BROKEN = re.compile(r"[-(]?\$? ?\d{1,3}(?:[., ]\d{3})+(?:\.\d\d)?\)?")

@@ -26,8 +26,8 @@ _FINDERS: Mapping[str, Callable[[str], tuple[Span, ...]]] = {
 }
 _ONE_LINE = frozenset(_FINDERS)
 _FREE = frozenset(("TEXT", "ADDRESS", "NAME"))
-# An amount whose narrow 1, or whose comma, was read with a blank behind it, as typewriters print;
-# or whose commas were read as points.
+# An amount with a space after a narrow 1 or a comma, as typewriters print, or with points instead
+# of commas.
 _LOOSE = re.compile(
     r"\d{1,3} \d{4,6}|(?:1 \d\d?|\d1 \d)(?:,\d{3})+(?:\.\d\d)?"
     r"|[-(]?(?:\$ ?)?\d{1,3}(?:[.,] ?\d{3})+(?:[.,] ?\d\d)?\)?"

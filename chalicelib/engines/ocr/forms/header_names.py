@@ -179,7 +179,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell for a row or column: by all its texts, or by one."""
+    """Return the template's header cell that matches all texts of a row or column, or one text."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 

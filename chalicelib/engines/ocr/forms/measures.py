@@ -53,7 +53,7 @@ LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
 
 # Maximum number of lines of one key.
 KEY_LINES = 3
-# Maximum difference between the left edges, middles or right edges of its lines.
+# Maximum difference between the left edges, middles or right edges of a key's lines.
 KEY_SAME_START_HEIGHTS, KEY_SAME_MIDDLE_HEIGHTS, KEY_SAME_END_HEIGHTS = 2.0, 1.5, 1.0
 # Number of following segments among which the next line of a key is searched.
 KEY_REACH = 40
@@ -107,7 +107,7 @@ SPARE_KEY_PLACES, SPARE_KEY_SHARE = 8, 0.85
 LABEL_WORDS = 5
 # Maximum number of lines in a printed sentence.
 SENTENCE_LINES = 4
-# Maximum gap between its lines.
+# Maximum gap between the lines of a sentence.
 SENTENCE_GAP_HEIGHTS = 0.5
 # Number of sentences above which a page is not a form; further lines are not searched.
 MOST_INSTRUCTIONS = 200
@@ -260,8 +260,8 @@ CAPTION_GAP_HEIGHTS = 0.4
 COMB_GAP_HEIGHTS = 3.0
 # Minimum vertical offset at which larger letters are a separate text.
 OFF_LEVEL_HEIGHTS = 0.3
-# Values of one key in several columns are at most this far apart, and at most this fraction of the
-# gap between key and value.
+# Maximum gap between values of one key in several columns; also as a fraction of the gap between
+# key and value.
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 # Maximum gap between two lines of a value, and of a key or of a name and an address.
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0

@@ -22,7 +22,7 @@ def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remai
     """Remove captions in a second language from the possible values."""
     plain = [number for number, key in enumerate(keys) if not key.has_colon]
     for every in (_behind(plain, remains), list(_below(plain, keys, remains))):
-        # A caption that is the same word in both languages has no second one.
+        # A caption that is the same word in both languages is printed only once.
         pairs = [(key, piece) for key, piece in every if not _has_digit(remains, piece)]
         is_enough = (
             3 * len(pairs) >= 2 * len(plain)

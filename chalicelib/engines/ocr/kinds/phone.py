@@ -58,7 +58,8 @@ _NOT_A_PHONE = (
     re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}"),
     re.compile(r"(?:19|20)\d\d ?- ?(?:19|20)\d\d"),
     re.compile(r"\d{1,3}(?:[ .]\d{3}){1,4}"),
-    # Two amounts in a row; digits that fill a number up: only 00 and a country's code is dialled
+    # Not phone numbers: amounts in a row, and numbers padded with zeros. A phone number can begin
+    # with 00, followed by a country code.
     re.compile(r"\d{1,4}\.\d\d(?: \d{1,4}\.\d\d){1,5}"),
     re.compile(r"000.{0,40}|00\d{1,8}"),
 )
@@ -136,7 +137,7 @@ def _one_number(found: str) -> str:
         if count > _DIGITS_AT_MOST:
             found = found[: _last_gap(found, place)]
             break
-    # A slash between spaces stands between two numbers, unless an area code is before it.
+    # A slash between spaces separates two numbers, unless only an area code is before the slash.
     head, slash, _ = found.partition(" / ")
     if slash and sum(char.isdecimal() for char in head) >= _ENOUGH_BEFORE_SLASH:
         found = head

@@ -25,11 +25,11 @@ US_STATES = {
     "nebr": "NE", "okla": "OK", "ore": "OR", "penn": "PA", "tenn": "TN", "tex": "TX",
     "wash": "WA", "wis": "WI", "wyo": "WY",
 }  # fmt: skip
-# The abbreviations, those of the armed forces included.
+# All abbreviations, including those of the armed forces.
 US_CODES = frozenset(US_STATES.values()) | {"AA", "AE", "AP", "MP"}
 # Abbreviations of regions of Australia and Canada that are not English words.
 REGIONS = word_set("NSW VIC QLD TAS ACT ON QC BC AB MB SK NS NB NL PE YT NU")
-# Lower-case names of countries as they stand below an address, without dot at the end.
+# Lower-case names of countries as printed below an address, without a final dot.
 COUNTRIES = frozenset(
     name.replace("_", " ")
     for name in word_set(

@@ -37,7 +37,7 @@ HEADS = word_set(
     painter decorator landscaper gardener farmer
     """
 )
-# Words that accompany them.
+# Words that occur together with these in job titles.
 FIELDS = word_set(
     """
     sales marketing business development software hardware senior junior sr jr vice executive

@@ -70,7 +70,7 @@ def arrange(
     bold = {index for index, run in enumerate(runs) if run.is_bold}
     found: list[Block] = []
     for flow in flows(upright):
-        # Text fills its lines; the lines of an address might have been longer.
+        # Lines of normal text fill the width of their flow; lines of an address do not.
         right = max(piece.right for row in flow for piece in row)
         for rows in _blocks(flow):
             own = max(piece.right for row in rows for piece in row)

@@ -26,11 +26,11 @@ _SAME_ROW = 0.5
 _GUTTER = 0.7
 # Ascenders and descenders may overlap the next line by this much, in heights.
 _OVERLAP = 0.1
-# How far a capital and a low letter rise above the baseline and others fall below it, in ems.
+# Heights above the baseline of capitals and of letters such as x, and depth of descenders, in ems.
 _RISE, _LOW_RISE, _FALL = 0.73, 0.53, 0.21
 _LOW = frozenset("acegmnopqrsuvwxyz.,:;-–—_~+<>=• ")
 _HANGING = frozenset("gjpqyQ,;()[]{}|_/ęąçµ")
-# Characters of a line of text, in the narrowest columns.
+# Minimum median number of characters of the lines of a text column.
 _PROSE = 18
 # Minimum fraction of a column's width that its lines fill.
 _FULL = 0.6
@@ -46,7 +46,7 @@ _PICTURE = 3.0
 _LARGER = 1.2
 # Maximum depth of columns within columns.
 _DEEPEST = 6
-# Least characters of a rotated text, and how many times as high as wide it is.
+# Minimum number of characters of a vertical text, and minimum height of its box, in widths.
 _WORD, _UPRIGHT = 3, 1.5
 # Number of gutters of a band that are examined, the widest.
 _TRIED = 8
@@ -213,7 +213,7 @@ class _Strip:
         self.left = min(piece.left for piece in pieces)
         self.right = max(piece.right for piece in pieces)
         own = median(piece.height for piece in pieces)
-        # The spaces of a title are as wide as the gutters of what is below it.
+        # The spaces of a title are as wide as the gutters of the text below.
         self.free = _free(pieces, own if own > _LARGER * height else _GUTTER * height)
 
         self.height = max(piece.height for piece in pieces)

@@ -21,17 +21,19 @@ from chalicelib.domain.documents.layout import (
 )
 from chalicelib.engines.ocr.order import weighted_median
 
-# The text of a heading is this many times as high as most of the text.
+# Minimum height of a heading's letters, as a multiple of those of most text.
 _HEADING = 1.2
-# Heading levels of larger letters; still smaller ones have the last level.
+# Maximum number of heading levels; headings in smaller letters have the last level.
 _LEVELS = 3
-# Most lines of a heading, and of a running head or foot.
+# Maximum number of lines of a heading, a page header or a page footer.
 _LONGEST = 3
-# Most characters of a bold heading, and the largest bold part of a document that has such.
+# Maximum number of characters of a bold heading. Maximum fraction of bold text in a document; with
+# more, bold text is not a heading.
 _MOST_BOLD, _BOLD_SHARE = 100, 0.5
 # Height of the edges of a page, and the tolerance of positions, as fractions of its height.
 _EDGE, _SHIFT = 0.12, 0.02
-# Least fraction of the pages that share a running head or foot; odd and even ones may differ.
+# Minimum fraction of the pages that have the same header or footer; those of odd and even pages
+# may differ.
 _LEAST_PAGES = 0.25
 _NUMBER = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(
@@ -97,7 +99,7 @@ def _are_running(
     ]
     if max(tops) - min(tops) > _SHIFT:
         return False
-    # A sum at the foot of each page differs by more than page numbers do.
+    # Sums at the bottom of each page are not page footers: they differ by more than page numbers.
     numbers = ([int(each) for each in _NUMBER.findall(" ".join(one.lines))] for one in blocks)
     return all(
         len(set(column)) == 1 or len({n - page for n, page in zip(column, pages, strict=True)}) == 1

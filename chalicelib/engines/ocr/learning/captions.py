@@ -13,19 +13,19 @@ from chalicelib.engines.ocr.learning.given_values import ValuePlace
 
 # Where a caption is, seen from its value.
 BEFORE, LEFT, ABOVE, BELOW = "before", "left", "above", "below"
-# How likely a caption is there, before anything is known about its text.
+# Score of each position, without regard to the text.
 _PRIORS = {BEFORE: 1.0, LEFT: 0.95, ABOVE: 0.9, BELOW: 0.4}
 # Maximum number of captions in each direction: a table's header may be some rows above the value.
 _MOST_LEFT, _MOST_ABOVE, _MOST_BELOW = 3, 5, 1
-# How much less likely each text between caption and value makes the caption.
+# Factor of the score for each text between caption and value.
 _PER_TEXT = 0.75
-# Distances at which a caption counts half, in heights of a line: left of its value captions are far
-# away where values end at the right margin.
+# Distances at which a caption's score is halved, in line heights. Captions on the left can be far
+# away, because some forms align values at the right margin.
 _HALF_LEFT, _HALF_ABOVE = 80.0, 12.0
 _MOST_WORDS, _MOST_CHARACTERS = 10, 80
-# Distance of the two lines of a caption, in heights of a line.
+# Maximum distance of the two lines of a caption, in heights of a line.
 _CAPTION_LINES = 0.8
-# Folded values up to this length, spaces included, may be words of captions.
+# Maximum length of folded values, including spaces, that may be words of captions.
 _SHORT = 5
 _OUTER = " \t:：;,|•·*$£€¥₹=-–—_"
 _WORD = re.compile(r"\S+")
@@ -41,7 +41,7 @@ class NearText:
     relation: str
     """Position relative to the value: BEFORE, LEFT, ABOVE or BELOW."""
     closeness: float
-    """How likely a caption is at this position, 0 to 1."""
+    """Score of the position, 0 to 1: higher where captions are more frequent."""
 
 
 def texts_near(

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from chalicelib.engines.ocr.learning.captions import NearText
 from chalicelib.engines.ocr.learning.examples import CaptionKey, LearningExample
 
-# Most variations of a learned key.
+# Maximum number of texts of a fitted key.
 MOST_CAPTIONS = 10
-# Captions of an entity that are compared by reading the examples.
+# Maximum number of captions of an entity that are compared by reading the examples.
 MOST_RANKED = 8
 _LEAST_SCORE = 0.1
-# Examples from which a caption of one example alone counts as chance.
+# Number of examples from which a caption that is found in only one of them may be chance.
 _MANY_EXAMPLES = 4
 
 
@@ -57,7 +57,8 @@ def rank_captions(examples: Sequence[LearningExample], entity: str) -> list[Rank
 
 def _ranked(folded: str, seen: Mapping[int, NearText], present: int, located: int) -> RankedCaption:
     closeness = sum(near.closeness for near in seen.values()) / len(seen)
-    # The fraction of the examples that it covers, and of its occurrences that are near the value.
+    # Fraction of the examples with the caption near the value, and fraction of the examples with
+    # the caption in which it is near the value.
     cover, precision = len(seen) / located, len(seen) / max(1, present)
     spellings = Counter(near.text for near in seen.values())
     text = min(spellings, key=lambda each: (-spellings[each], each))

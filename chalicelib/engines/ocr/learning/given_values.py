@@ -21,15 +21,15 @@ from chalicelib.engines.ocr.kinds.amounts import CURRENCY_CODES, find_money, fin
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.span import Span
 
-# Most places of one value on one page; a value such as "1" is everywhere and says little.
+# Maximum number of places of one value on one page. More places, as of "1", are not informative.
 MOST_PLACES = 6
-# Most lines of a value.
+# Maximum number of lines of a value.
 _MOST_LINES = 6
-# Similarity from which a text of five or more characters is a misread value, 0 to 100.
+# Minimum similarity, of 100, of a misread value, and minimum number of its characters.
 _MISREAD, _MISREAD_CHARACTERS = 85, 5
-# Distance of the lines of a value, in heights of a line.
+# Maximum distance of the lines of a value, in heights of a line.
 _LINE_DISTANCE = 1.3
-# Distance of the parts of a value on one line, in heights of the line.
+# Maximum distance of the parts of a value on one line, in heights of the line.
 _WORD_DISTANCE = 3.0
 _TOKEN = re.compile(r"[^\W_]+")
 # Marks that join parts of one number or code.
@@ -108,7 +108,7 @@ def _plain(digits: str) -> str:
     if not mark:
         return digits
     whole = re.sub(r"[.,]", "", head) or "0"
-    # The same mark twice separates groups only.
+    # A mark that occurs twice separates thousands, so it is not a decimal mark.
     return "" if mark in head else f"{whole}.{tail}"
 
 
@@ -133,7 +133,7 @@ def _date_parts(text: str) -> tuple[int, ...] | None:
     parts = []
     for word in _DATE_PART.findall(text):
         if word.isdecimal():
-            # A date without marks, such as 20240305, is not taken apart.
+            # A date without marks, such as 20240305, is not split.
             if len(word) > len("2024"):
                 return None
             parts.append(int(word) % 100)

@@ -25,11 +25,11 @@ from chalicelib.engines.ocr.learning.examples import LearningExample
 from chalicelib.engines.ocr.learning.given_values import is_same_value
 from chalicelib.engines.ocr.learning.types import guess_types, layout_hints
 
-# Examples that are read to compare captions; more would take long and change little.
+# Maximum number of examples that are read to compare captions; more hardly change the result.
 _MOST_COMPARED = 8
-# Other keys of an entity that are tried.
+# Maximum number of other keys of an entity to try.
 _MOST_TRIED = 4
-# Fields of one page with one template, kept because most templates that leave one out are equal.
+# Fields of one page with one template; stored, because most leave-one-out templates are equal.
 _Fields = dict[str, str]
 
 
@@ -113,8 +113,8 @@ class TemplateLearner:
             if not tried:
                 break
             found = self._counts(keys | tried, numbers)
-            # Only if the total is better: another key may take the text of an entity that was
-            # right.
+            # Only if the total increases: a new key may take a text that is the correct value of
+            # another entity.
             if sum(found.values()) <= sum(counts.values()):
                 continue
             kept = {name: key for name, key in tried.items() if found[name] > counts[name]}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
-# Letters of zones for one with an accent (Doc 9303, part 3, section 6), and the same letter
+# Pairs: transliteration of a letter with an accent (Doc 9303, part 3, section 6), and the letter
 # without the accent.
 _TRANSCRIBED = (("AE", "A"), ("OE", "O"), ("UE", "U"), ("AA", "A"), ("SS", "S"))
 _NUMERIC = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")

@@ -22,9 +22,9 @@ from chalicelib.engines.ocr.mrz.formats import (
 # Natural logarithms of the probability of each character at one position.
 Scores = Mapping[str, float]
 Rows = Sequence[Sequence[Scores]]
-# Characters that are tried at a place.
+# Maximum number of characters to try at a position.
 _MOST_RIVALS = 4
-# One zone in a hundred is taken to be printed with a wrong check digit.
+# Log odds that check digits are printed correctly: one zone in a hundred is assumed to be wrong.
 _PRINTED_RIGHT = math.log(100)
 # Maximum loss of a character; beyond it, all are equally bad.
 _MOST_LOSS = 50.0

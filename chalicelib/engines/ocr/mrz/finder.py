@@ -154,7 +154,7 @@ def compact(text: str) -> str:
 
 
 def _rivals(letter: str) -> Scores:
-    """Return the characters that a recognised character may be in print, with their scores."""
+    """Return the characters that a recognised character may stand for, with their scores."""
     rivals: dict[str, float] = {}
     for group in LOOK_ALIKES:
         if letter in group:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Margin at both ends of a strip, in line heights; narrower than a letter.
 _MARGIN = 0.4
-# How much likelier a text of another length may be, for each letter: a row of another format, or
-# none, is likelier by twice as much for each of its letters.
+# Maximum log probability per letter by which a text of another length may be more probable. For
+# rows of another format, and for other text, the difference is at least twice as high.
 _MOST_EXCESS = math.log(2)
 
 

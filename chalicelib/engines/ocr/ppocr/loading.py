@@ -18,7 +18,7 @@ from chalicelib.engines.onnx_session import open_session
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Files whose digests the card names.
+# Files whose digests are in the card.
 FILES = ("detector.onnx", "recogniser.onnx", "alphabet.json", "latin.json")
 
 

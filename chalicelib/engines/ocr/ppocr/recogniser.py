@@ -94,7 +94,7 @@ BATCH = 6
 MOST_COLUMNS = 4_800
 # The network's input widths are multiples of this number of pixels, so that there are few shapes.
 _GRID = 32
-# Minimum width of the network's input, in pixels; it does not read narrower crops better.
+# Minimum width of the network's input, in pixels. Narrower inputs are not read better.
 _LEAST_WIDTH = 192
 _MIDDLE = 127.5
 # Minimum sum of the letters' probabilities at a step, to avoid a division by zero.

@@ -33,7 +33,7 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     """Assign pieces to slots, so that all pieces of a text row are in the same table row.
 
-    In long tables, the predicted slots can be off by a row; the majority decides.
+    In long tables, the predicted slots can be off by a row. The table row of most pieces is used.
     """
     if not grid.slots or not pieces:
         return fill(grid, pieces)

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Ints, Pixels, Singles
 
 
-# Its folder among the installed models.
+# Name of the network's folder in the model directory.
 NAME = "slanet"
-# Files whose digests the card names.
+# Files whose digests are in the card.
 FILES = ("model.onnx", "tokens.json")
 # Side of the network's square input, in pixels.
 SIDE = 488

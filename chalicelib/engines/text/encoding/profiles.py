@@ -49,7 +49,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class ProfileRequest:
-    """What the choice of the profile depends on."""
+    """The properties of a training that determine its profile."""
 
     language: str
     algorithm: str | None

@@ -246,7 +246,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def choice(self) -> int:
-        """Number of the setting of the finished model."""
+        """Index of the setting that the finished model uses."""
         return self._tasks[-1].choice
 
     @property

@@ -132,13 +132,13 @@ NUMBERED = "numbered"
 CROSSED = "crossed"
 
 _BASE = {INLINE: 1.0, NUMBERED: 1.0, BELOW: 0.9, ABOVE: 0.75}
-# Factor for a text of words that forms print.
+# Factor for a text of caption words.
 _LABEL_LIKE = {RIGHT: 0.3, BELOW: 0.5}
-# Factor when a ruled line separates key and value.
+# Factor if a ruled line separates key and value.
 _RULED = {RIGHT: 0.45, BELOW: 0.4, ABOVE: 1.0}
-# Factor when none does; above its name, a signature stands on a line.
+# Factor if no ruled line separates them; a signature above its caption has a line.
 _UNRULED = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.4}
-# Factor when the page has no pixels.
+# Factor if the ruled lines are unknown.
 _UNKNOWN = {RIGHT: 1.0, BELOW: 1.0, ABOVE: 0.8}
 
 

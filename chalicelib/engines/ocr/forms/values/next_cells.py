@@ -122,7 +122,8 @@ class _Cells:
             for pair in pairs
             if not (np.abs(starts - pair.cell.min_x) < self._keys[pair.key].height).any()
         ]
-        # Captions with room below them may be those of blank boxes, next to other captions.
+        # Captions with space below may belong to empty boxes, and the text next to them may be a
+        # caption.
         roomy = sum(self._has_room(pair) for pair in pairs)
         is_sure = 2 * roomy <= len(pairs) or self._are_numbers(pairs)
         if is_sure and len(pairs) >= max(measures.FEWEST_HEADERS, self._shared + 1):

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 _DIRECTIONS = (RIGHT, BELOW, ABOVE)
-# Relations in which the form itself shows where the value is.
+# Relations that boxes, line numbers or columns determine, not the direction.
 _PLACED = frozenset((BOXED, ADJACENT, NUMBERED, CROSSED))
-# A colon changes the name of a direction, not the direction.
+# INLINE is the same direction as RIGHT.
 _SAME = {INLINE: RIGHT}
 
 

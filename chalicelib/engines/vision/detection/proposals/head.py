@@ -99,7 +99,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of both."""
+        """Return the sums over the images of this and of another object."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

@@ -52,7 +52,7 @@ class StageResults:
     run: DenseFit
     review: ReviewStage
     trials: Trials
-    """Detections in folds of the training part."""
+    """Trials of detection methods on folds of the training part."""
     epochs: int
     """Number of learning curve records."""
 
