@@ -21,6 +21,7 @@ from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.models.model import Model, ServedModel, TrainRequest
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import InvalidParameter
+from chalicelib.services.datasets.datasets import NewDataset
 from tests.builders import World, some_rows
 from tests.full_size import size
 from tests.pictures import draw
@@ -95,11 +96,17 @@ def some_texts(count: int) -> list[str]:
     return texts
 
 
-def text_model(world: World, params: dict[str, Any] | None, **fields: Any) -> Model:
-    """Train on texts with the installed encoders."""
+def text_model(
+    world: World, params: dict[str, Any] | None, count: int = 30, **fields: Any
+) -> Model:
+    """Train on `count` texts of each label with the installed encoders."""
     world.container.encoders._encoders.clear()
-    rows = some_rows(dict.fromkeys(NAMES, 30))
-    view = world.dataset(rows, fields=UploadFields("texts", "text-intent", **fields))
+    if count:
+        rows = some_rows(dict.fromkeys(NAMES, count))
+        view = world.dataset(rows, fields=UploadFields("texts", "text-intent", **fields))
+    else:
+        new = NewDataset("names", "text-intent", fields.get("language"), ",".join(NAMES))
+        view = world.container.datasets.create(world.account, "language", new)
     model = world.model(view, TrainRequest(epochs=3, params=params))
     assert (model.status, model.failure) == ("SUCCEEDED", "")
     return model
@@ -112,6 +119,11 @@ def text_model(world: World, params: dict[str, Any] | None, **fields: Any) -> Mo
         ({"profile": "fast"}, {}),
         ({"profile": "balanced"}, {}),
         ({"profile": "fast"}, {"language": "de"}),
+        # Trained from the names of the labels.
+        ({"minimumExamples": 0}, {"count": 0}),
+        ({"minimumExamples": 0, "outOfDomainRate": 0.05}, {"count": 0, "language": "de"}),
+        ({"minimumExamples": 2, "outOfDomainRate": 0.05}, {"count": 2}),
+        ({"minimumExamples": 4, "profile": "balanced"}, {"count": 4}),
     ],
 )
 def test_texts_are_answered_alike(
