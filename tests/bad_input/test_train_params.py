@@ -47,6 +47,12 @@ BAD = [
     ("outOfDomainRate", 1e-400),
     ("profile", ["fast"]),
     ("profile", "FAST"),
+    ("unlabelled", 0),
+    ("unlabelled", True),
+    ("unlabelled", 1.5),
+    ("unlabelled", [1]),
+    ("unlabelled", "texts.csv"),
+    ("unlabelled", "presage:upload/x"),
 ]
 
 

@@ -1,0 +1,18 @@
+"""The calibration error that perfect probabilities have on few texts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench.text_names import perfect_error
+
+
+def test_the_error_of_perfect_probabilities_falls_with_more_texts() -> None:
+    """Certain answers have none; otherwise each bin of few texts misses its accuracy by chance."""
+    certain = np.tile([1.0, 0.0], (200, 1))
+    unsure = np.tile([0.7, 0.3], (200, 1))
+    assert perfect_error(certain) == 0
+    # The mean distance of the accuracy of 200 / 15 texts from .7: a half-normal mean.
+    expected = np.sqrt(0.7 * 0.3 * 15 / 200 * 2 / np.pi)
+    assert abs(perfect_error(unsure) - expected) < 0.015
+    assert perfect_error(np.tile(unsure, (20, 1))) < expected / 3
