@@ -7,8 +7,11 @@ values are relative to captions, what is ruled, how many columns there are, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 
+from bench.form_pages.accounts import account_statement, bill, pay_statement, till_slip
+from bench.form_pages.blanks import blank_pages, fill
 from bench.form_pages.boxed import (
     bottom_captions,
     boxes,
@@ -21,6 +24,7 @@ from bench.form_pages.boxed import (
     stacked_languages,
     two_languages,
 )
+from bench.form_pages.identity import issued_licence, issued_passport, resident_card
 from bench.form_pages.official import bank_table, licence, passport, pay_table, tight_grid
 from bench.form_pages.rows import (
     above,
@@ -37,10 +41,11 @@ from bench.form_pages.rows import (
     receipt,
 )
 from bench.form_pages.sheet import Sheet
+from bench.form_pages.slips import information_slip, wage_slip
 
 Draw = Callable[[Sheet], None]
 
-FAMILIES: Mapping[str, Draw] = {
+GENERIC: Mapping[str, Draw] = {
     "colon, one column": lambda sheet: lines(sheet, ":", 1),
     "colon, two columns": lambda sheet: lines(sheet, ":", 2),
     "colon, captions to the right": lambda sheet: lines(sheet, ":", 1, right=True),
@@ -118,6 +123,42 @@ FAMILIES: Mapping[str, Draw] = {
     "bank table": lambda sheet: bank_table(sheet, ruled=False),
     "bank table, ruled": lambda sheet: bank_table(sheet, ruled=True),
 }
+ISSUED: Mapping[str, Draw] = {
+    "wage slip": lambda sheet: wage_slip(sheet, "adjacent", numbered=True),
+    "wage slip, no numbers": lambda sheet: wage_slip(sheet, "adjacent", numbered=False),
+    "wage slip, amounts on top": lambda sheet: wage_slip(sheet, "over", numbered=True),
+    "interest slip": lambda sheet: information_slip(sheet, "1099int", 2, numbered=True),
+    "dividend slip": lambda sheet: information_slip(sheet, "1099div", 2, numbered=True),
+    "fee slip": lambda sheet: information_slip(sheet, "1099nec", 1, numbered=True),
+    "payment slip": lambda sheet: information_slip(sheet, "1099misc", 2, numbered=False),
+    "government slip": lambda sheet: information_slip(sheet, "1099g", 1, numbered=False),
+    "issued licence": lambda sheet: issued_licence(sheet, above=False, codes=True),
+    "issued licence, no codes": lambda sheet: issued_licence(sheet, above=False, codes=False),
+    "issued licence, captions above": lambda sheet: issued_licence(sheet, above=True, codes=True),
+    "issued passport": lambda sheet: issued_passport(sheet, languages=False),
+    "issued passport, three languages": lambda sheet: issued_passport(sheet, languages=True),
+    "resident card": lambda sheet: resident_card(sheet, above=True),
+    "resident card, in lines": lambda sheet: resident_card(sheet, above=False),
+    "pay statement": lambda sheet: pay_statement(sheet, "colon", ruled=False, adjacent=False),
+    "pay statement, cells": lambda sheet: pay_statement(sheet, "cells", ruled=True, adjacent=False),
+    "pay statement, two tables": lambda sheet: pay_statement(sheet, "above", False, adjacent=True),
+    "pay statement, plain": lambda sheet: pay_statement(sheet, "plain", True, adjacent=True),
+    "bill": lambda sheet: bill(sheet, "colon", ruled=True),
+    "bill, plain": lambda sheet: bill(sheet, "plain", ruled=False),
+    "bill, cells": lambda sheet: bill(sheet, "cells", ruled=True),
+    "bill, captions above": lambda sheet: bill(sheet, "above", ruled=False),
+    "till slip": lambda sheet: till_slip(sheet, ""),
+    "till slip, colons": lambda sheet: till_slip(sheet, ":"),
+    "account statement": lambda sheet: account_statement(sheet, "colon", ruled=False),
+    "account statement, cells": lambda sheet: account_statement(sheet, "cells", ruled=True),
+    "account statement, plain": lambda sheet: account_statement(sheet, "plain", ruled=True),
+    **{
+        f"blank {file}, page {number}": partial(fill, file=file, number=number)
+        for file, number in blank_pages()
+    },
+}
+"""Families of documents with the templates that ship, and of real blank forms."""
+FAMILIES: Mapping[str, Draw] = {**GENERIC, **ISSUED}
 
 
 def draw_form(family: str, seed: int) -> Sheet:

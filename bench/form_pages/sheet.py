@@ -44,6 +44,10 @@ class Sheet:
     lines: list[TextLine] = field(default_factory=list)
     rules: list[Rect] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
+    issued: FormTemplate | None = None
+    """Template that ships for such a document; the page has only some of its keys."""
+    doubtful: set[str] = field(default_factory=set)
+    """Entities whose value a person could answer in several ways: not judged."""
 
     def __post_init__(self) -> None:
         """Choose fonts and sizes."""
@@ -72,6 +76,13 @@ class Sheet:
         while size > LEAST_SIZE and x + font(self.value_font, size).getlength(text) > end:
             size -= 1
         return self.write(x, y, text, self.value_font, size)
+
+    def aligned(self, x: float, y: float, text: str, end: float = WIDTH - 20) -> Rect:
+        """Write one line of a value on the baseline of a caption whose corner is at height `y`."""
+        caption = font(self.caption_font, self.caption_size).getmetrics()[0]
+        return self.value(
+            x, y + caption - font(self.value_font, self.value_size).getmetrics()[0], text, end
+        )
 
     def caption_width(self, text: str, scale: float = 1.0) -> float:
         """Return the width of a caption in pixels."""
@@ -127,6 +138,8 @@ class Sheet:
 
     def template(self) -> FormTemplate:
         """Return a template of the entries, or of most of them, with types on some pages."""
+        if self.issued is not None:
+            return self.issued
         is_typed = self.random.random() < TYPED_SHARE
         is_varied = self.random.random() < VARIED_SHARE
         known = [e for e in self.entries if self.random.random() < self.known_share]
@@ -145,7 +158,7 @@ class Sheet:
     def layer(self) -> ReadPage:
         """Return the page as a PDF's text layer gives it."""
         pixels = np.asarray(self.image.convert("RGB"))
-        page = Page(1, WIDTH, HEIGHT, 1.0)
+        page = Page(1, *self.image.size, 1.0)
         return ReadPage(page, 0, pixels, tuple(self.lines), True, tuple(self.rules))
 
     def png(self) -> bytes:

@@ -11,6 +11,7 @@ import pytest
 
 from bench import table_pages
 from bench.fit_forms import generator_digest
+from bench.form_pages import blanks
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "chalicelib" / "assets" / "ocr").glob("*.json"))
@@ -18,6 +19,7 @@ HEADING = "Data that weights in this repository are fitted on"
 # Command that makes each input, and so its digest.
 DIGESTS = {
     "Generated forms": generator_digest,
+    "Blank forms 1040": blanks.digest,
     "Generated tables": table_pages.generator_digest,
 }
 

@@ -209,7 +209,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         text,
         around(segment.box for segment in segments) if segments else None,
         sheet.weigh(
-            _evidence(text, value, sheet)
+            _evidence(text, key, value, sheet)
             if text
             else EmptyEvidence(value.emptiness, _legibility(key, value))
         ),
@@ -219,7 +219,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     )
 
 
-def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
+def _evidence(text: str, key: FoundKey, value: Value, sheet: _FormPage) -> Evidence:
     """Return the facts about a value."""
     return Evidence(
         value.surroundings,
@@ -229,6 +229,8 @@ def _evidence(text: str, value: Value, sheet: _FormPage) -> Evidence:
         is_closed(text),
         sheet.preparation,
         any(map(str.isdecimal, text)),
+        value.certainty,
+        key.score,
     )
 
 

@@ -245,6 +245,8 @@ MOST_MISREAD = 2.0
 
 # Values of several words and lines.
 
+# Factor of words right after a key without a colon, which may be the rest of a heading.
+REST_OF_LINE_FACTOR = 0.93
 # Maximum number of lines of a value, and of pieces that are joined in one line.
 VALUE_LINES, VALUE_PIECES = 20, 50
 # Number of characters of a line that are searched for an address.

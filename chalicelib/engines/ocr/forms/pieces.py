@@ -18,6 +18,8 @@ from chalicelib.engines.ocr.kinds.dates import find_dates
 
 # Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
+# Before a number: its sign or decimal point, or marks in the place of digits that are not shown.
+_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]*|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LEADERS = re.compile(r"\s?(?:[.…·_] ?){4,}")
@@ -272,25 +274,8 @@ def _bare(segment: LineSegment, start: int, end: int) -> LineSegment | None:
         begin += 1
     while end > begin and text[end - 1] in _TRAILING:
         end -= 1
-    begin = _with_sign(text, start, begin)
+    if text[begin : begin + 1].isdecimal() and (lead := _LEAD.search(text, start, begin)):
+        begin = lead.start()
     if begin >= end or not any(letter.isalnum() for letter in text[begin:end]):
         return None
     return segment.part(begin, end)
-
-
-def _with_sign(text: str, start: int, begin: int) -> int:
-    """Return the index at which a value begins: at the sign or decimal point of its number."""
-    is_number = begin < len(text) and text[begin].isdecimal()
-    if (
-        is_number
-        and begin > start
-        and text[begin - 1] in ".-"
-        and text[begin - 2 : begin - 1]
-        in (
-            "",
-            " ",
-            ":",
-        )
-    ):
-        return begin - 1
-    return begin

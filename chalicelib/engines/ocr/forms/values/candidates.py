@@ -209,16 +209,23 @@ class Neighbourhood:
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
                 places += self._around(key, types) if len(self.pieces) else []
-            for relation, piece, near in places:
-                text = self.pieces[piece].segment.text
-                fits = self._fitness(types, piece)
-                score = near * _BASE.get(relation, measures.PLACE_WEIGHT) * fits
-                is_own = self.pieces[piece].owner is not None
-                # In the key's own line, even caption words are its value.
-                if not is_own and looks_like_label(text):
-                    score *= _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
-                found.append(Candidate(number, piece, relation, score))
+            found += [
+                Candidate(number, piece, relation, near * self._score(key, types, relation, piece))
+                for relation, piece, near in places
+            ]
         return self._kept_inside(found)
+
+    def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
+        """Return how well a piece fits a key, without regard to its distance."""
+        piece = self.pieces[number]
+        score = _BASE.get(relation, measures.PLACE_WEIGHT) * self._fitness(types, number)
+        if piece.owner is None:
+            is_label = looks_like_label(piece.segment.text)
+            factor = _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
+            return score * factor if is_label else score
+        # In the key's own line, even caption words are its value.
+        is_sure = key.has_colon or self._has_digit[number]
+        return score if is_sure else measures.REST_OF_LINE_FACTOR * score
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
         """Return a factor that is higher the better a text matches a key's types.
@@ -286,7 +293,11 @@ class Neighbourhood:
             off = np.abs(self._rects[:, 3] - number.max_y) / number.height
             is_stacked = (self._rects[:, 0] < first[2]) & (self._rects[:, 2] > first[0])
             piece = int(np.where(is_stacked & np.isfinite(gaps), off, np.inf).argmin())
-            if self._numbered.is_nearest(number, self.pieces[piece].segment.rect):
+            place = self.pieces[piece].segment.rect
+            # Behind an empty cell stands the value of another column.
+            edges = self._rulings.box(number).max_x, self._rulings.box(place).min_x
+            is_next = edges[1] - edges[0] < number.height
+            if is_next and self._numbered.is_nearest(number, place):
                 yield NUMBERED, piece, 1.0
 
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
@@ -303,7 +314,9 @@ class Neighbourhood:
             if not inside.any():
                 return
             first = self._first_inside(inside, key)
-            is_near = self._rects[first, 1] - key.rect.max_y < measures.BELOW_HEIGHTS * key.height
+            gap = self._rects[first, 1] - key.rect.max_y
+            # A text in a box with no other caption is its value, wherever it stands.
+            is_near = gap < measures.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
             if is_near and fitness(types, self.pieces[first].segment.text) > measures.MISFIT:
                 yield BOXED, first, 1.0
                 return
@@ -323,11 +336,9 @@ class Neighbourhood:
         if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
             return None
         room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
-        if (
-            not max(measures.BOX_ROOM_HEIGHTS * height, 2 * above)
-            <= room
-            <= measures.TALLEST_BOX_HEIGHTS * height
-        ):
+        if room < max(measures.BOX_ROOM_HEIGHTS * height, 2 * above):
+            return None
+        if room > measures.TALLEST_BOX_HEIGHTS * height and not self._is_alone(key, box):
             return None
         texts = np.concatenate((self._rects, self._labels))
         texts = texts[_is_inside(texts, box)]
@@ -336,6 +347,10 @@ class Neighbourhood:
         if isinf(box.min_x):
             box = replace(box, min_x=rect.min_x - height)
         return box if is_first and not has_row else None
+
+    def _is_alone(self, key: FoundKey, box: Rect) -> bool:
+        """Return whether a box is closed, and a key is the only caption in it."""
+        return isfinite(box.area) and _is_inside(self._labels, box).sum() == len(key.segments)
 
     def _above_caption(self, key: FoundKey) -> list[int]:
         """Return the indexes of the lines above a caption that is at the bottom of its box.

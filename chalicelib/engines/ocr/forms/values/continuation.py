@@ -428,5 +428,8 @@ def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)
+    if upper.line.probability == lower.line.probability == 1.0:
+        # Boxes of a text layer have the height of the font.
+        is_alike = abs(height - lower.height) < 1
     starts = abs(lower.rect.min_x - begin) < height
     return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS

@@ -141,9 +141,12 @@ class _Cells:
         inside = _inside(self._middles, cell)
         count = int(inside.sum())
         is_free = bool(self._is_free[inside].all()) and count == _inside(self._texts, cell).sum()
-        if is_free and (count == 1 or axis == 0):
+        height = self._pieces[first].segment.height
+        is_line = bool(np.ptp(self._middles[inside, 1]) < measures.SAME_LINE_SHARE * height)
+        if is_free and (is_line or axis == 0):
             top = np.flatnonzero(inside)
-            yield _Pair(number, box, int(top[self._middles[top, 1].argmin()]), cell)
+            upper = top[self._middles[top, 1] < self._middles[top, 1].min() + height / 2]
+            yield _Pair(number, box, int(upper[self._middles[upper, 0].argmin()]), cell)
 
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""

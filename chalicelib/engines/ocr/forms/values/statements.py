@@ -82,13 +82,17 @@ class StatementColumns:
             Whether the row has numbers in known columns, and the index of the number; None if
             missing.
         """
-        if not self._headers or not set(types) & _NUMERIC:
+        if not self._headers or (types and not set(types) & _NUMERIC):
             return False, None
         kinds = self._row(label)
-        wanted = AMOUNT if "CURRENCY" in types else COUNT
+        wanted = COUNT if "NUMBER" in types else AMOUNT
         if any(word in fold(text) for word in _OF_YEAR):
             wanted = SUM
-        return bool(kinds), kinds.get(wanted)
+        own = kinds.get(wanted)
+        # A number that is near its label, in a column of another kind, is below the table.
+        gaps = [self._pieces[each].segment.rect.min_x - label.max_x for each in kinds.values()]
+        is_row = own is not None or min(gaps, default=0.0) > measures.FAR_GAP_HEIGHTS * label.height
+        return is_row, own
 
     def below_header(self, header: Rect) -> int | None:
         """Return the index of the first number below a column header; None if there is none."""

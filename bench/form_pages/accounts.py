@@ -1,0 +1,248 @@
+"""Layout families of business papers with the templates that ship: pay slips, invoices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench.form_pages.contents import Entry
+from bench.form_pages.issued import Issuer, digits
+from bench.form_pages.sheet import MARGIN, WIDTH, Sheet
+
+ITEMS = (
+    "Repair kit", "Oak shelf 80 cm", "Site visit", "Copper wire 2.5", "Monthly service fee",
+    "Printer paper", "Gloves, size 9", "Paint 2 l", "Design work", "Annual licence",
+)  # fmt: skip
+MOVEMENTS = ("POS PURCHASE", "DEPOSIT", "ACH TRANSFER", "DEBIT 1042", "ATM WITHDRAWAL", "INTEREST")
+TAXES = ("federal_income_tax", "social_security_tax", "medicare_tax", "state_income_tax")
+
+
+def details(sheet: Sheet, entries: Sequence[Entry], x: float, y: float, style: str) -> float:
+    """Write captions with values behind them, below them or in a row of cells; return the end."""
+    widest = max(sheet.caption_width(entry.captions[0] + ":") for entry in entries)
+    if style in ("cells", "above"):
+        step = (WIDTH - MARGIN - x) / len(entries)
+        height = 1.4 * sheet.caption_size
+        for place, entry in enumerate(entries):
+            left = x + place * step
+            sheet.caption(left + 6, y + 2, entry.captions[0], 0.9)
+            sheet.value(left + 6, y + height + 6, entry.value, left + step - 6)
+            if style == "cells":
+                sheet.frame(left, y - 4, left + step, y + height)
+                sheet.frame(left, y + height, left + step, y + height + 1.7 * sheet.value_size)
+        return y + height + 2.2 * sheet.value_size
+    for entry in entries:
+        mark = ":" if style == "colon" else ""
+        end = sheet.caption(x, y, entry.captions[0] + mark).max_x
+        left = end + 12 if style == "colon" and sheet.looseness < 0.3 else x + widest + 20
+        top = y
+        for line in entry.lines:
+            sheet.aligned(left, top, line)
+            top += 1.3 * sheet.value_size
+        y = max(y + 1.6 * sheet.value_size, top)
+    return y
+
+
+def _block(sheet: Sheet, entry: Entry, x: float, y: float) -> float:
+    """Write a caption over the lines of an address; return the end."""
+    sheet.caption(x, y, entry.captions[0] + sheet.random.choice((":", "")))
+    y += 1.6 * sheet.caption_size
+    for line in entry.lines:
+        sheet.value(x, y, line, x + 480)
+        y += 1.3 * sheet.value_size
+    return y
+
+
+def _text_sizes(sheet: Sheet) -> None:
+    sheet.value_size = sheet.random.choice((18, 20, 22, 24))
+    sheet.caption_size = sheet.value_size - sheet.random.choice((0, 0, 2, 4))
+
+
+def pay_statement(sheet: Sheet, style: str, ruled: bool, adjacent: bool) -> None:
+    """Write a pay statement: details over tables of earnings and of deductions."""
+    _text_sizes(sheet)
+    sheet.value_size = sheet.caption_size = min(20, sheet.caption_size)
+    issuer = Issuer(sheet, "paystub", dates=(0, 2))
+    # Employers stand at the head without a caption.
+    sheet.doubtful |= {"pay_rate", "hours", "overtime_hours", "ytd_gross", "ytd_net"}
+    sheet.doubtful |= {"employer", "employer_address", "employee_address"}
+    employer = issuer.firm()
+    sheet.write(MARGIN, 60, employer, sheet.caption_font, 26)
+    sheet.write(MARGIN, 96, f"{issuer.street()}, {issuer.town()}", sheet.value_font, 18)
+    sheet.write(WIDTH - 420, 60, "Earnings Statement", sheet.caption_font, 28)
+    names = ["employee_name", "employee_id", "ssn", "pay_date", "check_number", "department"]
+    period = sheet.random.choice((("pay_period",), ("period_start", "period_end")))
+    entries = issuer.entries([*sheet.random.sample(names, 4), *period])
+    columns = style in ("cells", "above")
+    end = details(sheet, entries[:3], MARGIN, 150, style)
+    if columns:
+        y = details(sheet, entries[3:], MARGIN, end + 6, style) + 30
+    else:
+        y = max(end, details(sheet, entries[3:], WIDTH / 2 + 30, 150, style)) + 30
+    width = (WIDTH - 2 * MARGIN - 20) / 2 if adjacent else WIDTH - 2 * MARGIN
+    earned = ("regular_pay", "overtime_pay", "bonus")[: sheet.random.randint(1, 3)]
+    place = (MARGIN, y, width)
+    bottom = _columns(sheet, issuer, "Earnings", earned, place, ruled, True)
+    held = [*TAXES[: sheet.random.randint(2, 4)], *sheet.random.sample(
+        ("health_insurance", "retirement", "local_tax"), sheet.random.randint(0, 2))]  # fmt: skip
+    place = (MARGIN + width + 20, y, width) if adjacent else (MARGIN, bottom + 20, width)
+    bottom = max(bottom, _columns(sheet, issuer, "Deductions", held, place, ruled, False)) + 30
+    sums = ["gross_pay", "total_deductions", "net_pay"]
+    style = sheet.random.choice(("colon", "plain", "cells"))
+    details(sheet, issuer.entries(sums), MARGIN, bottom, style)
+
+
+def _columns(
+    sheet: Sheet, issuer: Issuer, title: str, rows: Sequence[str],
+    place: tuple[float, float, float], ruled: bool, has_hours: bool,
+) -> float:  # fmt: skip
+    """Write a table of amounts of the period and of the year; return where it ends."""
+    x, y, width = place
+    ends = [x + share * width for share in ((0.5, 0.62, 0.8, 0.99) if has_hours else (0.72, 0.99))]
+    heads = ("Rate", "Hours", "Current", "YTD") if has_hours else ("Current", "YTD")
+    if not has_hours and title == "Deductions" and sheet.random.random() < 0.5:
+        heads = ("This Period", "Year to Date")
+    sheet.caption(x, y, title)
+    for head, end in zip(heads, ends, strict=True):
+        sheet.caption(end - sheet.caption_width(head), y, head)
+    step = 1.5 * sheet.value_size
+    for entity in rows:
+        y += step
+        entry = issuer.entry(entity)
+        current = issuer.amount(4000).lstrip("$")
+        sheet.entries.append(Entry(entity, entry.captions, current, (current,), entry.type))
+        sheet.caption(x, y, entry.captions[0])
+        total = f"{sheet.random.uniform(4000, 60_000):,.2f}"
+        cells = (f"{sheet.random.uniform(12, 90):.4f}", "80.00", current, total)
+        if not has_hours:
+            cells = cells[2:]
+        elif entity == "bonus":
+            cells = ("", "", *cells[2:])
+        for text, end in zip(cells, ends, strict=True):
+            sheet.aligned(end - sheet.value_width(text), y, text)
+        if ruled:
+            sheet.rule(x, y + step - 4, x + width, y + step - 4)
+    return y + step
+
+
+def bill(sheet: Sheet, style: str, ruled: bool) -> None:
+    """Write an invoice: firm, details, addressees, items, sums at the right, payment details."""
+    _text_sizes(sheet)
+    issuer = Issuer(sheet, "invoice")
+    sheet.write(MARGIN, 60, issuer.firm(), sheet.caption_font, 34)
+    for place, text in enumerate((issuer.street(), issuer.town())):
+        sheet.write(MARGIN, 110 + 28 * place, text, sheet.value_font, 19)
+    sheet.write(WIDTH - 380, 60, "INVOICE", "DejaVuSans-Bold.ttf", 42)
+    names = ["invoice_number", "invoice_date", "due_date", "purchase_order", "customer_number",
+             "payment_terms", "sales_person"]  # fmt: skip
+    count = sheet.random.randint(3, 5)
+    chosen = [name for name in names if name in sheet.random.sample(names, count)]
+    in_row = style in ("cells", "above")
+    if not in_row:
+        details(sheet, issuer.entries(chosen), WIDTH - 560, 130, style)
+    y = 330.0
+    blocks = issuer.entries(("bill_to", "ship_to")[: sheet.random.randint(1, 2)])
+    y = max(_block(sheet, each, MARGIN + at * 540, y) for at, each in enumerate(blocks)) + 30
+    if in_row:
+        y = details(sheet, issuer.entries(chosen), MARGIN, y, style)
+    y = _items(sheet, issuer, y + 10, ruled)
+    sums = ["subtotal", "discount", "shipping", "tax", "total", "amount_paid", "amount_due"]
+    some = set(sheet.random.sample(sums[:4] + sums[5:6], 2)) | {"total"}
+    mark = sheet.random.choice((":", ""))
+    for entry in issuer.entries([name for name in sums if name in some]):
+        y += 1.6 * sheet.value_size
+        sheet.caption(WIDTH - 520, y, entry.captions[0] + mark)
+        sheet.aligned(WIDTH - MARGIN - sheet.value_width(entry.value), y, entry.value)
+    y += 80
+    details(sheet, issuer.entries(("phone", "email", "bank_account")), MARGIN, y, "colon")
+
+
+def _items(sheet: Sheet, issuer: Issuer, y: float, ruled: bool) -> float:
+    """Write a table of items; return where it ends."""
+    ends = (MARGIN + 600, MARGIN + 800, WIDTH - MARGIN)
+    sheet.caption(MARGIN, y, "Description")
+    for end, text in zip(ends, ("Qty", "Unit Price", "Amount"), strict=True):
+        sheet.caption(end - sheet.caption_width(text), y, text)
+    for item in sheet.random.sample(ITEMS, sheet.random.randint(2, 6)):
+        y += 1.7 * sheet.value_size
+        sheet.value(MARGIN, y, item)
+        cells = (str(sheet.random.randint(1, 20)), issuer.amount(900), issuer.amount(4000))
+        for end, text in zip(ends, cells, strict=True):
+            sheet.aligned(end - sheet.value_width(text), y, text)
+        if ruled:
+            bottom = y + 1.5 * sheet.value_size
+            sheet.rule(MARGIN, bottom, WIDTH - MARGIN, bottom)
+    return y + 1.5 * sheet.value_size
+
+
+def till_slip(sheet: Sheet, mark: str) -> None:
+    """Write a receipt: a narrow column with items, sums, and how it was paid."""
+    sheet.value_font = sheet.caption_font = sheet.random.choice(
+        ("DejaVuSansMono.ttf", "cmtt10.ttf", "DejaVuSans.ttf")
+    )
+    sheet.caption_size = sheet.value_size = sheet.random.choice((20, 22, 24))
+    issuer = Issuer(sheet, "receipt", dates=(0, 2, 3))
+    left, right, y, step = 280.0, 960.0, 70.0, 1.5 * sheet.value_size
+    for text in (issuer.firm(), issuer.street(), f"(555) 555-0{digits(sheet.random, 3)}"):
+        sheet.caption((left + right - sheet.caption_width(text)) / 2, y, text)
+        y += step
+    heads = ["receipt_number", "cashier", "register", "table", "guests"]
+    top = issuer.entries([*sheet.random.sample(heads, 2), "date", "time"])
+    for at in range(0, 4, 2):
+        y += step
+        for entry, x in zip(top[at : at + 2], (left, (left + right) / 2), strict=True):
+            end = sheet.caption(x, y, entry.captions[0] + mark).max_x
+            sheet.aligned(end + 10, y, entry.value)
+    for item in sheet.random.sample(ITEMS, sheet.random.randint(2, 5)):
+        y += step
+        price = issuer.amount(90)
+        sheet.value(left, y, f"{sheet.random.choice(('', '2 ', '1 x '))}{item}")
+        sheet.value(right - sheet.value_width(price), y, price)
+    y += step / 2
+    ways = sheet.random.choice((["cash", "change"], ["card_amount", "card_number"]))
+    for entry in issuer.entries(["subtotal", "tax", "total", *ways, "authorization_code"]):
+        y += step
+        sheet.caption(left, y, entry.captions[0] + mark)
+        sheet.aligned(right - sheet.value_width(entry.value), y, entry.value)
+    sheet.caption(left + 60, y + 2 * step, "THANK YOU! COME AGAIN")
+
+
+def account_statement(sheet: Sheet, style: str, ruled: bool) -> None:
+    """Write a bank statement: holder, details, a summary, and movements with balances."""
+    _text_sizes(sheet)
+    issuer = Issuer(sheet, "bankStatement", dates=(0, 2, 6))
+    sheet.doubtful |= {"period_start", "period_end", "account_holder"}
+    sheet.write(MARGIN, 60, "First Harbour Bank", sheet.caption_font, 34)
+    holder = (issuer.person(), issuer.street(), issuer.town())
+    for place, text in enumerate(holder):
+        sheet.value(MARGIN, 170 + 30 * place, text)
+    names = ("account_number", "statement_date", "statement_period", "customer_number")
+    entries = issuer.entries(sheet.random.sample(names, 3))
+    if style in ("cells", "above"):
+        y = details(sheet, entries, MARGIN, 300, style) + 20
+    else:
+        y = max(300.0, details(sheet, entries, WIDTH / 2, 170, style)) + 20
+    sheet.write(MARGIN, y, "Account Summary", sheet.caption_font, 24)
+    sums = ["opening_balance", "deposits", "withdrawals", "fees", "interest", "closing_balance"]
+    for entry in issuer.entries(sums):
+        y += 1.7 * sheet.value_size + 6
+        sheet.caption(MARGIN, y, entry.captions[0])
+        sheet.aligned(MARGIN + 640 - sheet.value_width(entry.value), y, entry.value)
+        if ruled:
+            sheet.rule(MARGIN, y + 1.5 * sheet.value_size, MARGIN + 650, y + 1.5 * sheet.value_size)
+    _movements(sheet, issuer, y + 90)
+
+
+def _movements(sheet: Sheet, issuer: Issuer, y: float) -> None:
+    """Write a list of movements with amounts and balances."""
+    ends = (MARGIN + 760, WIDTH - MARGIN)
+    for x, text in ((MARGIN, "Date"), (MARGIN + 160, "Description")):
+        sheet.caption(x, y, text)
+    for end, text in zip(ends, ("Amount", "Balance"), strict=True):
+        sheet.caption(end - sheet.caption_width(text), y, text)
+    for _ in range(sheet.random.randint(4, 9)):
+        y += 1.7 * sheet.value_size
+        sheet.value(MARGIN, y, f"0{sheet.random.randint(1, 9)}/1{sheet.random.randint(0, 9)}")
+        sheet.value(MARGIN + 160, y, sheet.random.choice(MOVEMENTS))
+        for end in ends:
+            text = issuer.amount(3000).lstrip("$")
+            sheet.aligned(end - sheet.value_width(text), y, text)

@@ -1,0 +1,98 @@
+"""Layout families of licences, passports and cards with the templates that ship."""
+
+from __future__ import annotations
+
+from bench.form_pages.contents import Entry
+from bench.form_pages.issued import Issuer
+from bench.form_pages.sheet import MARGIN, WIDTH, Sheet
+
+LICENCE_ROWS = (
+    ("license_number", "expiration_date"), ("last_name",), ("first_name",), ("address",),
+    ("date_of_birth", "issue_date"), ("class", "endorsements", "restrictions"),
+    ("sex", "height", "eyes"), ("weight", "hair"), ("document_discriminator", "audit_number"),
+)  # fmt: skip
+PASSPORT_ROWS = (
+    ("type", "country_code", "passport_number"), ("surname",), ("given_names",),
+    ("nationality",), ("date_of_birth",), ("place_of_birth", "sex"),
+    ("date_of_issue", "authority"), ("date_of_expiration",), ("endorsements",),
+)  # fmt: skip
+
+
+def _row(sheet: Sheet, row: list[Entry], y: float, above: bool, caption: float) -> float:
+    """Draw the fields of one row; return where it ends."""
+    left = MARGIN + 350
+    step = (WIDTH - MARGIN - left) / max(2, len(row))
+    bottom = y
+    for at, entry in enumerate(row):
+        x = left + at * step
+        end = sheet.caption(x, y if above else y + 4, entry.captions[0], caption)
+        start, top = (x, y + 1.25 * end.height) if above else (end.max_x + 8, y)
+        limit = WIDTH - MARGIN if at == len(row) - 1 else x + step - 8
+        for line in entry.lines:
+            sheet.value(start, top, line, limit)
+            top += 1.2 * sheet.value_size
+        bottom = max(bottom, top)
+    return bottom + sheet.random.choice((2, 6, 12))
+
+
+def issued_licence(sheet: Sheet, above: bool, codes: bool) -> None:
+    """Draw a driver's licence: tiny captions before or above values, an image, no rules."""
+    sheet.caption_size = sheet.random.choice((15, 17, 19))
+    sheet.value_size = sheet.random.choice((22, 26, 30))
+    issuer = Issuer(sheet, "dl", dates=(0, 0, 1))
+    issuer.is_upper = True
+    sheet.write(MARGIN + 20, 100, "DRIVER LICENSE", "DejaVuSans-Bold.ttf", 40)
+    sheet.write(MARGIN + 620, 110, "U.S.A.   State of Fairview", sheet.caption_font, 24)
+    sheet.image.paste(160, (MARGIN + 20, 190, MARGIN + 320, 580))
+    sheet.image.paste(190, (WIDTH - MARGIN - 160, 520, WIDTH - MARGIN - 20, 700))
+    y = 180.0
+    for names in LICENCE_ROWS:
+        row = [issuer.entry(name) for name in names if sheet.random.random() < 0.9]
+        row = [_captioned(sheet, entry, codes) for entry in row]
+        sheet.entries += row
+        y = _row(sheet, row, y, above, 1.0)
+    sheet.write(MARGIN + 30, 620, "Amelia Rivers", "STIXGeneralItalic.ttf", 40)
+
+
+def _captioned(sheet: Sheet, entry: Entry, codes: bool) -> Entry:
+    """Return an entry under a caption with a code, or without one."""
+    fit = [text for text in entry.captions if text[0].isdecimal() == codes and len(text) > 1]
+    captions = (sheet.random.choice(fit), *entry.captions) if fit else entry.captions
+    return Entry(entry.entity, captions, entry.value, entry.lines, entry.type)
+
+
+def issued_passport(sheet: Sheet, languages: bool) -> None:
+    """Draw the data page of a passport: small captions over values, and a zone."""
+    sheet.caption_size = sheet.random.choice((14, 15, 17))
+    sheet.value_size = sheet.random.choice((20, 24, 28))
+    issuer = Issuer(sheet, "passport", dates=(4, 5))
+    sheet.image.paste(170, (MARGIN, 220, MARGIN + 310, 640))
+    sheet.write(MARGIN + 350, 120, "PASSPORT", "DejaVuSans-Bold.ttf", 34)
+    y = 190.0
+    for names in PASSPORT_ROWS:
+        row = []
+        # Captions in three languages are long.
+        for entry in issuer.entries(names[:1] if languages else names):
+            fit = [text for text in entry.captions if ("/" in text) == languages]
+            captions = (*fit, *entry.captions)
+            row.append(Entry(entry.entity, captions, entry.value, entry.lines, entry.type))
+        sheet.entries[-len(row) :] = row
+        y = _row(sheet, row, y, True, 1.0)
+    names = [entry.value.upper() for entry in sheet.entries if "name" in entry.entity]
+    for offset, line in enumerate((f"P<USA{'<<'.join(names)}", "8401236<X5USA6208042F2907187")):
+        text = line.replace(" ", "<").ljust(44, "<")[:44]
+        sheet.write(MARGIN, y + 60 + 46 * offset, text, "DejaVuSansMono.ttf", 36)
+
+
+def resident_card(sheet: Sheet, above: bool) -> None:
+    """Draw a card of a permanent resident: captions over values, and an image."""
+    sheet.caption_size = sheet.random.choice((15, 18, 20))
+    sheet.value_size = sheet.random.choice((22, 26, 30))
+    issuer = Issuer(sheet, "permanentResident", dates=(0, 4))
+    sheet.write(MARGIN + 300, 110, "PERMANENT RESIDENT CARD", "DejaVuSans-Bold.ttf", 34)
+    sheet.image.paste(170, (MARGIN, 200, MARGIN + 310, 620))
+    y = 190.0
+    rows = (("surname",), ("given_name",), ("uscis_number", "category"), ("country_of_birth",),
+            ("date_of_birth", "sex"), ("card_expires",), ("resident_since",))  # fmt: skip
+    for names in rows:
+        y = _row(sheet, issuer.entries(names), y, above, 1.0)
