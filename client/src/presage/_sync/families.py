@@ -188,8 +188,7 @@ class Vision(Family[Prediction | Detection]):
             picture: path, URL, bytes or open file.
             options: `num_results`, the maximum number of labels to return; `explain`, whether to
                 return how much each region contributed; `model_version`, the number of a version;
-                `sample_id`, any text, which the response
-                repeats.
+                `sample_id`, any text, which the response repeats.
         """
         fields = {"modelId": model_id, **api_fields(options, PictureOptions)}
         return self._post_each("predict", picture, fields, Prediction)
