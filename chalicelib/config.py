@@ -84,9 +84,9 @@ class Settings:
     max_running_uploads: int = 4
     """Maximum number of uploads per account that workers read at the same time."""
     max_downloads: int = 8
-    """Maximum number of files per account that calls download from URLs at the same time."""
+    """Maximum number of files that are downloaded for one account at the same time."""
     max_documents: int = 12
-    """Maximum number of documents per account that calls read at the same time."""
+    """Maximum number of documents of one account that are read at the same time."""
     max_stored_bytes: int = 10 * 1024**3
     """Maximum number of bytes that an account may store."""
     batch_chains: int = 10

@@ -63,7 +63,7 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
 
 
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:
-    """Yield a model's limits; instead of all limits of another model, name that model."""
+    """Yield a model's limits; if they include all limits of another model, refer to that model."""
     same = {name: set(each) for name, each in limits.items() if set(each) <= set(sentences)}
     yield from (f"The limits of {name} apply." for name in same)
     yield from (each for each in sentences if not any(each in known for known in same.values()))

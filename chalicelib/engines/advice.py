@@ -137,7 +137,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
         )
         message = (
             f"Merge the labels '{names[first]}' and '{names[second]}', or add examples that tell "
-            f"them apart: {int(is_between.sum())} examples of one were answered with the other."
+            f"them apart: {int(is_between.sum())} examples of one were predicted as the other."
         )
         found.append(_entry(MERGE_LABELS, message, float(is_between.mean())))
     return found

@@ -166,12 +166,12 @@ class RejectionQuality:
     withheld_clusters: Interval | None = None
     """Fraction rejected among texts whose cluster was not trained on.
 
-    None if the threshold has no margin.
+    None if the threshold was chosen without this measurement.
     """
     withheld_labels: Interval | None = None
     """Fraction rejected among texts whose label was not trained on.
 
-    None if the threshold has no margin.
+    None if the threshold was chosen without this measurement.
     """
 
 

@@ -61,7 +61,11 @@ def read_patterns(content: str) -> Iterator[tuple[str, str]]:
 
 
 def written_out(pattern: str) -> list[str]:
-    """Expand a pattern into sentences: as many as its longest choice has options."""
+    """Expand a pattern with choices such as `(a|b)` into sentences.
+
+    Each option occurs in at least one sentence. The number of sentences is the number of options of
+    the choice that has most.
+    """
     choices = [choice.split("|") for choice in _CHOICE.findall(pattern)]
     frame = _CHOICE.sub("{}", pattern)
     count = max((len(choice) for choice in choices), default=1)

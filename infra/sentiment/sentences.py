@@ -140,7 +140,7 @@ class Sentences:
 
 
 def split_sentences(folder: Path) -> Sentences:
-    """Read the sentences of a folder and split the rated ones."""
+    """Read the sentences of a folder; split the rated ones into a training set and a test set."""
     # The split is by digest, so that every run holds out the same sentences.
     rated = read_sentences(folder / "ratings.tar.gz")
     held = [sentence for sentence in rated if _is_held(sentence.text)]

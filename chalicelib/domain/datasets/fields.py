@@ -99,7 +99,7 @@ def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
     labels = tuple(checked_label(part, dataset_type, "labels") for part in parts)
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
-        raise InvalidParameter("labels", f"{twice!r} stands there twice; send each label once.")
+        raise InvalidParameter("labels", f"{twice!r} is listed twice; send each label once.")
     if len(labels) > MAX_LABELS:
         raise InvalidParameter(
             "labels", f"there are {len(labels)}, the limit is {MAX_LABELS}; send fewer."

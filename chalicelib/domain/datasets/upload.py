@@ -91,7 +91,7 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
-    """Return the uploaded file that a call has claimed, so that no other call can use it.
+    """Return the uploaded file at a path. The caller has already claimed it from other calls.
 
     Args:
         account_id: owner of the file.

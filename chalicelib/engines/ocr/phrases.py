@@ -36,7 +36,7 @@ class Gap:
     """A gap between two runs of ink in a line."""
 
     width: float
-    """Width in heights of the ink."""
+    """Width of the gap, divided by the height of the ink."""
     is_space: bool
     """Whether the line's text has a space at the gap."""
 

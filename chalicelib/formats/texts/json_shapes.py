@@ -46,7 +46,7 @@ class ObjectShape:
     def pair(self, value: object) -> Pair:
         """Return text and label of an object; raise ObjectFault if it is not an example."""
         if not isinstance(value, Mapping):
-            raise ObjectFault(f"{name_kind(value)} stands where an object is expected.")
+            raise ObjectFault(f"{name_kind(value)} is in the place of an object.")
         return self.read(self, value)
 
 

@@ -294,7 +294,7 @@ def _find_missing(row: TextRow, rules: ScanRules, decision: TextScan) -> Rejecte
         return None
     return RejectedRow(
         row.number,
-        f'the label "{row.label}" stands for a missing value; give each row a label.',
+        f'the label "{row.label}" means a missing value; give each row a label.',
         is_missing=True,
     )
 

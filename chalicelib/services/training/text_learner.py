@@ -276,7 +276,7 @@ class TextLearner:
             model.language, model.request.algorithm, None if asked is None else str(asked)
         )
         if asked is not None:
-            reason = "It was asked for." if wish else "Without a wish: this installation takes it."
+            reason = "The request names it." if wish else "This installation uses it by default."
             return wanted.named(str(asked), reason)
         if _uses_names(model, texts):
             return profile_of_names(self._ladder(wanted, texts))

@@ -144,7 +144,7 @@ class VisionLearner:
         self._settings = settings
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train a model on images, from the last checkpoint of the run on.
+        """Train a model on images; start at the last checkpoint of the run, if there is one.
 
         Raises:
             TrainingFailed: the images cannot be trained on; the message says why and what to do.

@@ -243,12 +243,13 @@ class DatasetStore:
     ) -> list[Dataset]:
         """Return uploads whose message seems to be lost, so that the caller sends it again.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in the row of each returned upload, so that a simultaneous sweep
+        does not return the same upload.
 
         Args:
             lanes: lanes of the uploads.
-            dead_before: for uploads whose worker died: latest time of their last message, in
-                milliseconds since 1970.
+            dead_before: for uploads whose worker died. Those whose last message was sent after this
+                time are not returned; milliseconds since 1970.
             announced_before: the same for uploads that no worker has started. Their message may
                 still be in the queue.
         """
@@ -269,10 +270,12 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller sends its job again.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in the row of each returned dataset, so that a simultaneous sweep
+        does not return the same dataset.
 
         Args:
-            older_than: latest time of the last message, in milliseconds since 1970.
+            older_than: datasets whose last message was sent after this time are not returned;
+                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DatasetRow.nudged_at, older_than, now)

@@ -172,8 +172,8 @@ class CapacityStore:
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
         """Count a change of stored data after it was written.
 
-        If the number of `read_version` has changed, a recount may already include the change. Then
-        nothing is added, and the next check recounts.
+        If the stored version differs from `version`, a recount may already include these bytes.
+        Then nothing is added, and the next check recounts.
 
         Args:
             account_id: the account.

@@ -59,7 +59,7 @@ def test_labels() -> None:
     assert checked_labels(" a ,b,, c", "image") == ("a", "b", "c")
     assert checked_labels(None, "image") == ()
     assert checked_label("POSITIVE ", "text-sentiment") == "positive"
-    with pytest.raises(InvalidParameter, match="'a' stands there twice"):
+    with pytest.raises(InvalidParameter, match="'a' is listed twice"):
         checked_labels("a,b, a", "image")
     with pytest.raises(InvalidParameter, match="there are 1001, the limit is 1000"):
         checked_labels(",".join(map(str, range(1_001))), "image")

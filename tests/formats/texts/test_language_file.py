@@ -117,8 +117,8 @@ def test_read_rows_when_a_row_is_wrong(bad: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ('"text"', "a text stands where an object"),
-        ("[]", "an array stands"),
+        ('"text"', "a text is in the place of an object"),
+        ("[]", "an array is in the place"),
         ('{"label": "x"}', "no member text or document or utterance"),
         ('{"text": "x", "name": "y"}', "no member label or intent or sentiment"),
         ('{"text": null, "label": "x"}', '"text" is null'),

@@ -94,12 +94,12 @@ def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
         engine = world.container.models.card(model.account_id, model.model_id)["engine"]
         return str(engine["profileReason"])
 
-    missing = "Without a wish: bge+minilm is not tried: minilm is not installed"
+    missing = "Chosen automatically: bge+minilm is not tried: minilm is not installed"
     assert reason() == f"{missing}; bge+mpnet is not tried: mpnet is not installed."
     _add(world, "mpnet")
     taken = "bge+mpnet (4.7 x the cost) is taken: too few texts to compare"
     assert reason() == f"{missing}; {taken}."
-    assert reason(TrainRequest(params={"profile": "fast"})) == "It was asked for."
+    assert reason(TrainRequest(params={"profile": "fast"})) == "The request names it."
 
 
 def test_fast_profile_is_forced(world: World) -> None:

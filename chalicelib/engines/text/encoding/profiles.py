@@ -121,7 +121,7 @@ def profile_of_names(ladder: Ladder) -> Profile:
     # For names in other languages, e5 and use together are correct for one in ten more texts than
     # use alone.
     said = ["few examples do not show which encoders are best", *ladder.notes]
-    return replace(best, reason=f"Without a wish: {'; '.join(said)}.")
+    return replace(best, reason=f"Chosen automatically: {'; '.join(said)}.")
 
 
 def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> float:
@@ -185,7 +185,7 @@ def climb(
             is_taken = found.is_worth_it
             said.append(f"{name} is {found.reason}")
         chosen = step if is_taken else chosen
-    return replace(chosen, reason=f"Without a wish: {'; '.join(said)}.")
+    return replace(chosen, reason=f"Chosen automatically: {'; '.join(said)}.")
 
 
 def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list[str]]:

@@ -74,9 +74,9 @@ def expected_precision(texts: TrainingTexts) -> str:
     typical = int(counts[(len(counts) - 1) // 2])
     share = next((share for least, share in _PRECISIONS if typical >= least), None)
     measured = (
-        f"about {share} listed examples were flipped ones at so many"
+        f"about {share} listed examples were flipped for labels of that size"
         if share
-        else "fewer than half of the listed examples were flipped ones at so few"
+        else "fewer than half of the listed examples were flipped for labels of that size"
     )
     return f"A typical label has {typical} examples; in trials with flipped labels, {measured}."
 

@@ -221,7 +221,7 @@ def _of_few_examples(tested: int, untested: str) -> list[str]:
     """Return sentences for the card that explain metrics from few examples."""
     if not tested:
         return ["No label has two examples, so its accuracy is unknown."]
-    said = ["Each was answered by a model trained without it, which had fewer examples."]
+    said = ["A model trained without the example predicted it, from fewer examples."]
     if untested:
         said.append(f"Not tested, because they have fewer than two examples: {untested}.")
     return said
@@ -261,21 +261,21 @@ def _rejecting(rejection: RejectionQuality, rate: float) -> str:
             "Texts unlike the training data are answered with an empty list. The threshold is to "
             f"reject {100 * rate:.3g}% of texts of the domain, and {rejection.held_out.value:.1%} "
             f"of the held-out ones fall below it; of {rejection.background_texts} English texts "
-            f"on other things it rejects {rejection.background.value:.1%}. Both were judged by "
-            "what did not see them. Users may word things otherwise than whoever wrote the "
-            "training texts, and are then rejected more often; what is close to a label, but of "
-            "an intent that it does not know, is often not told apart." + _margin(rejection)
+            f"on other topics it rejects {rejection.background.value:.1%}. Neither was used to "
+            "train the head or the threshold. Texts that users word differently are rejected more "
+            "often. A text close to a label, but with an unknown intent, is "
+            "often not rejected." + _margin(rejection)
         )
     aim = f"The threshold is to reject {100 * rate:.3g}% of texts of the domain"
     if rejection.judged_by < ENOUGH_FOR_QUANTILE:
         aim = (
-            f"There are only {rejection.judged_by} texts to take a threshold from; below "
-            f"{ENOUGH_FOR_QUANTILE} it lies beneath all of them, whatever rate is asked for. It "
-            "is a cautious one"
+            f"There are only {rejection.judged_by} texts to set the threshold from. With fewer "
+            f"than {ENOUGH_FOR_QUANTILE}, it is below all of them, whatever rate is requested; "
+            "it is cautious"
         )
     return (
-        "Texts unlike the training data are answered with an empty list; texts close to one "
-        f"of its labels, but of an intent it does not know, are often not told apart. {aim} and "
-        "was taken from such texts alone; "
+        "Texts unlike the training data are answered with an empty list. Texts close to a "
+        f"label, but with an unknown intent, are often not rejected. {aim} and "
+        "was set from such texts alone; "
         f"{rejection.held_out.value:.1%} of the held-out ones fall below it."
     )

@@ -221,7 +221,7 @@ def _check(own: ImageParameters) -> None:
     if not known or own.present.min() < 0 or own.present.max() >= len(own.labels):
         raise ArtifactError("The artifact's head and labels do not fit together.")
     if not own.looks or not all(0 < one.share <= 1 and one.side > 0 for one in own.looks):
-        raise ArtifactError("The artifact does not say what it sees of a picture.")
+        raise ArtifactError("The artifact does not list the views of an image that it uses.")
     if not (math.isfinite(own.temperature) and own.temperature > 0):
         raise ArtifactError("The artifact's temperature is not a positive number.")
     if not all(np.isfinite(array).all() for array in (own.mean, own.weights, own.biases)):

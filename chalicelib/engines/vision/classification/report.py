@@ -167,18 +167,18 @@ def limits(training: LinearHeadTraining) -> str:
     tests = len(training.held)
     counts = training.targets.counts(np.arange(training.targets.pictures))
     parts = [
-        f"Trained on {training.targets.pictures} pictures; pictures of another kind may be "
-        "misjudged, and one that shows none of the labels is given one of them nevertheless.",
-        f"Metrics come from {tests} pictures that were held out."
+        f"Trained on {training.targets.pictures} images. Images of another kind may be misjudged, "
+        "and an image that shows none of the labels gets one of them all the same.",
+        f"Metrics come from {tests} images that were held out."
         if tests
-        else "No picture was held out, so there are no test metrics.",
+        else "No image was held out, so there are no test metrics.",
     ]
     names = training.data.pictures.labels
     few = [names[training.targets.present[label]] for label in np.flatnonzero(counts < 5)]
     if few:
-        parts.append(f"Labels with fewer than 5 pictures are unreliable: {', '.join(few[:10])}.")
+        parts.append(f"Labels with fewer than 5 images are unreliable: {', '.join(few[:10])}.")
     if not training.is_exact:
-        parts.append("With this many pictures the artifact may differ between processors.")
+        parts.append("With this many images the artifact may differ between processors.")
     return " ".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Stores features of several views in one object (shard).
 
-The rows are uncompressed at the end, so single rows can be read. The beginning of the object lists
-its contents.
+The object begins with a list of its contents. The rows follow without compression, so that single
+rows can be read.
 """
 
 from __future__ import annotations

@@ -229,12 +229,12 @@ def limits(training: LinearHeadTraining) -> str:
     tests = len(training.held)
     return " ".join(
         [
-            f"Trained on {training.targets.pictures} pictures; pictures of another kind may be "
+            f"Trained on {training.targets.pictures} images. Images of another kind may be "
             "misjudged. Probabilities of rare labels are low even where the label is right: "
             "compare them with the thresholds of this card.",
-            f"Metrics come from {tests} pictures that were held out."
+            f"Metrics come from {tests} images that were held out."
             if tests
-            else "No picture was held out, so there are no test metrics.",
+            else "No image was held out, so there are no test metrics.",
         ]
     )
 

@@ -20,7 +20,7 @@ FACTS: dict[str, Any] = {
     "created_at": "2024-03-04T00:00:00.000+0000",
     "artifact_sha256": "0" * 64,
     "profile": "fast",
-    "profile_reason": "It was asked for.",
+    "profile_reason": "The request names it.",
     "encoders": [],
     "labels": 3,
     "examples": 90,
@@ -105,7 +105,7 @@ def test_limits_are_reported(report: TextReport) -> None:
     """A threshold from few texts, torn duplicates, a drawn sample and float32 are all admitted."""
     usual = _card(report)["limits"]
     assert "only 90 texts" in usual
-    assert "whatever rate is asked for" in usual
+    assert "whatever rate is requested" in usual
     assert "same artifact on every processor" in usual
     assert "near-duplicate" not in usual
 
@@ -186,8 +186,8 @@ def test_the_card_says_what_is_rejected_of_the_background() -> None:
 
     share = report.rejection.background.value
     assert card["metrics"]["rejectedBackground"]["value"] == pytest.approx(share, abs=1e-6)
-    assert f"texts on other things it rejects {share:.1%}" in card["limits"]
-    assert "Users may word things otherwise" in card["limits"]
+    assert f"texts on other topics it rejects {share:.1%}" in card["limits"]
+    assert "Texts that users word differently" in card["limits"]
 
 
 def test_the_card_says_what_feedback_did(report: TextReport) -> None:

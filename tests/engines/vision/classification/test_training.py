@@ -91,7 +91,7 @@ def test_the_card_has_training_data_and_quality() -> None:
     assert {"code", "message", "expectedGain"} >= {key for one in card["advice"] for key in one}
     assert [one["precision"] for one in card["thresholds"]] == [0.9, 0.95, 0.99]
     assert card["thresholds"][0]["coverage"] > 0.5
-    assert "Trained on 90 pictures" in card["limits"]
+    assert "Trained on 90 images" in card["limits"]
     assert "fewer than 5" not in card["limits"]
 
 

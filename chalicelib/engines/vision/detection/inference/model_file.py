@@ -48,7 +48,7 @@ class DetectionModel:
     vector: Singles | None
     """Parameters of the dense head, float32, shape (parameters,); None if it is not used."""
     crop_head: CropHead | None
-    """Head that classifies the crops of detected boxes; None without a second look."""
+    """Head that classifies crops of detected boxes again; None if boxes keep their labels."""
     calibration: Calibration
     decay: float | None = None
     """Value of `Rules.decay` with which the model was trained; None in older models."""

@@ -196,40 +196,40 @@ def _limits(context: DetectionContext, facts: DetectionCardFacts) -> str:
     pictures, rules = context.data.pictures, context.rules
     parts = [
         f"Trained on {pictures.examples} boxes in {len(context.trained) + len(context.tested)} "
-        "pictures; pictures of another kind may be misjudged.",
+        "images. Images of another kind may be misjudged.",
         f"Answers have a probability of at least {FLOOR:g} and are at most {rules.most_boxes}.",
     ]
     if not rules.is_tiled:
-        parts.append("Objects smaller than a fiftieth of the picture's side may be missed.")
+        parts.append("Objects smaller than a fiftieth of the image's side may be missed.")
     parts += _measured_limits(context, facts)
     if facts.calibration == Calibration():
         parts.append(
-            "Probabilities are scores of the head; too few answers for unseen pictures were there "
-            "to calibrate them."
+            "Probabilities are uncalibrated scores of the head: too few images were held out to "
+            "calibrate them."
         )
     gain = facts.mirror.gain if facts.mirror else None
     if facts.way.is_mirrored and gain is not None:
         parts.append(
-            "Each picture is answered together with its mirror image, which takes twice the time "
+            "Each image is answered together with its mirror image, which takes twice the time "
             f"and gained {gain.value:.3f} of mean average precision (95 % interval {gain.low:.3f} "
-            f"to {gain.high:.3f}) on pictures that were not learnt from."
+            f"to {gain.high:.3f}) on images that were not trained on."
         )
     if facts.threshold is not None:
         parts.append(
             f"Answers from a probability of {facts.threshold:g} on had the best balance of "
-            "precision and recall on pictures that were not learnt from; less probable ones are "
-            "answered, too."
+            "precision and recall on images that were not trained on. Less probable answers are "
+            "returned, too."
         )
     return " ".join(parts)
 
 
 def _measured_limits(context: DetectionContext, facts: DetectionCardFacts) -> list[str]:
     if not facts.measured:
-        return ["No picture was held out, so no metrics say how it does on new pictures."]
-    parts = [f"Metrics come from {len(context.tested)} pictures that were held out."]
+        return ["No image was held out, so the quality on new images is unknown."]
+    parts = [f"Metrics come from {len(context.tested)} images that were held out."]
     if facts.measured > len(context.tested):
         parts = [
-            f"The mean average precision comes from {facts.measured} pictures, each found by a "
+            f"The mean average precision comes from {facts.measured} images, each answered by a "
             "model that was trained without it; metricsData only from the "
             f"{len(context.tested)} that were held out."
         ]
@@ -240,7 +240,7 @@ def _measured_limits(context: DetectionContext, facts: DetectionCardFacts) -> li
             f"This model is not usable yet: its mean average precision is {found.value:.2f}, and "
             f"below {_LEAST_USABLE:g} most answers are wrong or missing. It has {boxes:.0f} boxes "
             f"a label; label at least {_ENOUGH_BOXES} of each, merge labels that look alike, and "
-            "crop pictures around small objects."
+            "crop images around small objects."
         )
     return parts
 
