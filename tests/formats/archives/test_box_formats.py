@@ -75,6 +75,44 @@ def test_boxes_of_tools_are_read_to_the_pixel(case: UploadCase) -> None:
     assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
 
 
+@pytest.mark.parametrize(
+    ("change", "labels"),
+    [
+        ({"size": [8]}, ["circle", "square"]),
+        ({"tags": "circle"}, ["circle", "square"]),
+        ({"tags": 7}, ["square"]),
+        ({"boundingBox": "none"}, ["square"]),
+        ({"boundingBox": [1, 2, 3, 4]}, ["square"]),
+    ],
+)
+def test_vott_values_of_other_types_are_no_failure(
+    change: dict[str, Any], labels: list[str]
+) -> None:
+    """A value of VoTT's JSON that has another type is left out, or only its box is rejected."""
+    box = {"left": 2, "top": 2, "width": 9, "height": 9}
+    first, second, *_ = BOXES
+    odd = {"tags": ["circle"], "boundingBox": box, **change}
+    whole = {"tags": ["square"], "boundingBox": box}
+    assets = {
+        "1": {"asset": {"name": first, "size": change.get("size")}, "regions": [odd]},
+        "2": {"asset": {"name": second}, "regions": [whole]},
+    }
+    scan = _scan({**PICTURES, "shop.json": json.dumps({"assets": assets}).encode()})
+
+    assert [item.label for item in scan.items] == labels
+
+
+def test_an_empty_object_of_assets_is_not_vott() -> None:
+    """Another JSON file with an empty `assets` does not make CreateML's boxes ambiguous."""
+    box = {"x": 6, "y": 6, "width": 9, "height": 9}
+    made = [{"image": next(iter(BOXES)), "annotations": [{"label": "a", "coordinates": box}]}]
+    files = {"boxes.json": json.dumps(made).encode(), "package.json": b'{"assets": {}}'}
+    scan = _scan({**PICTURES, **files})
+
+    assert scan.kept == 1
+    assert "formatGuessed" not in {warning.code for warning in scan.warnings}
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_boxes_are_read_to_the_pixel(kind: str) -> None:
     """Each box has its picture, label and sides, whether pixels or shares were written."""

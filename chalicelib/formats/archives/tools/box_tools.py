@@ -169,6 +169,11 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return value
 
 
+def _members(value: Any, *names: str) -> list[Any]:
+    """Return members of an object; each is None if the value is no object."""
+    return [value.get(name) if isinstance(value, dict) else None for name in names]
+
+
 def _read_create_ml(text: str) -> Iterator[_ToolBox]:
     for item in _objects(_parse(text)):
         name = item.get("image", item.get("imagefilename"))
@@ -210,22 +215,20 @@ def _read_label_me(text: str) -> Iterator[_ToolBox]:
 def _read_vott(text: str) -> Iterator[_ToolBox]:
     document = _parse(text)
     assets = document.get("assets") if isinstance(document, dict) else None
-    for item in _objects(list(assets.values()) if isinstance(assets, dict) else [document]):
+    items = list(assets.values()) if isinstance(assets, dict) and assets else [document]
+    for item in _objects(items):
         asset, regions = item.get("asset"), item.get("regions")
         if not isinstance(asset, dict) or not isinstance(asset.get("name"), str):
             raise _NotThis("an item has no 'asset' with a 'name'")
-        size = asset.get("size") or {}
+        across, down = _members(asset.get("size"), "width", "height")
         for region in _objects(regions):
             # Outlines have a bounding box too, and a region may have several tags.
-            box = region.get("boundingBox") or {}
-            left, top, width, height = (box.get(k) for k in ("left", "top", "width", "height"))
-            for tag in region.get("tags") or [None]:
-                yield _ToolBox(
-                    asset["name"],
-                    tag,
-                    (left, top, width, height),
-                    (size.get("width") or 0, size.get("height") or 0),
-                )
+            left, top, width, height = _members(
+                region.get("boundingBox"), "left", "top", "width", "height"
+            )
+            tags = region.get("tags") or [None]
+            for tag in tags if isinstance(tags, list) else [tags]:
+                yield _ToolBox(asset["name"], tag, (left, top, width, height), (across, down))
 
 
 def _read_cvat(text: str) -> Iterator[_ToolBox]:

@@ -17,8 +17,8 @@ _ITEM = re.compile(r"\s*[-*+]\s+(.*)")
 _RASA_HEADING = re.compile(r"##\s*(?:(intent)|synonym|regex|lookup)\s*:\s*(.+)")
 _LU_HEADING = re.compile(r"(#)\s*([^#\s].*)")
 _RASA_ENTITY = re.compile(r"\[([^\[\]\n]+)\]\([^()\n]*\)")
-# {@city}, {city=Berlin} and {@city=Berlin}
-_LU_ENTITY = re.compile(r"\{@?[^{}=\n]*=?([^{}\n]*)\}")
+# {@city}, {city=Berlin} and {@city=Berlin}; in linear time, even if many braces are not closed
+_LU_ENTITY = re.compile(r"\{[^{}=\n]*(?:=([^{}\n]*))?\}")
 
 
 def find_outline_export(source: ExportFile) -> ToolExport | None:

@@ -1,0 +1,23 @@
+"""Outlines of headings and list items, whatever their lines contain."""
+
+from __future__ import annotations
+
+import io
+import time
+
+from chalicelib.formats.texts.tools.export import EntityCount, ExportFile
+from chalicelib.formats.texts.tools.outline_tools import find_outline_export
+
+_OPEN_BRACE = "{" + "a" * 200_000
+
+
+def test_a_brace_that_is_not_closed_costs_linear_time() -> None:
+    """A long utterance with an open brace is read as it is, without trying all ways to split it."""
+    content = f"# order\n- where is {{what=it}} {{@day}}\n- again\n- {_OPEN_BRACE}\n".encode()
+    began = time.process_time()
+    found = find_outline_export(ExportFile(io.BytesIO(content), lambda: None))
+
+    assert found is not None
+    rows = list(found.tool.read(found.document, EntityCount()))
+    assert rows == [("where is it ", "order"), ("again", "order"), (_OPEN_BRACE, "order")]
+    assert time.process_time() - began < 20
