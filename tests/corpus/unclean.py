@@ -148,6 +148,24 @@ UNCLEAN = [
     _ok("labels that end in a semicolon, in tabs", rows_of(
         [("Bericht", "Team"), *((text.replace(";", ""), f"{label};") for text, label in PAIRS)],
         "\t").encode(), kind="tsv", warnings=LONE),
+    _ok("labels that end in a semicolon, in a wide table", rows_of([
+        ("Created", "Topic", "Message", "E-mail"), *(
+            (f"2026-05-{n + 1:02d}", f"{label};", text.replace(";", ""), f"a{n}@example.org")
+            for n, (text, label) in _NUMBERED)]).encode(),
+        warnings=LONE),
+    _ok("labels before texts with commas, in semicolons", rows_of(
+        [("Setor", "Detalhe"), *((label, text.replace(";", "").replace(",", "," * (n % 4 == 0)))
+            for n, (text, label) in _NUMBERED)], ";").encode(),
+        warnings=frozenset({"headerGuessed", "delimiterGuessed", "columnsSwapped"})),
+    _ok("as many commas in each text as in no header, in semicolons", rows_of(
+        [("Text", "Agent", "Area"), *((f"where, when, {n} {text[:12]}", "xyz"[n % 3], label)
+            for n, (text, label) in _NUMBERED)], ";").encode(),
+        warnings=frozenset({"columnsGuessed", "delimiterGuessed"})),
+    _ok("a title above two columns of csv", b"Export of May\n" + rows_of(
+        [("Detalhe", "Setor"), *PAIRS]).encode(), warnings=LONE),
+    _ok("a question as a name above a label that occurs once",
+        rows_of([("What happened?", "Category"), *PAIRS, ("an odd case of all", "odd")]).encode(),
+        labels={**LABELS, "odd": 1}, warnings=LONE | {"fewExamples"}),
     _ok("labels that end in a bar", _file([(text, f"{label} |") for text, label in PAIRS])),
     _ok("labels of two parts with a slash",
         _file([(text, f"{label} / now" if n % 2 else label) for n, (text, label) in _NUMBERED]),

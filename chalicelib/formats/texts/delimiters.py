@@ -41,7 +41,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
     surveys = {delimiter: table.survey(delimiter) for delimiter in DELIMITERS}
     if surveys[old].is_documented and len(surveys[old].labels) > surveys[old].rows * _HALF:
         table.split_at(old)  # other delimiters in cells are part of them
-    elif not surveys[old].labels:
+    elif not surveys[old].labels or surveys[old].ends_cells:
         table.split_at(_choose_first(table, old, list(surveys.values())))
     elif wide := _find_wide(surveys[old], list(surveys.values())):
         _split_wide(table, surveys[old], wide)
@@ -80,6 +80,11 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
         if len(found) == 1:
             return found[0].delimiter
         if len(found) > 1:
+            # Equal numbers of commas in all texts are not in the header, which has names only.
+            best, second = sorted(found, key=lambda survey: survey.share)[:-3:-1]
+            if best.share > second.share:
+                _choose(table, best, second)
+                return best.delimiter
             table.split_at(found[0].delimiter)  # for the preview of the refusal
             shown = " or ".join(DELIMITER_NAMES[survey.delimiter] for survey in found)
             raise InvalidUpload(
@@ -134,16 +139,22 @@ def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
         new: survey of another delimiter.
     """
     holding = old.holding(new.delimiter)
-    if holding <= _FEW and not new.is_named:
+    rejects_most = len(old.labels) < old.rows * _HALF
+    if holding <= _FEW and not (new.is_named or rejects_most):
         table.split_at(old.delimiter)
         return
     is_sure = holding >= 1 - _FEW and new.holding(old.delimiter) <= _FEW
-    is_new = is_sure or (new.is_named and not old.is_named)
-    chosen, other = (new, old) if is_new else (old, new)
+    is_new = rejects_most or is_sure or (new.is_named and not old.is_named)
+    _choose(table, *((new, old) if is_new else (old, new)))
+
+
+def _choose(table: TextTable, chosen: Survey, other: Survey) -> None:
+    """Set the delimiter of a survey, with a warning about the other one."""
     name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
+    count = len(other.labels) or round(other.share * other.rows)
     table.split_at(chosen.delimiter)
     table.layout = table.layout.with_warning(
         DELIMITER_GUESSED,
-        f"Rows were split at each {name}; {len(other.labels):,} of the first {other.rows:,} "
+        f"Rows were split at each {name}; {count:,} of the first {other.rows:,} "
         f"can be split at a {other_name} too. Send 'delimiter' to be sure.",
     )

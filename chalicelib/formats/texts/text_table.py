@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import dropwhile, islice
+from itertools import dropwhile, islice, takewhile
 from typing import BinaryIO
 
-from chalicelib.domain.datasets.upload_format import CSV, TSV
+from chalicelib.domain.datasets.upload_format import CSV, DELIMITERS, TSV
 from chalicelib.formats.texts.columns.facts import MAX_ROWS, ColumnFacts, count_columns
 from chalicelib.formats.texts.columns.names import (
     Columns,
@@ -21,6 +21,8 @@ from chalicelib.formats.texts.encoding import open_text
 from chalicelib.formats.texts.layout import TextLayout
 
 SAMPLE_RECORDS = 500
+_NEARLY_ALL = 0.95
+_MOST_AROUND = 0.2
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,21 @@ class Survey:
     is_documented: bool
     """Whether the first row has the documented names."""
 
+    body: float
+    """The same fraction as `share` without titles above the table and notes below it."""
+
     @property
     def is_whole(self) -> bool:
         """Return whether nearly all rows have the same number of cells, at least two."""
-        return self.width > 1 and self.share >= 0.95
+        return self.width > 1 and self.body >= _NEARLY_ALL and not self.ends_cells
+
+    @property
+    def ends_cells(self) -> bool:
+        """Return whether the delimiter ends cells that another one separates, as forms write it."""
+        if self.width != 2:
+            return False
+        ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)
+        return ends >= len(self.labels) * _NEARLY_ALL
 
     def holding(self, delimiter: str) -> float:
         """Return the fraction of `labels` that contain another delimiter before their end."""
@@ -130,6 +143,7 @@ class TextTable:
             sum(len(cells) > 2 for cells in sample) / max(1, len(sample)),
             bool(sample) and find_named_columns(sample[0]).columns is not None,
             bool(sample) and find_documented_columns(sample[0]) is not None,
+            count / max(len(sample) - _count_around(sample), 1),
         )
 
     def facts(self, columns: Columns) -> list[ColumnFacts]:
@@ -144,6 +158,13 @@ class TextTable:
         if first not in self._profiled:
             self._profiled[first] = profile_columns((cells for _, cells in self.rows()), names)
         return self._profiled[first]
+
+
+def _count_around(sample: list[list[str]]) -> int:
+    """Return the number of rows with one cell at the start and at the end."""
+    ends = (takewhile(lambda cells: len(cells) < 2, rows) for rows in (sample, reversed(sample)))
+    count = sum(len(list(found)) for found in ends)
+    return count if count <= len(sample) * _MOST_AROUND else 0
 
 
 def _is_blank(record: Record) -> bool:

@@ -179,7 +179,7 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
         and has_known_word(names)
         and texts.first_is_unlike
         and labels.first_is_unlike
-        and (short == 2 or (short == 1 and labels.all_repeat))
+        and (short == 2 or (short == 1 and (labels.all_repeat or texts.first_is_short)))
     )
 
 

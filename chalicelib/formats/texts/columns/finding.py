@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, takewhile
 
+from chalicelib.domain.datasets.label_names import is_missing_mark
 from chalicelib.domain.datasets.upload_format import (
     COLUMNS_GUESSED,
     COLUMNS_SWAPPED,
@@ -111,7 +112,8 @@ class ColumnFinder:
         """Return the layout with the character that the exporting tool appends to every label."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
-        labels = [self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at]
+        cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
+        labels = [label for label in cells if label and not is_missing_mark(label)]
         ends = Counter(label[-1] for label in labels if len(label) > 1 and label[-1] in _LABEL_ENDS)
         end, count = next(iter(ends.most_common(1)), ("", 0))
         is_end = count and count >= len(labels) * _NEARLY_ALL
@@ -133,9 +135,10 @@ class ColumnFinder:
                 return frozenset({*titles, number})
             else:
                 # A row below titles may name the columns; find_columns decides. In a csv of two
-                # columns, a row above may also be a text without a label.
-                is_clear = len(names) > 2 or self._layout.kind == XLSX or find_other_column(names)
-                return frozenset(titles if is_clear else ())
+                # columns, a row with an empty second cell may also be a text without a label.
+                are_bare = all(len(cells) == 1 for _, cells in rows[:at])
+                is_clear = len(names) > 2 or self._layout.kind == XLSX or are_bare
+                return frozenset(titles if is_clear or find_other_column(names) else ())
         return frozenset()
 
     def _first_rows(self) -> Iterator[tuple[int, list[str]]]:
