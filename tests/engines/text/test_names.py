@@ -58,6 +58,23 @@ def test_names_count_more_when_examples_vary_more(noise, gap, is_more):
     assert (name_weight(names, features, labels) > NAME_EXAMPLES) is is_more
 
 
+def test_names_of_varied_examples_count_more_although_means_are_short():
+    """Means of unlike texts are short, which is not a distance from the direction of the name."""
+    dice = np.random.default_rng(0)
+    labels = np.repeat(np.arange(12), 5)
+    names = unit_rows(dice.normal(size=(12, 16)))
+    features = unit_rows(names[labels] + 0.7 * dice.normal(size=(60, 16)))
+    assert name_weight(names, features, labels) > 2 * NAME_EXAMPLES
+
+
+def test_equal_names_have_a_weight():
+    """Names that say the same are not divided by their missing spread."""
+    dice = np.random.default_rng(0)
+    features = unit_rows(dice.normal(size=(12, 16)))
+    names = np.repeat(features[:1], 3, axis=0)
+    assert 0 < name_weight(names, features, np.repeat(np.arange(3), 4)) < 10
+
+
 def test_refined_weights_move_towards_wrongly_answered_examples():
     """Examples near the name of another label lose less against it than with prototypes."""
     near = np.array([[0.8, 0.6]] * 2)

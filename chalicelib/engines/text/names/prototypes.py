@@ -25,6 +25,7 @@ _PRIOR_FREEDOM = 10.0
 UNLABELLED_EXAMPLES = 2.0
 # Number of steps; more would change less than one prediction in a hundred.
 _STEPS = 5
+_LEAST_LENGTH = 0.05
 _SMALLEST = 1e-9
 
 
@@ -84,15 +85,22 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
     means[has_any] /= counts[has_any, None]
     rests = features - means[labels]
     within = float(np.add.reduce((rests * rests).ravel())) / freedom
-    gaps = means[has_any] - names[has_any]
-    # The mean difference is removed: all texts differ from names, because they are longer.
-    gaps -= np.add.reduce(gaps, axis=0) / used
+    # What all texts share is removed: they differ from names, because they are longer.
+    means, names = _centred(means[has_any]), _centred(names[has_any])
+    # Means of varied texts are shorter than names in the same direction.
+    norm = max(float(np.add.reduce((names * names).ravel())), _SMALLEST)
+    length = max(float(np.add.reduce((means * names).ravel())) / norm, _LEAST_LENGTH)
+    gaps = means - length * names
     total = float(np.add.reduce((gaps * gaps).ravel())) / (used - 1)
     between = max(total - within * float(np.mean(1.0 / counts[has_any])), _SMALLEST)
-    found = min(max(within / between, _LEAST_EXAMPLES), _MOST_EXAMPLES)
+    found = min(max(length * within / between, _LEAST_EXAMPLES), _MOST_EXAMPLES)
     whole = freedom + _PRIOR_FREEDOM
     # Ratios are averaged as logarithms.
     return float(found ** (freedom / whole) * NAME_EXAMPLES ** (_PRIOR_FREEDOM / whole))
+
+
+def _centred(vectors: Doubles) -> Doubles:
+    return np.asarray(vectors - np.add.reduce(vectors, axis=0) / len(vectors))
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
