@@ -67,6 +67,15 @@ def test_names_of_varied_examples_count_more_although_means_are_short():
     assert name_weight(names, features, labels) > 2 * NAME_EXAMPLES
 
 
+def test_single_examples_show_how_varied_texts_are():
+    """With one example each, names count more if the examples are further from their direction."""
+    dice = np.random.default_rng(0)
+    labels = np.arange(40)
+    names = unit_rows(dice.normal(size=(40, 16)))
+    near, far = (unit_rows(names + noise * dice.normal(size=names.shape)) for noise in (0.1, 0.6))
+    assert name_weight(names, far, labels) > 2 * name_weight(names, near, labels)
+
+
 def test_equal_names_have_a_weight():
     """Names that say the same are not divided by their missing spread."""
     dice = np.random.default_rng(0)
