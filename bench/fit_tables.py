@@ -44,7 +44,7 @@ PENALTY, ROUNDS = 3.0, 40
 """Factor of the penalty on squared weights of standardised inputs, and steps of Newton's method."""
 SIGNS = {
     "joinedColumns": -1, "joinedRows": -1, "strayed": -1, "rhythm": -1, "cutByRules": -1,
-    "crowded": -1, "longest": -1, "leftOut": -1, "agreement": 1, "mixed": -1,
+    "longest": -1, "leftOut": -1, "agreement": 1, "mixed": -1,
 }  # fmt: skip
 """Inputs that may only raise a probability (1), or only lower it (-1)."""
 

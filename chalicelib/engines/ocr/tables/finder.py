@@ -1,9 +1,8 @@
 """Finds the tables of a page.
 
 Tables with ruled cells are found by ruled lines that cross. Other tables are searched between
-horizontal lines of the same width, below column headers, and where text is aligned in columns. A
-network may propose further structures for them. The most likely of all proposed structures is
-used.
+horizontal lines of the same width, and where text is aligned in columns. A network may propose
+further structures for them. The most likely of all proposed structures is used.
 """
 
 from __future__ import annotations
@@ -25,11 +24,7 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, w
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
-from chalicelib.engines.ocr.tables.proposals import (
-    header_structures,
-    lattice_structures,
-    region_structures,
-)
+from chalicelib.engines.ocr.tables.proposals import lattice_structures, region_structures
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
 from chalicelib.engines.ocr.tables.rulings import (
     Ruling,
@@ -187,7 +182,6 @@ def _open_structures(
 ) -> Iterator[Structure]:
     """Propose structures for text outside the tables that were found."""
     rules = [rule for rule in rulings.horizontal if not _in_any(rule, found)]
-    yield from header_structures(free, rules, rulings, height)
     for regions in (ruled_regions, aligned_regions):
         for region in regions(free, rules, height):
             yield from region_structures(region, rulings)

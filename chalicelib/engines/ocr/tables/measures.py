@@ -108,35 +108,12 @@ NEAR_ROW_SHARE = 0.7
 PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
 # Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
-# Number of rows of a region that define its columns for rows outside.
-KNOWN_ROWS = 24
 # A gap of this height above a ruled line separates what is above from what is below.
 BAND_EMS = 4.0
 # Maximum gap between lines of a block of prose, and maximum difference of their left edges.
 PROSE_LINE_EMS, PROSE_EDGE_EMS = 1.2, 0.6
 # Minimum fraction of a block's lines that are as long as lines of prose.
 PROSE_SHARE = 0.6
-
-# Headers: a row of column names that identifies the table below it.
-
-# Minimum number of headers. Two words next to each other are often addresses or signatures.
-FEWEST_HEADERS = 3
-# Maximum number of headers in a row; more are a pattern.
-MOST_HEADERS = 60
-# Number of rows that are tried as the header of the same text. Limits the time for patterns.
-HEADER_TRIES = 4
-# A text may reach this far below the next header; also as a fraction of its own width.
-UNDER_NEXT_HEADER_EMS, UNDER_NEXT_HEADER_SHARE = 0.4, 0.3
-# Maximum gap between lines of one header.
-HEADER_LINE_EMS = 0.5
-# Maximum difference of the left edges of words in one column.
-HEADER_ASIDE_EMS = 0.5
-# Maximum gap between the header and the first row.
-BELOW_HEADER_EMS = 2.5
-# Maximum gap between later rows, as a multiple of the usual one.
-BELOW_HEADER_ROW_TIMES = 1.7
-# Maximum gap between lines of one cell, as a fraction of the gap between rows.
-WRAPPED_BELOW_HEADER_SHARE = 0.75
 
 # Header cells.
 
@@ -158,10 +135,6 @@ RULED_FILLED_SHARE = 0.4
 EVIDENCE_SHARE, FEWEST_EVIDENCE = 0.5, 3
 # Maximum gap between rows of text; charts have larger gaps.
 CHART_WHITE_EMS = 6.0
-# Number of rows of text that is too high for one cell.
-CROWDED_ROWS = 4
-# Maximum fraction of cells with too many rows of text.
-CROWDED_SHARE = 0.15
 # Minimum fraction of line breaks in wrapped text where the next word would not have fitted.
 WRAPPED_TEXT_SHARE = 0.6
 # Space that a further word of a line needs in addition to its width.
@@ -212,6 +185,8 @@ NEAR_TO_ROW_SPACE = 0.9
 MOST_ROUNDS = 3
 # Minimum number of sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
+# Maximum gap between lines of one header.
+HEADER_LINE_EMS = 0.5
 # Maximum number of header rows without numbers, also as a fraction of the table's rows.
 MOST_HEADER_ROWS, HEADER_ROWS_SHARE = 3, 0.25
 # Maximum number of slots of a table for the network, which has no tokens for more.

@@ -1,6 +1,6 @@
 """Proposes table structures for a region of text; scoring.py chooses one of them.
 
-Structures come from ruled lines, from column headers, and from the alignment of text.
+Structures come from ruled lines and from the alignment of text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.lattice import Lattice, lattice_grid
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside, row_box
-from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
-from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, HEADER, LATTICE, Structure
+from chalicelib.engines.ocr.tables.rulings import Rulings
+from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
 from chalicelib.engines.ocr.tables.unruled.alignment import (
     aligned_grid,
@@ -25,7 +25,6 @@ from chalicelib.engines.ocr.tables.unruled.alignment import (
     row_separators,
 )
 from chalicelib.engines.ocr.tables.unruled.growing import Region
-from chalicelib.engines.ocr.tables.unruled.headed import find_headed
 
 
 def lattice_structures(
@@ -60,18 +59,8 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
         return
     plain = fill(aligned_grid(region.pieces), region.pieces) if separators else aligned
     split = split_rows(aligned, 1, joins=False)
-    for each in _distinct(aligned, plain, split, join_to_values(split)):
+    for each in _distinct(aligned, plain, split, join_to_values(split), join_near(split)):
         yield Structure(each, ALIGNMENT, rulings)
-
-
-def header_structures(
-    pieces: Sequence[TextLine], rules: Sequence[Ruling], rulings: Rulings, text_height: float
-) -> Iterator[Structure]:
-    """Propose structures for text below rows of column headers."""
-    for filled in find_headed(pieces, rules, text_height):
-        split = split_rows(filled, 1, joins=False)
-        for each in _distinct(filled, split, join_to_values(split)):
-            yield Structure(each, HEADER, rulings)
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
@@ -128,6 +117,24 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
         starts.add(max(range(above + 1, below + 1), key=lambda row: _white(rows, row)))
     numbers = list(accumulate(int(row in starts and row > 0) for row in range(len(rows))))
     return joined(filled, numbers) if numbers and numbers[-1] < len(rows) - 1 else filled
+
+
+def join_near(filled: FilledGrid) -> FilledGrid:
+    """Join rows that are nearer to each other than others, where the white has two widths."""
+    rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
+    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
+        rows[slot.row].extend(lines)
+    whites = [_white(rows, row) for row in range(1, len(rows))]
+    # A few rows may be far from the others, or touch: the header, or a note.
+    outer = len(whites) // 2 // 2
+    usual = sorted(whites)[outer : len(whites) - outer]
+    if len(usual) < 2:
+        return filled
+    _, near, wide = max((above - below, below, above) for below, above in pairwise(usual))
+    if near > measures.WRAPPED_TO_ROW_SPACE * wide:
+        return filled
+    numbers = list(accumulate((int(white > near) for white in whites), initial=0))
+    return joined(filled, numbers)
 
 
 def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:

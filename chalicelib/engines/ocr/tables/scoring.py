@@ -24,16 +24,16 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
-from chalicelib.engines.ocr.tables.sifting import agreement, crammed, crowded_share, strayed
+from chalicelib.engines.ocr.tables.sifting import agreement, crammed, strayed
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "tables.json"
-LATTICE, ALIGNMENT, HEADER, NETWORK = "lattice", "alignment", "header", "network"
+LATTICE, ALIGNMENT, NETWORK = "lattice", "alignment", "network"
 # Names of the inputs, in the order of Structure.inputs.
 INPUTS = (
     "joinedColumns", "joinedRows", "strayed", "wrapped", "rhythm", "tight", "loose", "empty",
     "named",
-    "mixed", "cutByRules", "partlyRuled", "crowded", "longest", "cells", "leftOut", "agreement",
-    "isLattice", "isHeader", "isNetwork",
+    "mixed", "cutByRules", "partlyRuled", "longest", "cells", "leftOut", "agreement",
+    "isLattice", "isNetwork",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ class Structure:
 
     filled: FilledGrid
     source: str
-    """How it was proposed: LATTICE, ALIGNMENT, HEADER or NETWORK."""
+    """How it was proposed: LATTICE, ALIGNMENT or NETWORK."""
     rulings: Rulings
     """Ruled lines of the page."""
     rivals: tuple[FilledGrid, ...] = ()
@@ -80,13 +80,11 @@ class Structure:
             _mixed_share(filled),
             _cut_share(filled, inside),
             _ruled_share(rows),
-            crowded_share(filled),
             math.log1p(max(len(text_of(lines)) for lines in filled.texts) / 40),
             math.log(len(filled.grid.slots)),
             self.left_out,
             fmean([agreement(filled, rival) for rival in self.rivals] or [0.9]),
             float(self.source == LATTICE),
-            float(self.source == HEADER),
             float(self.source == NETWORK) * filled.grid.probability,
         )
 

@@ -15,14 +15,12 @@ from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
-    """Return whether a table of ruled lines has enough cells, and not too much text in any."""
-    grid = filled.grid
+    """Return whether a table of ruled lines has enough cells with text."""
     return (
-        grid.row_count > 1
-        and grid.column_count > 1
+        filled.grid.row_count > 1
+        and len({slot.column for slot in filled.grid.slots}) > 1
         and filled.filled >= 4
         and _filled_share(filled) >= measures.FILLED_SHARE
-        and crowded_share(filled) <= measures.CROWDED_SHARE
     )
 
 
@@ -30,7 +28,10 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Return whether text that is aligned in columns is a table."""
     rows, columns = filled.grid.row_count, filled.grid.column_count
     evidence = _row_evidence(filled)
-    if evidence < max(measures.FEWEST_EVIDENCE, measures.EVIDENCE_SHARE * rows):
+    # One full row of values below the names of many columns is a table, too.
+    is_full = columns > measures.FEWEST_EVIDENCE and filled.filled == rows * columns
+    fewest = rows if is_full and _has_values(filled) else measures.FEWEST_EVIDENCE
+    if evidence < max(fewest, measures.EVIDENCE_SHARE * rows):
         return False
     if _wordy_share(filled) > measures.WORDY_SHARE or not _is_dense(filled):
         return False
@@ -38,13 +39,14 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
         return False
     if _label_share(filled) > measures.LABELS_SHARE or _pair_share(filled) >= measures.PAIRS_SHARE:
         return False
-    if not is_ruled and not _has_values(filled):
+    is_long = columns > 2 and evidence >= 2 * measures.FEWEST_EVIDENCE
+    if not is_ruled and not is_long and not _has_values(filled):
         return False
     return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
 
 
 def _has_values(filled: FilledGrid) -> bool:
-    """Return whether the text has columns of values, as tables do.
+    """Return whether the text has columns of values, as short tables do.
 
     Most columns after the first contain numbers, or the text has a header and one such column.
     This excludes addresses next to each other, and a number or date next to an address.
@@ -149,31 +151,21 @@ def _filled_share(filled: FilledGrid) -> float:
     return filled.filled / len(seen)
 
 
-def crowded_share(filled: FilledGrid) -> float:
-    """Return the fraction of filled slots that contain too many rows of text."""
-    crowded = sum(
-        1
-        for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)
-        if _is_crowded(slot, lines)
-    )
-    return crowded / max(1, filled.filled)
+def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
+    """Return whether rows of text are one text that is wrapped before the x position `right`.
 
-
-def _is_crowded(slot: Slot, lines: Sequence[TextLine]) -> bool:
-    """Return whether a slot contains many rows of text that are not one wrapped text.
-
-    Text is wrapped if the next row's first word would not have fitted into the row.
+    The first word of a next row would not have fitted into the row above. Single words and numbers
+    below each other are not a wrapped text.
     """
-    rows = group_rows(lines)
-    if len(rows) < measures.CROWDED_ROWS:
-        return False
     wrapped = 0
     for row, following in pairwise(rows):
         first = following[0]
+        if is_numeric(first.text) or " " not in text_of(row):
+            continue
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
-        free = slot.box.max_x - row_box(row).max_x
-        wrapped += free < word + measures.WORD_ROOM_HEIGHTS * first.box.height
-    return wrapped < measures.WRAPPED_TEXT_SHARE * (len(rows) - 1)
+        room = right - row_box(row).max_x
+        wrapped += room < word + measures.WORD_ROOM_HEIGHTS * first.box.height
+    return wrapped >= measures.WRAPPED_TEXT_SHARE * (len(rows) - 1)
 
 
 def _wordy_share(filled: FilledGrid) -> float:
@@ -231,16 +223,27 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Return the number of pieces in table rows that contain several whole rows of text."""
-    by_row: dict[int, list[int]] = {}
+    """Return the number of pieces in table rows that contain several whole rows of text.
+
+    Rows of text in which most cells are wrapped are one row of the table.
+    """
+    ends: dict[int, float] = {}
+    by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        if slot.row_span == 1 and lines:
-            by_row.setdefault(slot.row, []).append(len(group_rows(lines)))
-    return sum(
-        (int(median(depths)) - 1) * len(depths)
-        for depths in by_row.values()
-        if len(depths) > 1 and min(depths) > 1
-    )
+        if lines:
+            last = slot.columns.stop - 1
+            ends[last] = max(ends.get(last, 0.0), *(line.box.max_x for line in lines))
+            if slot.row_span == 1:
+                by_row.setdefault(slot.row, []).append((slot, group_rows(lines)))
+    count = 0
+    for places in by_row.values():
+        depths = [len(rows) for _, rows in places]
+        if len(depths) < 2 or min(depths) < 2:
+            continue
+        wrapped = sum(_is_wrapped(rows, ends[slot.columns.stop - 1]) for slot, rows in places)
+        if 2 * wrapped < len(places):
+            count += (int(median(depths)) - 1) * len(depths)
+    return count
 
 
 def strayed(filled: FilledGrid) -> int:

@@ -8,7 +8,12 @@ import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid
-from chalicelib.engines.ocr.tables.proposals import join_head, join_to_values, split_rows
+from chalicelib.engines.ocr.tables.proposals import (
+    join_head,
+    join_near,
+    join_to_values,
+    split_rows,
+)
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 from chalicelib.engines.ocr.tables.scoring import (
     ALIGNMENT,
@@ -94,6 +99,21 @@ def test_a_row_without_values_joins_the_nearer_row() -> None:
     joined = join_to_values(FilledGrid(whole.grid, tuple(lines)))
 
     assert texts(joined) == [["Harbour of Kelby", "12", "48"], ["Tarn", "4", "11"]]
+
+
+@pytest.mark.parametrize("pitch", [20, 40])
+def test_white_of_two_widths_parts_rows(pitch: int) -> None:
+    """A value above its deviation in every column is one row; even rows are not joined."""
+    whole = filled([["Site", "Mean"], *[["Elm", "4.5"], ["oak", "(0.2)"]] * 3])
+    texts_at = [
+        (replace(line, box=Rect(line.box.min_x, y, line.box.max_x, y + 16)),)
+        for (line,), slot in zip(whole.texts, whole.grid.slots, strict=True)
+        for y in ((slot.row + 1) // 2 * 80 + (slot.row % 2 == 0) * pitch,)
+    ]
+
+    joined = join_near(FilledGrid(whole.grid, tuple(texts_at)))
+
+    assert len(texts(joined)) == (4 if pitch == 20 else len(texts(whole)))
 
 
 @pytest.mark.parametrize("white", [0.1, 2.0])

@@ -11,6 +11,7 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.sifting import (
     agreement,
     conflicts,
+    crammed,
     is_absurd,
     is_ruled_table,
     is_table,
@@ -80,10 +81,8 @@ def test_too_little_is_none() -> None:
     assert not is_table(filled(NUMBERS, pitch=120), is_ruled=True)
 
 
-def test_crowded_cells_are_no_ruled_table() -> None:
-    """Columns ruled without rows hold many rows in one place."""
-    column = "1|2|3|4|5|6"
-    assert not is_ruled_table(filled([["Item", "Units"], [column, column]], pitch=90))
+def test_a_few_texts_between_rules_are_no_table() -> None:
+    """Rules with hardly any text between them are a form or a drawing."""
     assert not is_ruled_table(filled([["Item", ""], ["", ""], ["", "x"]]))
 
 
@@ -95,6 +94,28 @@ def test_contradictions_are_counted() -> None:
     texts = list(right.texts)
     texts[4], texts[5] = texts[5], texts[4]
     assert conflicts(FilledGrid(right.grid, tuple(texts))) > 0.1
+
+
+def test_wrapped_texts_are_one_row() -> None:
+    """Cells whose lines break for want of room do not hold several rows; short lines do."""
+    head = ["Name of the owner", "Place"]
+    wrapped = [head, ["Boats of the|harbour office", "Pier and the|northern quay"]]
+    assert crammed(filled(wrapped)) == 0
+    assert crammed(filled([head, ["oak|pine", "yes|no"]])) == 2
+
+
+def test_long_lists_of_words_are_tables() -> None:
+    """Many rows in three columns need no numbers; three rows of addresses do."""
+    rows = [["Kelby", "B826", "open"], ["Tarn", "K42", "closed"]] * 3
+    assert is_table(filled(rows), is_ruled=False)
+    assert not is_table(filled(rows[:4]), is_ruled=False)
+
+
+def test_one_row_below_names_is_a_table() -> None:
+    """The only item of an invoice is a table with its header; two columns are too few."""
+    rows = [["Item", "Hours", "Rate", "Amount"], ["Repair", "12", "40.00", "480.00"]]
+    assert is_table(filled(rows), is_ruled=False)
+    assert not is_table(filled([row[:2] for row in rows]), is_ruled=False)
 
 
 def test_absurd_structures() -> None:

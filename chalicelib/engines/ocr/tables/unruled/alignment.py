@@ -32,7 +32,9 @@ def aligned_grid(
     """Return the slots of a table from the alignment of its text."""
     rows = group_rows(pieces)
     columns = _columns(rows)
-    owners = [[_covered_columns(piece, columns) for piece in row] for row in rows]
+    owners = [
+        _apart(row, [_covered_columns(piece, columns) for piece in row], columns) for row in rows
+    ]
     return placed_grid(rows, owners, row_numbers(rows, owners, separators), columns)
 
 
@@ -97,6 +99,23 @@ def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int
     middle = box.center[0]
     nearest = min(range(len(columns)), key=lambda n: abs(sum(columns[n]) / 2 - middle))
     return nearest, nearest
+
+
+def _apart(
+    row: Sequence[TextLine], owners: Sequence[tuple[int, int]], columns: Sequence[Span]
+) -> list[tuple[int, int]]:
+    """Return the columns of a row's pieces, none of which covers the only column of the next."""
+    apart = list(owners)
+    for at, (left, right) in enumerate(pairwise(row)):
+        (first, last), (start, end) = apart[at], apart[at + 1]
+        if last != start or left.box.max_x > right.box.min_x:
+            continue
+        # The boundary of columns is in the white between the pieces, or in the wider piece.
+        if first < last and columns[last][0] + left.box.height > left.box.max_x:
+            apart[at] = first, last - 1
+        elif start < end and columns[start][1] - right.box.height < right.box.min_x:
+            apart[at + 1] = start + 1, end
+    return apart
 
 
 def row_numbers(

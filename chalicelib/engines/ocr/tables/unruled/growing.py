@@ -11,7 +11,7 @@ from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
 from chalicelib.engines.ocr.tables import measures
-from chalicelib.engines.ocr.tables.heading import is_wordy
+from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy
 from chalicelib.engines.ocr.tables.rows import (
     Span,
     covered,
@@ -49,15 +49,6 @@ class Growing:
     """Gutters: horizontal intervals that all rows leave free."""
     whites: list[float] = field(default_factory=list)
     """Heights of the gaps between the rows, in pixels."""
-
-    def force(self, row: list[TextLine]) -> None:
-        """Add a row that certainly belongs to the region; rows of a single piece are ignored."""
-        if len(row) < 2:
-            return
-        if self.rows:
-            self.whites.append(max(0.0, _white(self.rows[-1], row)))
-        self.gutters = self._rest(row) if self.gutters else gaps(covered(row))
-        self.rows.append(row)
 
     def takes(self, row: list[TextLine]) -> bool:
         """Add the next row if it fits; return False if the region ends before it."""
@@ -165,21 +156,26 @@ def _white(first: Sequence[TextLine], second: Sequence[TextLine]) -> float:
 def _side_by_side(
     rows: Sequence[Sequence[TextLine]], text_height: float
 ) -> Iterator[list[TextLine]]:
-    """Split rows into two tables at a gutter that is much wider than all others."""
+    """Split rows into two tables at a gutter that is much wider than all others.
+
+    A second table begins with names of its rows; numbers right of a wide gutter belong to the
+    names on the left.
+    """
     pieces = [piece for row in rows for piece in row]
     columns = joined(
         (piece.box.min_x, piece.box.max_x) for row in rows if len(row) > 1 for piece in row
     )
-    first = widest_gutter(columns, text_height)
-    if first is None:
+    first = _widest_gutter(columns, text_height)
+    start, end = (0.0, 0.0) if first is None else columns[first]
+    names = [piece.text for piece in pieces if start <= piece.box.center[0] <= end]
+    if 2 * sum(map(is_numeric, names)) >= len(names):
         yield pieces
         return
-    start = columns[first - 1][1]
-    yield [piece for piece in pieces if piece.box.center[0] <= start]
-    yield [piece for piece in pieces if piece.box.center[0] > start]
+    yield [piece for piece in pieces if piece.box.center[0] < start]
+    yield [piece for piece in pieces if piece.box.center[0] >= start]
 
 
-def widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
+def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
     """Return the number of the column after a gutter that is much wider than all others.
 
     None without such a gutter; at least two columns are on each side.

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chalicelib.domain.documents.page import Rect, TextLine, around
+from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.heading import is_wordy
-from chalicelib.engines.ocr.tables.rows import group_rows, row_box
+from chalicelib.engines.ocr.tables.rows import group_rows
 from chalicelib.engines.ocr.tables.rulings import Ruling
-from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region, is_parted
+from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region
 
 
 def ruled_regions(
@@ -36,8 +36,7 @@ def ruled_regions(
             )
             inside = _trimmed(piece for piece in pieces if _is_inside(piece.box, box))
             if len(inside) > 1:
-                region = Region(inside, box, is_ruled=True)
-                yield _extended(region, pieces, text_height, is_closed=len(part) > 2)
+                yield Region(inside, box, is_ruled=True)
 
 
 def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
@@ -47,65 +46,6 @@ def _trimmed(pieces: Iterable[TextLine]) -> tuple[TextLine, ...]:
         while rows and len(rows[end]) == 1 and is_wordy(rows[end][0].text):
             rows.pop(end)
     return tuple(piece for row in rows for piece in row)
-
-
-def _extended(
-    region: Region, pieces: Sequence[TextLine], text_height: float, *, is_closed: bool
-) -> Region:
-    """Add rows directly above and below a region that fit its columns.
-
-    Args:
-        region: the text between the lines.
-        pieces: text that may be added.
-        text_height: the usual height of a line, in pixels.
-        is_closed: whether ruled lines mark the end of the region. If so, only rows with several
-            columns are added.
-    """
-    own = {id(piece) for piece in region.pieces}
-    slack = 2 * text_height
-    rows = group_rows(
-        piece
-        for piece in pieces
-        if id(piece) not in own
-        and piece.box.min_x >= region.box.min_x - slack
-        and piece.box.max_x <= region.box.max_x + slack
-    )
-    inner = group_rows(region.pieces)
-    top, bottom = region.box.min_y, region.box.max_y
-    above = [row for row in reversed(rows) if row_box(row).center[1] < top]
-    below = [row for row in rows if row_box(row).center[1] > bottom]
-    added = [
-        *_fitting(inner[: measures.KNOWN_ROWS][::-1], above, text_height, is_closed=is_closed),
-        *_fitting(inner[-measures.KNOWN_ROWS :], below, text_height, is_closed=is_closed),
-    ]
-    if not added:
-        return region
-    kept = (*region.pieces, *added)
-    return Region(kept, around([region.box, *(piece.box for piece in added)]), region.is_ruled)
-
-
-def _fitting(
-    inner: Iterable[list[TextLine]],
-    outside: Iterable[list[TextLine]],
-    text_height: float,
-    *,
-    is_closed: bool,
-) -> list[TextLine]:
-    """Return the text of outer rows, nearest first, that fit the columns of the inner rows."""
-    growing = Growing(text_height)
-    for row in inner:
-        growing.force(row)
-    known = len(growing.rows)
-    for row in outside:
-        if is_closed and not is_parted(row, growing.gutters):
-            growing.pending.append(row)
-            if len(growing.rows) == known or len(growing.pending) > measures.MOST_PENDING_ROWS:
-                growing.pending.clear()
-                break
-        elif not growing.gutters or not growing.takes(row):
-            break
-    growing.keep_wrapped()
-    return [piece for row in growing.rows[known:] for piece in row]
 
 
 def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Ruling]]:

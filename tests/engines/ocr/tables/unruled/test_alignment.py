@@ -38,6 +38,15 @@ def test_a_head_above_two_columns_spans_them() -> None:
     assert found[:2] == [(0, 0, 1, "x"), (0, 1, 2, "head")]
 
 
+def test_neighbours_in_a_header_do_not_share_a_column() -> None:
+    """A name that reaches a little under the next name keeps to its own column."""
+    pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(1, 12) for c in (0, 2)]
+    pieces += [piece(f"{r}1", 130, 30 * r, 30) for r in range(1, 12)]
+    pieces += [piece("name", 0, 0, 102), piece("units", 106, 0, 54), piece("sum", 200, 0)]
+    found = cells_of(aligned_grid(pieces), pieces)
+    assert found[:3] == [(0, 0, 1, "name"), (0, 1, 1, "units"), (0, 2, 1, "sum")]
+
+
 def test_lines_nearer_than_rows_go_on() -> None:
     """A second line in some columns belongs to the row above."""
     pieces = [piece(f"{r}{c}", 100 * c, 50 * r) for r in range(4) for c in range(2)]

@@ -39,13 +39,6 @@ def test_rules_of_one_width_hold_a_region() -> None:
     assert words(region) == {f"{r}{c}" for r in range(6) for c in range(3)}
 
 
-def test_rows_next_to_the_rules_that_fit_are_added() -> None:
-    """A last row below the last shaded one, and a head above the first rule."""
-    rules = [rule(22), rule(52), rule(82), rule(112)]
-    (region,) = ruled_regions(rows(0, 5), rules, 20)
-    assert words(region) == {f"{r}{c}" for r in range(5) for c in range(3)}
-
-
 def test_prose_between_rules_parts_regions() -> None:
     """Two tables of one width with a paragraph between them are two."""
     prose = [
