@@ -52,11 +52,12 @@ _HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
 # Turkish letters are those bytes that are Icelandic ones in Latin-1. Icelandic also has the others.
 _TURKISH, _ICELANDIC = "ışğİ".encode("cp1254"), "áæíóú".encode("cp1252")
-# Bytes between small letters: accents of Western Europe; those of Mac files, which are signs or
-# rare letters in Windows-1252; and letters of Polish, which are digits and signs there.
+# Bytes between small letters: accents of Western Europe; those of Mac files, which are capitals
+# or signs in Windows-1252, without its apostrophes and its small š and ž; and letters of Polish,
+# which are digits there, without the one that is its inverted question mark.
 _WESTERN = re.compile(rb"(?<=[a-z])[\xc0-\xd4\xd6-\xff](?=[a-z])")
-_MAC = re.compile(rb"(?<=[a-z])[\x87-\x91\x94\x98-\x9b\x9d-\x9f](?=[a-z])")
-_POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9\xbf](?=[a-z])")
+_MAC = re.compile(rb"(?<=[a-z])[\x87-\x90\x98\x99\x9b\x9d\x9f](?=[a-z])")
+_POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9](?=[a-z])")
 _ISO_POLISH, _WINDOWS_POLISH = "ąś".encode("iso8859_2"), "ąś".encode("cp1250")
 _LEAST_LETTERS = 3
 _RUN = re.compile(rb"[\x80-\xff]{3,}")
@@ -254,7 +255,9 @@ def _guess(file: BinaryIO, language: str) -> str:
         best = from_bytes(judged, cp_isolation=list(_DENSE)).best()
         if best is not None and _decodes_as(file, best.encoding, "strict"):
             return str(best.encoding)
-    if regional := _find_regional(sample):
+    regional = _find_regional(sample)
+    # Windows-1250 has no characters for five bytes.
+    if regional and _decodes_as(file, regional, "strict"):
         return regional
     is_turkish = _count(sample, _TURKISH) > _count(sample, _ICELANDIC)
     if is_turkish and _decodes_as(file, "cp1254", "strict"):

@@ -64,6 +64,31 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
     assert "Send" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("row", "encoding"),
+    [
+        ("ask Du\u0161an, or Jan\u0161a and Lu\u017eic", "cp1252"),
+        ("they don\u2018t know", "cp1252"),
+        ("hola\u00bfcuando llega", "latin-1"),
+        ("\u00fcber schl\u00f6sser f\u00e4hrt", "mac-roman"),
+        ("by\u0142by m\u0105dry", "cp1250"),
+    ],
+)
+def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding: str) -> None:
+    """A few Slavic names or signs do not make a file one of a Mac or of Poland."""
+    content = f"{row},a\n{row},b\n{row},c\n{row},d\n".encode(encoding)
+    found = find_encoding(io.BytesIO(content))
+
+    assert content.decode(found) == content.decode(encoding)
+
+
+def test_a_guess_has_a_character_for_each_byte() -> None:
+    """Polish rows and a byte that Windows-1250 lacks are read as Latin-1, not with an error."""
+    file = io.BytesIO("by\u0142by m\u0142ody,a\n".encode("cp1250") * 5 + b"x\x81y,b\n")
+
+    assert find_encoding(file) == "latin-1"
+
+
 def test_name_foreign_type_when_it_is_text() -> None:
     """Text with a stray control character is not binary data."""
     assert name_foreign_type(b"a\x00b,label") == ""
