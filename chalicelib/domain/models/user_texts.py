@@ -54,7 +54,7 @@ def check_user_texts(
         can_reject: whether the model was trained to reject texts.
 
     Raises:
-        BadRequest: there are too few or too many texts, or the model does not have a label.
+        BadRequest: there are too few or too many texts, or one has a label that the model lacks.
     """
     _check_labels(found, labels)
     _check_amount(found)

@@ -223,7 +223,7 @@ class PdfDocument:
             max_pages: Maximum number of pages.
             page_seconds: Maximum processor time to open the document, and to read each page, in
                 seconds.
-            seconds_left: Returns how many seconds are left to open the document.
+            seconds_left: Maximum time to open the document, in seconds.
 
         Raises:
             BadRequest: the document cannot be read, is encrypted, or has no or too many pages.

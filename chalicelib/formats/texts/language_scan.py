@@ -200,8 +200,8 @@ def _survey_labels(
     """Read all labels of a file.
 
     Returns:
-        The labels, to find those that become equal when they are cut; and the number of rows of
-            each label that may stand for a missing value.
+        A collection of all labels, which finds labels that become equal when they are cut. And for
+            each label that may mean a missing value, its number of rows.
     """
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):

@@ -134,7 +134,7 @@ def _answer(answered: AnsweredLine) -> Any:
 
 
 def _read(answered: AnsweredLine) -> OcrRecord:
-    """Return the record of a document that a line has read."""
+    """Return the record of the document that was read for a line of the batch."""
     line, document = answered.line, answered.document
     if document is None:
         raise TypeError("The line has no document.")

@@ -78,7 +78,9 @@ class FairDispatcher(ThreadedTaskDispatcher):
         super().add_task(channel)
 
     def end_turn(self, turns: Turns, seconds: float) -> None:
-        """Start a caller's next call of a kind, after a pause if others are active.
+        """End a call, and start the next waiting call of the same caller and kind.
+
+        The next call starts after a pause if other callers are active.
 
         Args:
             turns: caller and kind of the call that has ended.

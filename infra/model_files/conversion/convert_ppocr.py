@@ -54,7 +54,7 @@ class Cut:
     """The classes that stay, and the matrices that sum them to output columns."""
 
     classes: Ints
-    """Indexes of the classes that stay, in the published layer: groups 1, 2 and 3, in this order.
+    """Indexes that the remaining classes have in the published layer: group 1, then 2, then 3.
     """
     folding: Singles
     """Sums classes of groups 1 and 2 to the alphabet: 0 or 1, shape (classes, characters)."""

@@ -1,6 +1,6 @@
 """Parses the data of a machine-readable zone: name, number, dates.
 
-Source: ICAO Doc 9303, part 3 (4, data elements), parts 4 to 6.
+Source: ICAO Doc 9303: part 3, section 4 (data elements), and parts 4 to 6.
 """
 
 from __future__ import annotations

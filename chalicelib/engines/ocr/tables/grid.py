@@ -94,7 +94,8 @@ def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
 def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
     """Remove rows and columns without text; slots that span them become smaller.
 
-    Text that spans several rows or columns counts only if none of them has other text.
+    If a slot with text spans several rows, and no other slot has text in one of them, the first of
+    these rows stays. The same applies to columns.
     """
     rows = _used(filled, is_row=True)
     columns = _used(filled, is_row=False)

@@ -27,7 +27,7 @@ class PaddedGrid:
     """The positions of the cells of a square map in its buffer."""
 
     cells: int
-    """Number of rows and columns of the map."""
+    """Number of rows of the square map, equal to its number of columns."""
 
     @property
     def positions(self) -> int:
