@@ -100,6 +100,7 @@ _LU = "> LUIS application\n@ ml city\n" + "".join(
     f"\n# {label}\n" + "".join(f"- {text} {{time=now}} {{@day}}\n" for text in texts)
     for label, texts in _BY_LABEL.items()
 )
+_DASHED = "".join(f"- {text.replace(',', '')},{label}\n" for text, label in PAIRS).encode()
 _SNIPS_YAML = "".join(
     f"---\ntype: intent\nname: {label}\nutterances:\n"
     + "".join(f'- "{text} [at:time](noon)"\n' for text in texts)
@@ -205,6 +206,12 @@ EXPORTS = [
     _ok("LUIS, LU", _LU.encode(), "luis", warnings=_IGNORED),
     _ok("csv with rows that begin like an outline", b"# 7,refund\n- a late parcel,shipping\n",
         "csv", labels={"shipping": 1, "refund": 1}, warnings=frozenset({"fewExamples"})),
+    _ok("csv of list items below a comment", b"# exported\n# in May\n" + _DASHED, "csv",
+        rejected=2),
+    _ok("csv of list items below a header", b"# text,label\n" + _DASHED, "csv",
+        warnings=frozenset({"headerGuessed"})),
+    _ok("Rasa, YAML with empty items", _YAML.replace(
+        "examples: |\n", "examples: |\n    - -\n    - --\n").encode(), "rasa"),
     _ok("Snips, JSON", _json(_SNIPS, 1), "snips", warnings=_IGNORED),
     _ok("Snips, YAML", _SNIPS_YAML.encode(), "snips", warnings=_IGNORED),
     _ok("LUIS", _json(_LUIS), "luis", warnings=_IGNORED),

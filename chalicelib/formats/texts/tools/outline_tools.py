@@ -16,6 +16,7 @@ _LINE = re.compile(r"\s*(?:[#\-*+>@$!]|<!--).*|\s*")
 _ITEM = re.compile(r"\s*[-*+]\s+(.*)")
 _RASA_HEADING = re.compile(r"##\s*(?:(intent)|synonym|regex|lookup)\s*:\s*(.+)")
 _LU_HEADING = re.compile(r"(#)\s*([^#\s].*)")
+_CELLS = re.compile(r"[,;\t|]")
 _RASA_ENTITY = re.compile(r"\[([^\[\]\n]+)\]\([^()\n]*\)")
 # {@city}, {city=Berlin} and {@city=Berlin}; in linear time, even if many braces are not closed
 _LU_ENTITY = re.compile(r"\{[^{}=\n]*(?:=([^{}\n]*))?\}")
@@ -34,8 +35,17 @@ def find_outline_export(source: ExportFile) -> ToolExport | None:
         if sum(items) >= _LEAST_ITEMS * sum(headings) > 0 and items.index(True) > headings.index(
             True
         ):
-            return ToolExport(tool, source.text)
+            is_table = heading is _LU_HEADING and _may_be_table(source.text.splitlines())
+            return None if is_table else ToolExport(tool, source.text)
     return None
+
+
+def _may_be_table(lines: list[str]) -> bool:
+    """Return whether lines may be rows below a comment or header with a number sign."""
+    headings = [at for at, line in enumerate(lines) if _LU_HEADING.match(line)]
+    has_cells = any(_CELLS.search(lines[at]) for at in headings)
+    # Below the items of an intent, another intent begins.
+    return has_cells or not any(map(_ITEM.match, lines[: headings[-1]]))
 
 
 def _read(

@@ -143,7 +143,7 @@ def _read_rasa(documents: list[Any], entities: EntityCount) -> Iterator[Pair]:
 def _rasa_texts(examples: Any) -> Iterator[str]:
     if isinstance(examples, str):
         for line in map(str.strip, examples.splitlines()):
-            if text := line.removeprefix("-").lstrip():
+            if (text := line.removeprefix("-").lstrip()).strip("- "):
                 yield text
     elif examples:
         for item in examples:
