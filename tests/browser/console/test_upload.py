@@ -252,33 +252,14 @@ def test_tiny_boxes_are_left_out(console, newcomer):
     console.errors.clear()  # the browser reports that the archive has no folders of labels
 
 
-def test_images_with_cut_boxes_are_left_out(console, newcomer):
-    """The listed images leave the archive, which is read again before the dataset is created."""
-    boxes = {
-        name: [circle, a_box("square", 44, 8, 74, 38) if place < 2 else square]
-        for place, (name, [circle, square]) in enumerate(BOXES.items())
-    }
-    caller, page = newcomer(), console.page
-    console.enter(caller, "upload")
-    listed = json.dumps(coco(boxes)).encode()
-    drop(console, "boxes.zip", make_zip({**pictures(), "instances.json": listed}))
-    page.get_by_label("Dataset type").select_option("image-detection")
-    page.get_by_role("button", name="Leave out the 2 listed images").click()
-    expect(page.get_by_role("button", name="listed images")).to_have_count(0)
-    create(console, caller)
-    assert labels_of(caller, "vision") == {"circle": 4, "square": 4}
-    console.errors.clear()  # the browser reports that the archive has no folders of labels
-
-
-def test_images_with_unusual_paths_are_left_out(console, newcomer):
-    """Paths longer than the service shows, and with steps that mean nothing, are found."""
-    folder = f"./{'very ' * 20}long//"
+def leave_out_cut_boxes(console, caller, folder: str) -> None:
+    """Drop a COCO archive whose first two images have cut boxes, and leave these images out."""
     boxes = {
         f"{folder}{name}": [circle, a_box("square", 44, 8, 74, 38) if place < 2 else square]
         for place, (name, [circle, square]) in enumerate(BOXES.items())
     }
     files = {f"{folder}{name}": content for name, content in pictures().items()}
-    caller, page = newcomer(), console.page
+    page = console.page
     console.enter(caller, "upload")
     listed = json.dumps(coco(boxes)).encode()
     drop(console, "boxes.zip", make_zip({**files, "instances.json": listed}))
@@ -288,6 +269,16 @@ def test_images_with_unusual_paths_are_left_out(console, newcomer):
     create(console, caller)
     assert labels_of(caller, "vision") == {"circle": 4, "square": 4}
     console.errors.clear()  # the browser reports that the archive has no folders of labels
+
+
+def test_images_with_cut_boxes_are_left_out(console, newcomer):
+    """The listed images leave the archive, which is read again before the dataset is created."""
+    leave_out_cut_boxes(console, newcomer(), "")
+
+
+def test_images_with_unusual_paths_are_left_out(console, newcomer):
+    """Paths longer than the service shows, and with steps that mean nothing, are found."""
+    leave_out_cut_boxes(console, newcomer(), f"./{'very ' * 20}long//")
 
 
 def test_images_that_are_not_in_the_archive_are_reported(console, newcomer):

@@ -21,6 +21,7 @@ from infra.backups.folder import BackupFolder
 from infra.backups.restoring import restore
 from tests.builders import World, a_source, some_rows
 from tests.fresh_aws import provide
+from tests.services.training.killed_runs import interrupt
 
 ROWS = some_rows({"book": 15, "cancel": 15})
 SENT = some_rows({"book": 12, "cancel": 12}, "sent")
@@ -57,21 +58,6 @@ def add_feedback(world: World, model: Model, count: int) -> None:
 def files_of_adjustments(world: World, model: Model) -> list[str]:
     """List the stored texts of adjustments."""
     return [key for key in world.objects(f"models/{model.model_id}/") if "/adjustments/" in key]
-
-
-def interrupt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the workers until the run has written its version, but not its row; they die there."""
-
-    class Killed(BaseException):
-        pass
-
-    def kill(*_: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.stores.model_leases, "succeed", kill)
-        with pytest.raises(Killed):
-            world.work()
 
 
 def test_a_text_that_equals_a_label_does_not_swap_the_columns(world: World, model: Model) -> None:

@@ -28,6 +28,7 @@ from infra.backups.restoring import restore
 from tests.builders import World, a_csv, some_rows
 from tests.fresh_aws import provide
 from tests.pictures import draw, make_zip
+from tests.services.training.killed_runs import interrupt
 
 NAMES = {"minimumExamples": 0}
 TEXTS = some_rows({"anything": 30})
@@ -116,21 +117,6 @@ def test_a_retraining_uses_the_texts_of_its_own_call(world: World, view) -> None
 
     assert artifact(world, model) != before
     assert copies(world) == []
-
-
-def interrupt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the workers until the run has written its version, but not its row; they die there."""
-
-    class Killed(BaseException):
-        pass
-
-    def kill(*_: Any) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.stores.model_leases, "succeed", kill)
-        with pytest.raises(Killed):
-            world.work()
 
 
 def test_a_killed_run_is_finished_by_another_worker(
