@@ -433,7 +433,7 @@ SECTIONS: dict[str, Callable[[Bench], None]] = {
     "big": bench_big,
     "flood": bench_flood,
     "browse": bench_browse,
-    "mending": bench_corrections,
+    "corrections": bench_corrections,
 }
 
 

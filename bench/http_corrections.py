@@ -1,4 +1,4 @@
-"""Section `mending` of bench_http: three calls correct the wrong labels that a report lists."""
+"""Section `corrections` of bench_http: three calls correct the wrong labels that a report lists."""
 
 from __future__ import annotations
 

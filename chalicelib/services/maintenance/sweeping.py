@@ -105,7 +105,7 @@ class SweepService:
         """Count the waiting trainings, which gives their queue positions.
 
         Returns:
-            Whether there are so many that they must be counted often.
+            Whether the number of waiting trainings is so large that they must be counted often.
         """
         return self._stores.places.count()
 

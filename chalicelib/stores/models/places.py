@@ -27,7 +27,7 @@ EXACT_PLACES = 100
 # Maximum age of a later position.
 COUNTED_MILLISECONDS = 5_000
 # If the marks show a position from this one on, the present position is above EXACT_PLACES, too,
-# because so many trainings cannot start within that time.
+# because that number of trainings cannot start within that time.
 _FAR = 1_000
 # Trainings between two marks, unless there would be too many marks.
 _SPACING = 50

@@ -19,7 +19,8 @@ from chalicelib.engines.ocr.kinds.dates import find_dates
 # Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
 # Before a number: its sign or decimal point, or marks in the place of digits that are not shown.
-_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]*|(?<![^ :])[.-])$")
+# The bound keeps the search linear in long rows of asterisks.
+_LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LEADERS = re.compile(r"\s?(?:[.…·_] ?){4,}")
