@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from tests.conftest import MovableClock
 from tests.held import answering, held
 from tests.pictures import make_zip
 
+T = TypeVar("T")
 WORKERS: dict[str, workers.Handler] = {
     INGEST: workers.run_ingest,
     EMBED: workers.run_ingest,
@@ -121,6 +122,10 @@ class Snapshot:
         return held("s3").buckets[self._settings.bucket].keys
 
 
+_ONCE: dict[str, tuple[Snapshot, Account, Any]] = {}
+"""Snapshot, account and result by name. See `World.once`."""
+
+
 def one_call_at_a_time(clients: Clients) -> None:
     """Allow callers on several threads to share the emulated AWS, which has no locks."""
     from tests.quick_aws import answer_directly, keep_clients, make_requests
@@ -170,6 +175,22 @@ class World:
             )
         )
         assert made is not None
+        return made
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Make data for the first test that asks and copy it for the others.
+
+        The world is empty before, and its queues are empty after.
+
+        Args:
+            name: of the data in this run of the tests.
+            make: returns ids and records, which no test changes.
+        """
+        if name not in _ONCE:
+            made = make()
+            _ONCE[name] = Snapshot(self.settings), self.account, made
+        snapshot, self.account, made = _ONCE[name]
+        snapshot.restore()
         return made
 
     def another(self, settings: Settings | None = None) -> World:

@@ -21,6 +21,8 @@ from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.stores.aws.objects import batch_prefix
 from chalicelib.stores.aws.tables import QuotaRow
 from tests.builders import World, some_rows
+from tests.pictures import label_folders
+from tests.tiny_vision import TinyVision
 
 
 class Batches:
@@ -93,8 +95,28 @@ def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
     monkeypatch.setitem(rules.PART_LINES, "intent", 10)
     runs_settings = replace(world.container.batch_runs._settings, batch_chains=3)
     monkeypatch.setattr(world.container.batch_runs, "_settings", runs_settings)
+    model, view = world.once("batches", lambda: _trained(world))
+    return Batches(world, model, view)
+
+
+@pytest.fixture
+def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
+    """Batches of images: parts of ten images and of two documents."""
+    for kind, lines in (("predict", 10), ("detect", 10), ("ocr", 2)):
+        monkeypatch.setitem(rules.PART_LINES, kind, lines)
+    model, view = world.once("shots", lambda: _trained_on_pictures(world))
+    return Batches(world, model, view)
+
+
+def _trained(world: World) -> tuple[Model, DatasetView]:
     view = world.dataset(some_rows({"book": 9, "cancel": 9}))
-    return Batches(world, world.model(view), view)
+    return world.model(view), view
+
+
+def _trained_on_pictures(world: World) -> tuple[Model, DatasetView]:
+    view = world.pictures(label_folders({"red": 9, "green": 9}))
+    world.work()
+    return world.model(view), view
 
 
 def texts(count: int) -> list[str]:

@@ -16,7 +16,6 @@ from PIL import Image
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.documents.ocr import OcrRequest
 from chalicelib.domain.documents.sample import Sample
-from chalicelib.domain.jobs import batch as rules
 from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import (
@@ -34,22 +33,10 @@ from chalicelib.services.batches import pictures
 from chalicelib.stores.aws.tables import BatchRow
 from chalicelib.web.records import describe
 from chalicelib.web.records.describe_ocr import ocr_answer
-from tests.builders import World
 from tests.pdfs import text_pdf
-from tests.pictures import draw, encoded, label_folders, make_zip
+from tests.pictures import draw, encoded, make_zip
 from tests.services.batches.conftest import Batches
 from tests.tiny_ocr import TinyEngine, TinyPool
-from tests.tiny_vision import TinyVision
-
-
-@pytest.fixture
-def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Batches of images: parts of ten images and of two documents."""
-    for kind, lines in (("predict", 10), ("detect", 10), ("ocr", 2)):
-        monkeypatch.setitem(rules.PART_LINES, kind, lines)
-    view = world.pictures(label_folders({"red": 9, "green": 9}))
-    world.work()
-    return Batches(world, world.model(view), view)
 
 
 @pytest.fixture

@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
-from chalicelib.domain.jobs import batch as rules
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import InvalidParameter, PredictionQuotaExceeded, StorageUnavailable
 from chalicelib.services.batches import rankings
 from chalicelib.stores.aws.objects import batch_prefix
 from chalicelib.stores.aws.tables import BatchRow
-from tests.builders import World, some_rows
-from tests.pictures import draw, label_folders, make_zip
+from tests.builders import some_rows
+from tests.pictures import draw, make_zip
 from tests.services.batches.conftest import Batches, texts
-from tests.tiny_vision import TinyVision
 
 
 def test_the_lines_most_worth_labelling_come_first(batches: Batches) -> None:
@@ -207,15 +205,6 @@ def test_models_of_sentiment_rank_too(batches: Batches) -> None:
     made = batches.send(["a", "b c"], kind="rank", model_id=mood.model_id)
     batches.world.work()
     assert {line["suggestion"] for line in batches.lines(made)} <= {"positive", "negative"}
-
-
-@pytest.fixture
-def shots(world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Images are ranked in parts of ten."""
-    monkeypatch.setitem(rules.PART_LINES, "predict", 10)
-    view = world.pictures(label_folders({"red": 9, "green": 9}))
-    world.work()
-    return Batches(world, world.model(view), view)
 
 
 def test_pictures_are_ranked(shots: Batches) -> None:
