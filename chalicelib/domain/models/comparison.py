@@ -40,17 +40,24 @@ class Comparison:
         )
 
 
-def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
+def compare(
+    older: Evaluation, newer: Evaluation, *, by_own_labels: bool = False
+) -> Comparison | None:
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
-    Each prediction comes from a head that was not trained on the example. The labels of the newer
-    evaluation count as correct. Examples are left out if the older version does not know their
-    label.
+    Each prediction comes from a head that was not trained on the example. Examples are left out if
+    the older version does not know their current label.
+
+    Args:
+        older: evaluation of the older version.
+        newer: evaluation of the newer version; its labels are the current ones.
+        by_own_labels: compare each version with the labels it was trained on, not with the current
+            ones. Wrong labels then count against the version that was trained on them.
 
     Returns:
         The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
     """
-    pairs = _pairs(older.examples, newer.examples)
+    pairs = _pairs(older.examples, newer.examples, by_own_labels)
     count = len(pairs)
     if count < LEAST_COMMON:
         return None
@@ -66,13 +73,13 @@ def compare(older: Evaluation, newer: Evaluation) -> Comparison | None:
 
 
 def _pairs(
-    older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample]
+    older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample], by_own_labels: bool
 ) -> list[tuple[bool, bool]]:
     """Return for each common example whether the older and the newer version are right."""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [
-        (before[key].predicted == one.expected, one.is_right)
+        (before[key].predicted == (before[key] if by_own_labels else one).expected, one.is_right)
         for key, one in after.items()
         if key in before and one.expected in labels
     ]

@@ -222,13 +222,14 @@ class TrainingRunService:
             return ""
         current = self._stores.models.find(model.account_id, model.model_id)
         served = current and self._stores.model_files.evaluation(current)
-        found = served and compare(served, learned.evaluation)
+        # A retraining on wrong labels hardly changes the answers, but no longer fits its labels.
+        found = served and compare(served, learned.evaluation, by_own_labels=True)
         if not found or not found.is_worse:
             return ""
         return (
             f"On {found.examples} common examples the accuracy changed from "
-            f"{found.first_accuracy:.3f} to {found.second_accuracy:.3f} (95 % interval of the "
-            f"difference {found.low:+.3f} to {found.high:+.3f})."
+            f"{found.first_accuracy:.3f} to {found.second_accuracy:.3f}, each on the labels of its "
+            f"training (95 % interval of the difference {found.low:+.3f} to {found.high:+.3f})."
         )
 
     def _used_versions(self, model: Model) -> frozenset[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chalicelib.domain.models.comparison import LEAST_COMMON, compare
 from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation
 
@@ -25,6 +27,21 @@ def test_comparison_pairs_common_examples() -> None:
     assert not found.is_worse
     assert found.swapped().is_worse
     assert compare(evaluation("+" * LEAST_COMMON), evaluation("+" * 50, LEAST_COMMON)) is None
+
+
+def test_wrong_labels_count_against_their_version() -> None:
+    """Labels that no version predicts make the newer one worse, if each has its own labels."""
+    older = Evaluation(
+        [EvaluatedExample(one, "ab"[one % 2], "ab"[one % 2], 0.9) for one in range(40)]
+    )
+    newer = Evaluation(
+        [replace(one, expected="b") if one.example_id < 20 else one for one in older.examples]
+    )
+    current, own = compare(older, newer), compare(older, newer, by_own_labels=True)
+    assert current is not None
+    assert own is not None
+    assert (current.first_accuracy, own.first_accuracy) == (0.75, 1.0)
+    assert (current.is_worse, own.is_worse) == (False, True)
 
 
 def test_comparison_of_multi_label_answers() -> None:
