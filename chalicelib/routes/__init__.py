@@ -1,19 +1,13 @@
 """All operations of the API: one module for each resource, with short views."""
 
-from dataclasses import replace
-
 from chalicelib.routes import accounts, datasets, models, predictions, service
+from chalicelib.web.operations.operation import Operation
 
-_GROUPS = {
-    "accounts": accounts,
-    "datasets": datasets,
-    "models": models,
-    "predictions": predictions,
-    "service": service,
-}
 # In the order in which a caller uses them; the documentation lists them so.
 OPERATIONS = tuple(
-    replace(operation, group=group)
-    for group, modules in _GROUPS.items()
-    for operation in modules.OPERATIONS
+    operation
+    for group in (accounts, datasets, models, predictions, service)
+    for module in group.MODULES
+    for operation in vars(module).values()
+    if isinstance(operation, Operation)
 )

@@ -148,8 +148,7 @@ def listed_operations() -> list[tuple[str, str, str]]:
     return [
         (operation.name, operation.method, operation.path.replace(FAMILY, family))
         for operation in OPERATIONS
-        if any(operation.routes())
-        for family in operation.families or ("",)
+        for family in {family: None for family, _ in operation.routes()}
     ]
 
 

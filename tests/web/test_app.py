@@ -14,10 +14,11 @@ def test_requests_of_threads_are_kept_apart():
     barrier = threading.Barrier(8)
 
     def echo(call):
+        """Answer with the ids of the request."""
         barrier.wait(60)
         return {"id": call.request.request_id, "seen": app.current_request.context["requestId"]}
 
-    operation = Operation("echo", "GET", "/echo", echo, "Echo.", is_public=True)
+    operation = Operation("GET", "/echo", is_public=True)(echo)
     app = PresageApp("threads", [operation], SimpleNamespace)
     found: dict[str, str] = {}
 

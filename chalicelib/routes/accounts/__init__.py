@@ -2,9 +2,9 @@
 
 from chalicelib.routes.accounts import keys, oauth, usage, webhooks
 
-OPERATIONS = (
-    *oauth.OPERATIONS,
-    *keys.OPERATIONS,
-    *usage.OPERATIONS,
-    *webhooks.OPERATIONS,
+MODULES = (
+    oauth,
+    keys,
+    usage,
+    webhooks,
 )

@@ -53,56 +53,37 @@ def locate_key(call: Call) -> ApiKey:
     return call.container.api_keys.get(call.account, key_id)
 
 
+@Operation(
+    "POST",
+    "/v2/keys",
+    # Without a stored answer, a repeated call could not return the secret again.
+    takes_key=True,
+    form=ApiKeyForm,
+    answer=service_records.ApiKeyRecord,
+    key_scope=NO_KEY,
+)
 def create_key(call: Call) -> service_records.ApiKeyRecord:
-    """Create an API key; its secret is returned only here."""
+    """Create an API key. Its secret is returned only here."""
     form: ApiKeyForm = call.form
     keys = call.container.api_keys
     return describe.api_key(*keys.create(call.account, form.name, form.scope, form.expires_at))
 
 
+@Operation("GET", "/v2/keys", is_list=True, answer=service_records.ApiKeyRecord, key_scope=NO_KEY)
 def list_keys(call: Call) -> ListAnswer:
-    """List the API keys of the account."""
+    """List the API keys of the account, without their secrets."""
     page = ListPage(call.container.api_keys.of_account(call.account), 0, has_more=False)
     return list_answer(page, describe.api_key, Window(0, MAX_KEYS))
 
 
+@Operation(
+    "DELETE",
+    "/v2/keys/{key_id}",
+    locate=locate_key,
+    answer=service_records.ApiKeyRecord,
+    key_scope=NO_KEY,
+)
 def delete_key(call: Call) -> service_records.ApiKeyRecord:
-    """Revoke an API key."""
+    """Revoke an API key at once."""
     call.container.api_keys.revoke(call.located)
     return describe.api_key(call.located)
-
-
-OPERATIONS = (
-    Operation(
-        name="create_key",
-        method="POST",
-        path="/v2/keys",
-        view=create_key,
-        # Without a stored answer, a repeated call could not return the secret again.
-        takes_key=True,
-        summary="Create an API key. Its secret is returned only here.",
-        form=ApiKeyForm,
-        answer=service_records.ApiKeyRecord,
-        key_scope=NO_KEY,
-    ),
-    Operation(
-        name="list_keys",
-        method="GET",
-        path="/v2/keys",
-        view=list_keys,
-        summary="List the API keys of the account, without their secrets.",
-        is_list=True,
-        answer=service_records.ApiKeyRecord,
-        key_scope=NO_KEY,
-    ),
-    Operation(
-        name="delete_key",
-        method="DELETE",
-        path="/v2/keys/{key_id}",
-        view=delete_key,
-        locate=locate_key,
-        summary="Revoke an API key at once.",
-        answer=service_records.ApiKeyRecord,
-        key_scope=NO_KEY,
-    ),
-)

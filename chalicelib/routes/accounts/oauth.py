@@ -37,8 +37,22 @@ class TokenForm(msgspec.Struct):
     valid_for: int | str | None = None
 
 
+@Operation(
+    "POST",
+    "/v2/oauth2/token",
+    # Paths that libraries for the old API use.
+    aliases=("/oauth2/token", "/v1/oauth2/token"),
+    form=TokenForm,
+    answer=service_records.TokenRecord,
+    is_public=True,
+    # OAuth clients send forms of this type.
+    takes_urlencoded=True,
+    statuses=(401, 429),
+    # RFC 6749 requires both for answers with tokens.
+    headers={"Cache-Control": "no-store", "Pragma": "no-cache"},
+)
 def create_token(call: Call) -> service_records.TokenRecord:
-    """Issue an access token for an assertion or a refresh token. Spec: Authentication."""
+    """Get an access token for a signed assertion or a refresh token."""
     granted = _grant(call, call.form)
     return service_records.TokenRecord(
         granted.access_token, granted.refresh_token or UNSET, "Bearer", granted.expires_in
@@ -60,38 +74,14 @@ def _needed(name: str, value: str | None) -> str:
     return value
 
 
-def revoke_token(call: Call) -> None:
-    """Revoke a refresh token of the caller. Spec: Authentication."""
-    call.container.tokens.revoke(call.account, call.request.parameters["token"])
-
-
-OPERATIONS = (
-    Operation(
-        name="create_token",
-        method="POST",
-        path="/v2/oauth2/token",
-        # Paths that libraries for the old API use.
-        aliases=("/oauth2/token", "/v1/oauth2/token"),
-        view=create_token,
-        summary="Get an access token for a signed assertion or a refresh token.",
-        form=TokenForm,
-        answer=service_records.TokenRecord,
-        is_public=True,
-        # OAuth clients send forms of this type.
-        takes_urlencoded=True,
-        statuses=(401, 429),
-        # RFC 6749 requires both for answers with tokens.
-        headers={"Cache-Control": "no-store", "Pragma": "no-cache"},
-    ),
-    Operation(
-        name="revoke_token",
-        method="DELETE",
-        path="/v2/oauth2/tokens/{token}",
-        aliases=("/v2/oauth2/token/{token}",),
-        view=revoke_token,
-        summary="Revoke a refresh token and the access tokens made from it.",
-        key_scope=NO_KEY,
-        status=204,
-        statuses=(404,),
-    ),
+@Operation(
+    "DELETE",
+    "/v2/oauth2/tokens/{token}",
+    aliases=("/v2/oauth2/token/{token}",),
+    key_scope=NO_KEY,
+    status=204,
+    statuses=(404,),
 )
+def revoke_token(call: Call) -> None:
+    """Revoke a refresh token and the access tokens made from it."""
+    call.container.tokens.revoke(call.account, call.request.parameters["token"])

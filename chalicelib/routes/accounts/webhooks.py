@@ -70,24 +70,43 @@ def locate_webhook(call: Call) -> Webhook:
     return call.container.webhooks.get(call.account, hook_id)
 
 
+@Operation(
+    "POST",
+    "/v2/webhooks",
+    # Without a stored answer, a repeated call could not return the secret again.
+    takes_key=True,
+    form=WebhookForm,
+    answer=service_records.WebhookRecord,
+    statuses=(409,),
+)
 def create_webhook(call: Call) -> service_records.WebhookRecord:
-    """Create a webhook; its secret is returned only here."""
+    """Create a webhook. The secret that signs its events is returned only here."""
     form: WebhookForm = call.form
     fields = HookFields(form.url, tuple(form.events), form.description)
     return describe.webhook(*call.container.webhooks.create(call.account, fields))
 
 
+@Operation("GET", "/v2/webhooks", is_list=True, answer=service_records.WebhookRecord)
 def list_webhooks(call: Call) -> ListAnswer:
     """List the webhooks of the account."""
     page = ListPage(call.container.webhooks.of_account(call.account), 0, has_more=False)
     return list_answer(page, describe.webhook, Window(0, MAX_HOOKS))
 
 
+@Operation("GET", ONE, locate=locate_webhook, answer=service_records.WebhookRecord)
 def get_webhook(call: Call) -> service_records.WebhookRecord:
     """Return a webhook without its secret."""
     return describe.webhook(call.located)
 
 
+@Operation(
+    "PUT",
+    ONE,
+    locate=locate_webhook,
+    takes_key=True,
+    form=WebhookChangesForm,
+    answer=service_records.WebhookRecord,
+)
 def change_webhook(call: Call) -> service_records.WebhookRecord:
     """Change the URL or the events of a webhook, or enable or disable it."""
     form: WebhookChangesForm = call.form
@@ -96,107 +115,47 @@ def change_webhook(call: Call) -> service_records.WebhookRecord:
     return describe.webhook(call.container.webhooks.change(call.located, fields))
 
 
+@Operation("DELETE", ONE, locate=locate_webhook, status=204)
 def delete_webhook(call: Call) -> None:
-    """Delete a webhook."""
+    """Delete a webhook; pending deliveries are dropped."""
     call.container.webhooks.delete(call.located)
 
 
+@Operation(
+    "POST",
+    f"{ONE}/rotate",
+    locate=locate_webhook,
+    takes_key=True,
+    answer=service_records.WebhookRecord,
+)
 def rotate_webhook(call: Call) -> service_records.WebhookRecord:
-    """Replace the secret of a webhook. Only this answer contains the new secret."""
+    """Replace the secret of a webhook.
+
+    It is returned only here; the old secret also signs for 24 hours.
+    """
     return describe.webhook(*call.container.webhooks.rotate(call.located))
 
 
+@Operation(
+    "POST",
+    f"{ONE}/test",
+    locate=locate_webhook,
+    takes_key=True,
+    answer=service_records.DeliveryRecord,
+)
 def test_webhook(call: Call) -> service_records.DeliveryRecord:
     """Send a webhook an event of type `webhook.test`."""
     return describe.delivery(call.container.webhooks.test(call.located))
 
 
+@Operation(
+    "GET",
+    f"{ONE}/deliveries",
+    locate=locate_webhook,
+    is_list=True,
+    answer=service_records.DeliveryRecord,
+)
 def list_deliveries(call: Call) -> ListAnswer:
-    """List the last deliveries of a webhook, newest first."""
+    """List the last 100 deliveries of a webhook, the newest first."""
     page = ListPage(call.container.webhooks.deliveries(call.located), 0, has_more=False)
     return list_answer(page, describe.delivery, Window(0, MAX_DELIVERIES))
-
-
-OPERATIONS = (
-    Operation(
-        name="create_webhook",
-        method="POST",
-        path="/v2/webhooks",
-        view=create_webhook,
-        # Without a stored answer, a repeated call could not return the secret again.
-        takes_key=True,
-        summary="Create a webhook. The secret that signs its events is returned only here.",
-        form=WebhookForm,
-        answer=service_records.WebhookRecord,
-        statuses=(409,),
-    ),
-    Operation(
-        name="list_webhooks",
-        method="GET",
-        path="/v2/webhooks",
-        view=list_webhooks,
-        summary="List the webhooks of the account.",
-        is_list=True,
-        answer=service_records.WebhookRecord,
-    ),
-    Operation(
-        name="get_webhook",
-        method="GET",
-        path=ONE,
-        view=get_webhook,
-        locate=locate_webhook,
-        summary="Return a webhook without its secret.",
-        answer=service_records.WebhookRecord,
-    ),
-    Operation(
-        name="change_webhook",
-        method="PUT",
-        path=ONE,
-        view=change_webhook,
-        locate=locate_webhook,
-        takes_key=True,
-        summary="Change the URL or the events of a webhook, or enable or disable it.",
-        form=WebhookChangesForm,
-        answer=service_records.WebhookRecord,
-    ),
-    Operation(
-        name="delete_webhook",
-        method="DELETE",
-        path=ONE,
-        view=delete_webhook,
-        locate=locate_webhook,
-        summary="Delete a webhook; pending deliveries are dropped.",
-        status=204,
-    ),
-    Operation(
-        name="rotate_webhook",
-        method="POST",
-        path=f"{ONE}/rotate",
-        view=rotate_webhook,
-        locate=locate_webhook,
-        takes_key=True,
-        summary="Replace the secret of a webhook. It is returned only here; the old secret also "
-        "signs for 24 hours.",
-        answer=service_records.WebhookRecord,
-    ),
-    Operation(
-        name="test_webhook",
-        method="POST",
-        path=f"{ONE}/test",
-        view=test_webhook,
-        locate=locate_webhook,
-        takes_key=True,
-        summary="Send a webhook an event of type `webhook.test`.",
-        answer=service_records.DeliveryRecord,
-    ),
-    Operation(
-        name="list_deliveries",
-        method="GET",
-        path=f"{ONE}/deliveries",
-        view=list_deliveries,
-        locate=locate_webhook,
-        summary="List the last 100 deliveries of a webhook, the newest first.",
-        is_list=True,
-        answer=service_records.DeliveryRecord,
-    ),
-)

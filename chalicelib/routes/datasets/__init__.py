@@ -14,16 +14,16 @@ from chalicelib.routes.datasets import (
     version_1,
 )
 
-OPERATIONS = (
-    *datasets.OPERATIONS,
-    *uploads.OPERATIONS,
-    *upload_forms.OPERATIONS,
-    *examples.OPERATIONS,
-    *browsing.OPERATIONS,
-    *corrections.OPERATIONS,
-    *exports.OPERATIONS,
-    *feedback.OPERATIONS,
-    *label_descriptions.OPERATIONS,
-    *receipts.OPERATIONS,
-    *version_1.OPERATIONS,
+MODULES = (
+    datasets,
+    uploads,
+    upload_forms,
+    examples,
+    browsing,
+    corrections,
+    exports,
+    feedback,
+    label_descriptions,
+    receipts,
+    version_1,
 )

@@ -13,7 +13,7 @@ from chalicelib.errors import LabelNotFound, ModelNotFound
 from chalicelib.services.datasets.browsing import BrowsedList
 from chalicelib.web.http.paging import ListAnswer, scan_answer
 from chalicelib.web.operations import locate
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 # A page may be short of `count`, so callers cannot compute the next offset themselves.
@@ -74,8 +74,22 @@ def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
     return view, BrowsedList(label, suspects_of=model)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/browse",
+    locate=locate_browsed,
+    query=BrowseQuery,
+    page_size=EXAMPLES_PAGE,
+    is_list=True,
+    list_members=NEXT_OFFSET,
+    answer=dataset_records.BrowsedExampleRecord,
+    statuses=(409, 429),
+)
 def browse_examples(call: Call) -> ListAnswer:
-    """Return a page of examples for review."""
+    """Browse the examples of a dataset, or those whose labels a model flagged.
+
+    Not counted against the monthly limit of example lists.
+    """
     (view, located), asked = call.located, call.window
     query: BrowseQuery = call.query
     # `locate` has found label and model; the other filters are valid only now.
@@ -84,23 +98,3 @@ def browse_examples(call: Call) -> ListAnswer:
     # The next offset is a position of the report, because corrected suspects leave gaps.
     positions = [item.position for item in page.items]
     return scan_answer(page.items, positions, page.next_offset, describe.browsed, asked)
-
-
-OPERATIONS = (
-    Operation(
-        name="browse_examples",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/browse",
-        families=BOTH,
-        view=browse_examples,
-        locate=locate_browsed,
-        summary="Browse the examples of a dataset, or those whose labels a model flagged; not "
-        "counted against the monthly limit of example lists.",
-        query=BrowseQuery,
-        page_size=EXAMPLES_PAGE,
-        is_list=True,
-        list_members=NEXT_OFFSET,
-        answer=dataset_records.BrowsedExampleRecord,
-        statuses=(409, 429),
-    ),
-)

@@ -27,7 +27,7 @@ from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Name
 from chalicelib.web.operations.forms import convert
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 
@@ -189,6 +189,17 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
             )
 
 
+@Operation(
+    "PUT",
+    "/v2/:family/datasets/{dataset_id}",
+    # Below /v1 the same call adds a file: chalicelib/routes/datasets/uploads.py.
+    versions=(VERSION_2,),
+    locate=locate.readable_dataset,
+    takes_key=True,
+    form=DatasetChangesForm,
+    answer=dataset_records.DatasetRecord,
+    statuses=(409,),
+)
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Rename a dataset, or describe its labels."""
     view, form, container = call.located, call.form, call.container
@@ -212,8 +223,31 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     return view, label, merge_target
 
 
+def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
+    """Return the label into which an earlier attempt has merged the label of the path."""
+    into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
+    # The label of the path no longer exists after a merge. Renaming may simply be repeated.
+    found = None if into is None else locate.find_earlier_correction(call)
+    label = found[0].label(into) if found and into is not None else None
+    return describe.changed_label(label, found[1]) if found and label else None
+
+
+@Operation(
+    "PUT",
+    "/v2/:family/datasets/{dataset_id}/labels/{label_id}",
+    locate=changed_label,
+    takes_key=True,
+    recover=recover_label,
+    form=LabelChangesForm,
+    answer=dataset_records.ChangedLabelRecord,
+    statuses=(409,),
+)
 def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
-    """Rename a label, or merge it into another one."""
+    """Rename a label, or merge it into another one.
+
+    Trained models keep the old names, and later uploads and feedback with an old name get the new
+    label.
+    """
     (view, label, merge_target), corrections = call.located, call.container.corrections
     if merge_target is None:
         return describe.changed_label(
@@ -227,17 +261,15 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     return describe.changed_label(left.label(merge_target.label_id) or merge_target, done)
 
 
-def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
-    """Return the label into which an earlier attempt has merged the label of the path."""
-    into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
-    # The label of the path no longer exists after a merge. Renaming may simply be repeated.
-    found = None if into is None else locate.find_earlier_correction(call)
-    label = found[0].label(into) if found and into is not None else None
-    return describe.changed_label(label, found[1]) if found and label else None
-
-
+@Operation(
+    "DELETE",
+    "/v2/:family/datasets/{dataset_id}/labels/{label_id}",
+    locate=locate.label_in_path,
+    answer=dataset_records.CorrectionRecord,
+    statuses=(400, 409),
+)
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
-    """Remove a label and its examples."""
+    """Remove a label with its examples."""
     view, label = call.located
     return _described(call, view, call.container.corrections.remove_label(view, label))
 
@@ -250,8 +282,29 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
     return view, example_id
 
 
+def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
+    """Return the correction that an earlier attempt made to the example of the path."""
+    example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
+    found = locate.find_earlier_correction(call, example_id)
+    return None if found is None else _described(call, *found)
+
+
+@Operation(
+    "PUT",
+    "/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+    locate=example_in_path,
+    takes_key=True,
+    recover=recover_example,
+    form=ExampleChangesForm,
+    answer=dataset_records.CorrectionRecord,
+    takes_data=True,
+    statuses=(409,),
+)
 def change_example(call: Call) -> dataset_records.CorrectionRecord:
-    """Change the label or the text of an example, or all boxes of its image."""
+    """Change the label or the text of an example, or the boxes of its image.
+
+    The example keeps its id.
+    """
     (view, example_id), form = call.located, call.form
     if form.boxes is not None:
         boxes = [_sent_box(one) for one in _box_items(form.boxes)]
@@ -259,13 +312,6 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
     change = Correction(example_id, form.label_id, form.label)
     done = call.container.corrections.change_example(view, change, form.document)
     return _described(call, view, done)
-
-
-def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
-    """Return the correction that an earlier attempt made to the example of the path."""
-    example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
-    found = locate.find_earlier_correction(call, example_id)
-    return None if found is None else _described(call, *found)
 
 
 def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
@@ -293,6 +339,13 @@ def _sent_box(item: BoxItem) -> SentBox:
     return SentBox(box, item.label_id, item.label)
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+    locate=example_in_path,
+    answer=dataset_records.CorrectionRecord,
+    statuses=(400, 409),
+)
 def remove_example(call: Call) -> dataset_records.CorrectionRecord:
     """Remove an example from a dataset."""
     view, example_id = call.located
@@ -309,8 +362,19 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
     return view, call.container.models.get(call.account.account_id, model_id)
 
 
+@Operation(
+    "POST",
+    "/v2/:family/datasets/{dataset_id}/corrections",
+    locate=corrected_dataset,
+    takes_key=True,
+    recover=recover_corrections,
+    form=CorrectionsForm,
+    answer=dataset_records.CorrectionRecord,
+    takes_data=True,
+    statuses=(409,),
+)
 def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
-    """Move or remove many examples. Either all corrections succeed or none."""
+    """Move or remove up to 10,000 examples, all or none, or apply a report's suggestions."""
     (view, model), corrections = call.located, call.container.corrections
     form: CorrectionsForm = call.form
     if model is not None:
@@ -325,8 +389,16 @@ def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
     return _described(call, view, replace(done, examples=()))
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/corrections",
+    locate=locate.dataset_in_path,
+    page_size=RECEIPTS_PAGE,
+    is_list=True,
+    answer=dataset_records.CorrectionRecord,
+)
 def list_corrections(call: Call) -> ListAnswer:
-    """List the corrections of a dataset, newest first."""
+    """List the corrections and other changes of a dataset, the newest first."""
     view, asked = call.located, call.window
     page = call.container.receipts.corrections(view, asked.offset, asked.count)
     dataset_id = view.dataset.dataset_id
@@ -339,103 +411,3 @@ def _described(
     """Return the record of a correction, with the examples that it changed."""
     shown = call.container.corrections.show(view, done)
     return describe.correction(view.dataset.dataset_id, done, shown)
-
-
-OPERATIONS = (
-    Operation(
-        name="rename_dataset",
-        method="PUT",
-        path="/v2/:family/datasets/{dataset_id}",
-        # Below /v1 the same call adds a file: chalicelib/routes/datasets/uploads.py.
-        versions=(VERSION_2,),
-        families=BOTH,
-        view=rename_dataset,
-        locate=locate.readable_dataset,
-        summary="Rename a dataset, or describe its labels.",
-        takes_key=True,
-        form=DatasetChangesForm,
-        answer=dataset_records.DatasetRecord,
-        statuses=(409,),
-    ),
-    Operation(
-        name="change_label",
-        method="PUT",
-        path="/v2/:family/datasets/{dataset_id}/labels/{label_id}",
-        families=BOTH,
-        view=change_label,
-        locate=changed_label,
-        summary="Rename a label, or merge it into another one. Trained models keep the old names, "
-        "and later uploads and feedback with an old name get the new label.",
-        takes_key=True,
-        recover=recover_label,
-        form=LabelChangesForm,
-        answer=dataset_records.ChangedLabelRecord,
-        statuses=(409,),
-    ),
-    Operation(
-        name="remove_label",
-        method="DELETE",
-        path="/v2/:family/datasets/{dataset_id}/labels/{label_id}",
-        families=BOTH,
-        view=remove_label,
-        locate=locate.label_in_path,
-        summary="Remove a label with its examples.",
-        answer=dataset_records.CorrectionRecord,
-        statuses=(400, 409),
-    ),
-    Operation(
-        name="change_example",
-        method="PUT",
-        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
-        families=BOTH,
-        view=change_example,
-        locate=example_in_path,
-        summary="Change the label or the text of an example, or the boxes of its image. The "
-        "example keeps its id.",
-        takes_key=True,
-        recover=recover_example,
-        form=ExampleChangesForm,
-        answer=dataset_records.CorrectionRecord,
-        takes_data=True,
-        statuses=(409,),
-    ),
-    Operation(
-        name="remove_example",
-        method="DELETE",
-        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
-        families=BOTH,
-        view=remove_example,
-        locate=example_in_path,
-        summary="Remove an example from a dataset.",
-        answer=dataset_records.CorrectionRecord,
-        statuses=(400, 409),
-    ),
-    Operation(
-        name="correct_dataset",
-        method="POST",
-        path="/v2/:family/datasets/{dataset_id}/corrections",
-        families=BOTH,
-        view=correct_dataset,
-        locate=corrected_dataset,
-        summary="Move or remove up to 10,000 examples, all or none, or apply the suggestions of a "
-        "model's report.",
-        takes_key=True,
-        recover=recover_corrections,
-        form=CorrectionsForm,
-        answer=dataset_records.CorrectionRecord,
-        takes_data=True,
-        statuses=(409,),
-    ),
-    Operation(
-        name="list_corrections",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/corrections",
-        families=BOTH,
-        view=list_corrections,
-        locate=locate.dataset_in_path,
-        summary="List the corrections and other changes of a dataset, the newest first.",
-        page_size=RECEIPTS_PAGE,
-        is_list=True,
-        answer=dataset_records.CorrectionRecord,
-    ),
-)

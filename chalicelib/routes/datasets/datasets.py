@@ -14,7 +14,7 @@ from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records
 
 
@@ -52,8 +52,16 @@ class NewDatasetForm(msgspec.Struct):
     label_descriptions: DescriptionsField = msgspec.field(name="labelDescriptions", default=None)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets",
+    query=DatasetsQuery,
+    page_size=DATASETS_PAGE,
+    is_list=True,
+    answer=dataset_records.DatasetRecord,
+)
 def list_datasets(call: Call) -> ListAnswer:
-    """List the datasets of the caller, or the global ones. Spec: GET /v2/vision/datasets."""
+    """List datasets by id; with `global=true` those that ship with the service."""
     datasets, asked = call.container.datasets, call.window
     query: DatasetsQuery = call.query
     place = (call.family, asked.offset, asked.count, ListFilter(query.name, query.status))
@@ -64,96 +72,64 @@ def list_datasets(call: Call) -> ListAnswer:
     return list_answer(page, describe.dataset, asked)
 
 
-def create_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Create a dataset without examples. Spec: Other operations."""
-    form: NewDatasetForm = call.form
-    described = sent_descriptions(form.label_descriptions, call.family, form.type)
-    fields = NewDataset(form.name, form.type, form.language, form.labels, described)
-    return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
-
-
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
     """Return the dataset that an earlier attempt created."""
     view = created_dataset(call)
     return None if view is None else describe.dataset(view)
 
 
+@Operation(
+    "POST",
+    "/v2/:family/datasets",
+    takes_key=True,
+    creates="datasets",
+    recover=recover_dataset,
+    form=NewDatasetForm,
+    answer=dataset_records.DatasetRecord,
+)
+def create_dataset(call: Call) -> dataset_records.DatasetRecord:
+    """Create a dataset without examples."""
+    form: NewDatasetForm = call.form
+    described = sent_descriptions(form.label_descriptions, call.family, form.type)
+    fields = NewDataset(form.name, form.type, form.language, form.labels, described)
+    return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
+
+
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}",
+    locate=dataset_in_path,
+    answer=dataset_records.DatasetRecord,
+)
 def get_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Return one dataset. Spec: Dataset."""
+    """Return a dataset with its labels."""
     return describe.dataset(call.located)
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/datasets/{dataset_id}",
+    answer=service_records.DeletionRecord,
+    statuses=(404, 409),
+)
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
-    """Delete a dataset in the background. Its models are not deleted. Spec: Deletion behaviour."""
+    """Delete a dataset; its models are kept."""
     # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/datasets",
+    query=FailedDatasetsQuery,
+    is_list=True,
+    answer=service_records.DeletionRecord,
+)
 def delete_failed_datasets(call: Call) -> ListAnswer:
-    """Delete up to a hundred datasets whose upload failed."""
+    """Delete the datasets whose first upload failed, at most 100 a call."""
     deletions = call.container.deletions
     deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)
     # A repeated call deletes the next datasets, so the list has no next page.
     page = ListPage(tuple(deleted), 0, has_more=False)
     return list_answer(page, describe.deletion, Window(0, DELETIONS_PAGE))
-
-
-OPERATIONS = (
-    Operation(
-        name="list_datasets",
-        method="GET",
-        path="/v2/:family/datasets",
-        families=BOTH,
-        view=list_datasets,
-        summary="List datasets by id; with `global=true` those that ship with the service.",
-        query=DatasetsQuery,
-        page_size=DATASETS_PAGE,
-        is_list=True,
-        answer=dataset_records.DatasetRecord,
-    ),
-    Operation(
-        name="create_dataset",
-        method="POST",
-        path="/v2/:family/datasets",
-        families=BOTH,
-        view=create_dataset,
-        summary="Create a dataset without examples.",
-        takes_key=True,
-        creates="datasets",
-        recover=recover_dataset,
-        form=NewDatasetForm,
-        answer=dataset_records.DatasetRecord,
-    ),
-    Operation(
-        name="get_dataset",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}",
-        families=BOTH,
-        view=get_dataset,
-        locate=dataset_in_path,
-        summary="Return a dataset with its labels.",
-        answer=dataset_records.DatasetRecord,
-    ),
-    Operation(
-        name="delete_dataset",
-        method="DELETE",
-        path="/v2/:family/datasets/{dataset_id}",
-        families=BOTH,
-        view=delete_dataset,
-        summary="Delete a dataset; its models are kept.",
-        answer=service_records.DeletionRecord,
-        statuses=(404, 409),
-    ),
-    Operation(
-        name="delete_failed_datasets",
-        method="DELETE",
-        path="/v2/:family/datasets",
-        families=BOTH,
-        view=delete_failed_datasets,
-        summary="Delete the datasets whose first upload failed, at most 100 a call.",
-        query=FailedDatasetsQuery,
-        is_list=True,
-        answer=service_records.DeletionRecord,
-    ),
-)

@@ -22,7 +22,7 @@ from chalicelib.web.operations import locate
 from chalicelib.web.operations.fields import Document, Filled, Name
 from chalicelib.web.operations.files import sent_picture
 from chalicelib.web.operations.locate import dataset_in_path, readable_dataset
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 # Deprecated by the old API already. Clients find the dates in these headers.
@@ -76,8 +76,18 @@ class NewPictureForm(msgspec.Struct, rename="camel"):
     name: Filled | None = None
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/examples",
+    locate=readable_dataset,
+    query=ExamplesQuery,
+    page_size=EXAMPLES_PAGE,
+    is_list=True,
+    answer=dataset_records.ExampleRecord,
+    statuses=(429,),
+)
 def list_dataset_examples(call: Call) -> ListAnswer:
-    """List the examples of a dataset. Spec: GET …/examples."""
+    """List the examples of a dataset; counts against the monthly limit of such calls."""
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
         account, call.located, call.query.source, asked.offset, asked.count
@@ -100,13 +110,77 @@ def find_label(call: Call) -> tuple[DatasetView, Label] | None:
     return call.container.examples.find_label(call.account.account_id, call.family, label_id)
 
 
+@Operation(
+    "POST",
+    "/v2/:family/datasets/{dataset_id}/examples",
+    families=(LANGUAGE,),
+    locate=dataset_in_path,
+    form=NewExampleForm,
+    takes_key=True,
+    takes_data=True,
+    answer=dataset_records.ExampleRecord,
+    statuses=(409, 429),
+)
+def add_example(call: Call) -> dataset_records.ExampleRecord:
+    """Add a single text to a dataset."""
+    form: NewExampleForm = call.form
+    examples = call.container.examples
+    return describe.example(
+        examples.add_text(call.account, call.located, form.document, form.label_id, form.label)
+    )
+
+
+@Operation(
+    "POST",
+    "/v2/:family/datasets/{dataset_id}/examples",
+    families=(VISION,),
+    locate=dataset_in_path,
+    # An image is decoded, which costs more than a record.
+    cost=PICTURES,
+    form=NewPictureForm,
+    takes_key=True,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.ExampleRecord,
+    statuses=(409, 429),
+)
+def add_picture(call: Call) -> dataset_records.ExampleRecord:
+    """Add a single image to a dataset of type image."""
+    form: NewPictureForm = call.form
+    file, examples = sent_picture(call, form.name), call.container.examples
+    return describe.example(
+        examples.add_picture(call.account, call.located, file, form.label_id, form.label)
+    )
+
+
+@Operation(
+    "GET",
+    "/v2/:family/examples/{dataset_id}/label/{label_id}",
+    locate=locate_label,
+    page_size=EXAMPLES_PAGE,
+    is_list=True,
+    answer=dataset_records.ExampleRecord,
+    statuses=(429,),
+)
 def list_label_examples(call: Call) -> ListAnswer:
-    """List the examples of a label. Spec: examples for a label."""
+    """List the examples of a label; counts against the monthly limit of such calls."""
     return _label_page(call, {})
 
 
+@Operation(
+    "GET",
+    "/v2/:family/examples",
+    locate=find_label,
+    query=LabelQuery,
+    page_size=EXAMPLES_PAGE,
+    is_list=True,
+    answer=dataset_records.ExampleRecord,
+    statuses=(429,),
+    headers=DEPRECATED,
+    is_deprecated=True,
+)
 def list_label_examples_deprecated(call: Call) -> ListAnswer:
-    """List the examples of a label by its id alone. Spec: GET …/examples?labelId=, deprecated."""
+    """List the examples of a label by the label's id alone."""
     view, label = call.located
     path = f"{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
     successor = f"{call.request.version}/{path}"
@@ -117,99 +191,3 @@ def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
     (view, label), asked = call.located, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
     return list_answer(page, describe.example, asked, headers)
-
-
-def add_example(call: Call) -> dataset_records.ExampleRecord:
-    """Add a single text to a dataset. Spec: Main concepts 1."""
-    form: NewExampleForm = call.form
-    examples = call.container.examples
-    return describe.example(
-        examples.add_text(call.account, call.located, form.document, form.label_id, form.label)
-    )
-
-
-def add_picture(call: Call) -> dataset_records.ExampleRecord:
-    """Add a single image to a dataset. Spec: Main concepts 1."""
-    form: NewPictureForm = call.form
-    file, examples = sent_picture(call, form.name), call.container.examples
-    return describe.example(
-        examples.add_picture(call.account, call.located, file, form.label_id, form.label)
-    )
-
-
-OPERATIONS = (
-    Operation(
-        name="list_dataset_examples",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/examples",
-        families=BOTH,
-        view=list_dataset_examples,
-        locate=readable_dataset,
-        summary="List the examples of a dataset; counts against the monthly limit of such calls.",
-        query=ExamplesQuery,
-        page_size=EXAMPLES_PAGE,
-        is_list=True,
-        answer=dataset_records.ExampleRecord,
-        statuses=(429,),
-    ),
-    Operation(
-        name="add_example",
-        method="POST",
-        path="/v2/:family/datasets/{dataset_id}/examples",
-        families=(LANGUAGE,),
-        view=add_example,
-        locate=dataset_in_path,
-        summary="Add a single text to a dataset.",
-        form=NewExampleForm,
-        takes_key=True,
-        takes_data=True,
-        answer=dataset_records.ExampleRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="add_picture",
-        method="POST",
-        path="/v2/:family/datasets/{dataset_id}/examples",
-        families=(VISION,),
-        view=add_picture,
-        locate=dataset_in_path,
-        # An image is decoded, which costs more than a record.
-        cost=PICTURES,
-        summary="Add a single image to a dataset of type image.",
-        form=NewPictureForm,
-        takes_key=True,
-        takes_data=True,
-        files=("data",),
-        answer=dataset_records.ExampleRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="list_label_examples",
-        method="GET",
-        path="/v2/:family/examples/{dataset_id}/label/{label_id}",
-        families=BOTH,
-        view=list_label_examples,
-        locate=locate_label,
-        summary="List the examples of a label; counts against the monthly limit of such calls.",
-        page_size=EXAMPLES_PAGE,
-        is_list=True,
-        answer=dataset_records.ExampleRecord,
-        statuses=(429,),
-    ),
-    Operation(
-        name="list_label_examples_deprecated",
-        method="GET",
-        path="/v2/:family/examples",
-        families=BOTH,
-        view=list_label_examples_deprecated,
-        locate=find_label,
-        summary="List the examples of a label by the label's id alone.",
-        query=LabelQuery,
-        page_size=EXAMPLES_PAGE,
-        is_list=True,
-        answer=dataset_records.ExampleRecord,
-        statuses=(429,),
-        headers=DEPRECATED,
-        is_deprecated=True,
-    ),
-)

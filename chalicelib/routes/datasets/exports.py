@@ -11,7 +11,7 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.jobs.export import Export
 from chalicelib.errors import ExportNotFound
 from chalicelib.web.operations.locate import dataset_in_path, text_id
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 
@@ -26,8 +26,26 @@ class ExportForm(msgspec.Struct):
     )
 
 
+def recover_export(call: Call) -> dataset_records.ExportRecord | None:
+    """Return the export that an earlier attempt created."""
+    with suppress(ExportNotFound):
+        export_id = call.keyed.object_id if call.keyed else ""
+        return describe.export(call.container.exports.get(dataset_in_path(call), export_id))
+    return None
+
+
+@Operation(
+    "POST",
+    "/v2/:family/datasets/{dataset_id}/exports",
+    locate=dataset_in_path,
+    form=ExportForm,
+    takes_key=True,
+    recover=recover_export,
+    answer=dataset_records.ExportRecord,
+    statuses=(409, 429),
+)
 def create_export(call: Call) -> dataset_records.ExportRecord:
-    """Write the examples of a dataset to a file in the background."""
+    """Export the examples of a dataset to a file that can be uploaded again."""
     form: ExportForm = call.form
     exports = call.container.exports
     return describe.export(exports.create(call.account, call.located, form.format, form.source))
@@ -40,43 +58,13 @@ def locate_export(call: Call) -> tuple[DatasetView, Export]:
     return view, call.container.exports.get(view, export_id)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/exports/{export_id}",
+    locate=locate_export,
+    answer=dataset_records.ExportRecord,
+)
 def get_export(call: Call) -> dataset_records.ExportRecord:
-    """Return the status of an export, and the URL of its file when that exists."""
+    """Return the status of an export and the URL of its file."""
     view, export = call.located
     return describe.export(export, call.container.exports.url(view, export))
-
-
-def recover_export(call: Call) -> dataset_records.ExportRecord | None:
-    """Return the export that an earlier attempt created."""
-    with suppress(ExportNotFound):
-        export_id = call.keyed.object_id if call.keyed else ""
-        return describe.export(call.container.exports.get(dataset_in_path(call), export_id))
-    return None
-
-
-OPERATIONS = (
-    Operation(
-        name="create_export",
-        method="POST",
-        path="/v2/:family/datasets/{dataset_id}/exports",
-        families=BOTH,
-        view=create_export,
-        locate=dataset_in_path,
-        summary="Export the examples of a dataset to a file that can be uploaded again.",
-        form=ExportForm,
-        takes_key=True,
-        recover=recover_export,
-        answer=dataset_records.ExportRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="get_export",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/exports/{export_id}",
-        families=BOTH,
-        view=get_export,
-        locate=locate_export,
-        summary="Return the status of an export and the URL of its file.",
-        answer=dataset_records.ExportRecord,
-    ),
-)

@@ -54,8 +54,19 @@ class BulkFeedbackForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
+@Operation(
+    "POST",
+    "/v2/:family/feedback",
+    families=(LANGUAGE,),
+    locate=model_in_body,
+    form=FeedbackForm,
+    takes_key=True,
+    takes_data=True,
+    answer=dataset_records.ExampleRecord,
+    statuses=(409, 429),
+)
 def add_feedback(call: Call) -> dataset_records.ExampleRecord:
-    """Add a text to the dataset of a model as feedback. Spec: Main concepts 2."""
+    """Add a misclassified text with its correct label to the model's dataset."""
     form: FeedbackForm = call.form
     feedback = call.container.feedback
     return describe.example(
@@ -63,20 +74,26 @@ def add_feedback(call: Call) -> dataset_records.ExampleRecord:
     )
 
 
+@Operation(
+    "POST",
+    "/v2/:family/feedback",
+    families=(VISION,),
+    locate=model_in_body,
+    cost=PICTURES,
+    form=PictureFeedbackForm,
+    takes_key=True,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.ExampleRecord,
+    statuses=(409, 429),
+)
 def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
-    """Add an image to the dataset of a model as feedback. Spec: Main concepts 2."""
+    """Add a misclassified image with its correct label to the model's dataset."""
     form: PictureFeedbackForm = call.form
     file, feedback = sent_picture(call, form.name), call.container.feedback
     return describe.example(
         feedback.add_picture(call.account, call.located, file, form.expected_label)
     )
-
-
-def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of images whose boxes become feedback. Spec: Concepts."""
-    source = upload_source(call)
-    uploads = call.container.uploads
-    return describe.dataset(uploads.add_feedback(call.account, call.located, source))
 
 
 def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
@@ -89,52 +106,22 @@ def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
     return None if found is None else describe.dataset(found)
 
 
-OPERATIONS = (
-    Operation(
-        name="add_feedback",
-        method="POST",
-        path="/v2/:family/feedback",
-        families=(LANGUAGE,),
-        view=add_feedback,
-        locate=model_in_body,
-        summary="Add a misclassified text with its correct label to the model's dataset.",
-        form=FeedbackForm,
-        takes_key=True,
-        takes_data=True,
-        answer=dataset_records.ExampleRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="add_picture_feedback",
-        method="POST",
-        path="/v2/:family/feedback",
-        families=(VISION,),
-        view=add_picture_feedback,
-        locate=model_in_body,
-        cost=PICTURES,
-        summary="Add a misclassified image with its correct label to the model's dataset.",
-        form=PictureFeedbackForm,
-        takes_key=True,
-        takes_data=True,
-        files=("data",),
-        answer=dataset_records.ExampleRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="add_bulk_feedback",
-        method="PUT",
-        path="/v2/:family/bulkfeedback",
-        families=(VISION,),
-        view=add_bulk_feedback,
-        locate=model_in_body,
-        cost=UPLOADS,
-        summary="Add an archive of images with corrected boxes as feedback.",
-        form=BulkFeedbackForm,
-        recover=recover_feedback,
-        takes_key=True,
-        takes_data=True,
-        files=("data",),
-        answer=dataset_records.DatasetRecord,
-        statuses=(409, 429),
-    ),
+@Operation(
+    "PUT",
+    "/v2/:family/bulkfeedback",
+    families=(VISION,),
+    locate=model_in_body,
+    cost=UPLOADS,
+    form=BulkFeedbackForm,
+    recover=recover_feedback,
+    takes_key=True,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.DatasetRecord,
+    statuses=(409, 429),
 )
+def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
+    """Add an archive of images with corrected boxes as feedback."""
+    source = upload_source(call)
+    uploads = call.container.uploads
+    return describe.dataset(uploads.add_feedback(call.account, call.located, source))

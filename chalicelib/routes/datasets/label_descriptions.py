@@ -12,6 +12,15 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/labels",
+    families=(LANGUAGE,),
+    locate=readable_dataset,
+    page_size=LABELS_PAGE,
+    is_list=True,
+    answer=dataset_records.LabelDescriptionRecord,
+)
 def list_label_descriptions(call: Call) -> ListAnswer:
     """List the labels of a dataset with their descriptions."""
     view: DatasetView = call.located
@@ -25,19 +34,3 @@ def list_label_descriptions(call: Call) -> ListAnswer:
 
 def _record(item: LabelDescription) -> dataset_records.LabelDescriptionRecord:
     return dataset_records.LabelDescriptionRecord(item.name, item.description, item.examples)
-
-
-OPERATIONS = (
-    Operation(
-        name="list_label_descriptions",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/labels",
-        families=(LANGUAGE,),
-        view=list_label_descriptions,
-        locate=readable_dataset,
-        summary="List the labels of a dataset with their descriptions.",
-        page_size=LABELS_PAGE,
-        is_list=True,
-        answer=dataset_records.LabelDescriptionRecord,
-    ),
-)

@@ -17,8 +17,17 @@ class IssueForm(msgspec.Struct):
     name: Name | None = None
 
 
+@Operation(
+    "POST",
+    "/v2/uploads",
+    cost=UPLOADS,
+    form=IssueForm,
+    takes_key=True,
+    takes_data=True,
+    answer=dataset_records.UploadRecord,
+)
 def issue_upload(call: Call) -> dataset_records.UploadRecord:
-    """Issue a presigned form. Later calls refer to its file by `path` or `sampleLocation`."""
+    """Get a form to upload a file that is too large for a call, up to 2 GB."""
     form: IssueForm = call.form
     issued = call.container.upload_forms.issue(call.account, form.name)
     return dataset_records.UploadRecord(
@@ -28,19 +37,3 @@ def issue_upload(call: Call) -> dataset_records.UploadRecord:
         expires_at=date_text(issued.expires_at),
         max_bytes=issued.max_bytes,
     )
-
-
-OPERATIONS = (
-    Operation(
-        name="issue_upload",
-        method="POST",
-        path="/v2/uploads",
-        view=issue_upload,
-        cost=UPLOADS,
-        summary="Get a form to upload a file that is too large for a call, up to 2 GB.",
-        form=IssueForm,
-        takes_key=True,
-        takes_data=True,
-        answer=dataset_records.UploadRecord,
-    ),
-)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -28,12 +29,11 @@ from chalicelib.web.operations.fields import (
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.locate import created_dataset, dataset_in_path
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
 QUEUED = "/v2/:family/datasets/upload"
 SYNC = f"{QUEUED}/sync"
-VALIDATE = "/v2/:family/datasets/validate"
 # Completes the schema: exactly one of the file and its URL, which types cannot express.
 ONE_SOURCE = {"oneOf": [{"required": ["data"]}, {"required": ["path"]}]}
 
@@ -119,62 +119,71 @@ class OldChangesForm(AddForm, rename="camel"):
     name: Name | None = None
 
 
-def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file of texts as a new dataset, which a worker reads."""
-    return _created(call, _text_fields(call))
-
-
-def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of images as a new dataset, which a worker reads."""
-    return _created(call, UploadFields(call.form.name, call.form.type))
-
-
-def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file of texts as a new dataset, and read it within the call."""
-    return _finished(call, _text_fields(call))
-
-
-def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
-    """Accept an archive of images as a new dataset, and read it within the call."""
-    return _finished(call, UploadFields(call.form.name, call.form.type))
-
-
-def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
-    """Describe the dataset that an upload of texts would create. beyond.md, section 1."""
-    return _validated(call, _text_fields(call))
-
-
-def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
-    """Describe the dataset that an upload of images would create. beyond.md, section 1."""
-    return _validated(call, UploadFields(call.form.name, call.form.type))
-
-
-def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Accept a file whose examples are added to a dataset. Spec: Other operations."""
-    source, view = upload_source(call), call.located
-    described = sent_descriptions(call.form.label_descriptions, call.family, view.dataset.type)
-
-    def describe_labels() -> None:
-        if described:
-            call.container.datasets.descriptions.replace(view, described)
-
-    return describe.dataset(call.container.uploads.add(call.account, view, source, describe_labels))
-
-
-def put_dataset(call: Call) -> dataset_records.DatasetRecord:
-    """Add the examples of a file to a dataset; without a file, rename the dataset."""
-    form: OldChangesForm = call.form
-    if form.name is None or form.path is not None or "data" in call.fields.files:
-        return add_to_dataset(call)
-    if call.located.dataset.status == DELETION_PENDING:
-        raise DatasetNotFound(call.located.dataset.dataset_id)
-    return describe.dataset(call.container.corrections.rename_dataset(call.located, form.name))
-
-
 def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
     """Return the dataset that an earlier attempt created. A worker reads its file."""
     view = created_dataset(call)
     return None if view is None else describe.dataset(view)
+
+
+# The common declaration of all calls that store a file as a new dataset.
+_stores = partial(
+    Operation,
+    "POST",
+    cost=UPLOADS,
+    takes_key=True,
+    creates="datasets",
+    recover=recover_dataset,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.DatasetRecord,
+    statuses=(429,),
+)
+# A validation stores nothing, so it may be repeated without a key.
+_validates = partial(
+    Operation,
+    "POST",
+    "/v2/:family/datasets/validate",
+    cost=UPLOADS,
+    files=("data",),
+    answer=dataset_records.ValidationRecord,
+    statuses=(429, 504),
+)
+
+
+@_stores(QUEUED, families=(LANGUAGE,), form=UploadForm)
+def upload_dataset(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a file as a dataset; it is read in the background."""
+    return _created(call, _text_fields(call))
+
+
+@_stores(QUEUED, families=(VISION,), form=PictureUploadForm)
+def upload_pictures(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a zip archive as a dataset; it is read in the background."""
+    return _created(call, UploadFields(call.form.name, call.form.type))
+
+
+@_stores(SYNC, families=(LANGUAGE,), form=UploadForm)
+def upload_dataset_sync(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a file as a dataset, and wait until it is read."""
+    return _finished(call, _text_fields(call))
+
+
+@_stores(SYNC, families=(VISION,), form=PictureUploadForm)
+def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a zip archive as a dataset, and wait until it is read."""
+    return _finished(call, UploadFields(call.form.name, call.form.type))
+
+
+@_validates(families=(LANGUAGE,), form=ValidateForm)
+def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
+    """Return what an upload of a file would become, without storing anything."""
+    return _validated(call, _text_fields(call))
+
+
+@_validates(families=(VISION,), form=PictureValidateForm)
+def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
+    """Return what an upload of a zip archive would become, without storing anything."""
+    return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
 def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
@@ -183,6 +192,61 @@ def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
     # The id of the receipt was reserved with the key, so it identifies the attempt.
     found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
     return None if found is None else describe.dataset(found)
+
+
+@Operation(
+    "PUT",
+    "/v2/:family/datasets/{dataset_id}/upload",
+    locate=dataset_in_path,
+    cost=UPLOADS,
+    form=AddForm,
+    takes_key=True,
+    recover=recover_addition,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.DatasetRecord,
+    statuses=(409, 429),
+)
+def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a file whose examples are added to a dataset."""
+    return _added(call)
+
+
+# Clients of version 1.0 add a file by this PUT, which renames below /v2.
+@Operation(
+    "PUT",
+    "/v2/:family/datasets/{dataset_id}",
+    families=(VISION,),
+    versions=(VERSION_1,),
+    locate=dataset_in_path,
+    cost=UPLOADS,
+    form=OldChangesForm,
+    takes_key=True,
+    recover=recover_addition,
+    takes_data=True,
+    files=("data",),
+    answer=dataset_records.DatasetRecord,
+    statuses=(409, 429),
+)
+def put_dataset(call: Call) -> dataset_records.DatasetRecord:
+    """Upload a file whose examples are added to a dataset."""
+    form: OldChangesForm = call.form
+    if form.name is None or form.path is not None or "data" in call.fields.files:
+        return _added(call)
+    if call.located.dataset.status == DELETION_PENDING:
+        raise DatasetNotFound(call.located.dataset.dataset_id)
+    return describe.dataset(call.container.corrections.rename_dataset(call.located, form.name))
+
+
+def _added(call: Call) -> dataset_records.DatasetRecord:
+    source, view = upload_source(call), call.located
+    described = sent_descriptions(call.form.label_descriptions, call.family, view.dataset.type)
+
+    def describe_labels() -> None:
+        if described:
+            call.container.datasets.descriptions.replace(view, described)
+
+    return describe.dataset(call.container.uploads.add(call.account, view, source, describe_labels))
 
 
 def _text_fields(call: Call) -> UploadFields:
@@ -217,119 +281,3 @@ def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRe
             refusal.detail = describe.preview(refusal.preview)
         raise
     return describe.validation(found)
-
-
-_FORMS = {
-    (LANGUAGE, True): UploadForm,
-    (LANGUAGE, False): ValidateForm,
-    (VISION, True): PictureUploadForm,
-    (VISION, False): PictureValidateForm,
-}
-
-
-def _operation(
-    family: str, name: str, path: str, view: Any, summary: str, *, stores: bool = True
-) -> Operation:
-    """Return the declaration of an upload or of a validation of a new dataset."""
-    return Operation(
-        name=name,
-        method="POST",
-        path=path,
-        families=(family,),
-        view=view,
-        cost=UPLOADS,
-        summary=summary,
-        form=_FORMS[family, stores],
-        # A validation stores nothing, so it may be repeated without a key.
-        takes_key=stores,
-        creates="datasets" if stores else "",
-        recover=recover_dataset if stores else None,
-        takes_data=stores,
-        files=("data",),
-        answer=dataset_records.DatasetRecord if stores else dataset_records.ValidationRecord,
-        statuses=(429,) if stores else (429, 504),
-    )
-
-
-OPERATIONS = (
-    _operation(
-        LANGUAGE,
-        "upload_dataset",
-        QUEUED,
-        upload_dataset,
-        "Upload a file as a dataset; it is read in the background.",
-    ),
-    _operation(
-        VISION,
-        "upload_pictures",
-        QUEUED,
-        upload_pictures,
-        "Upload a zip archive as a dataset; it is read in the background.",
-    ),
-    _operation(
-        LANGUAGE,
-        "upload_dataset_sync",
-        SYNC,
-        upload_dataset_sync,
-        "Upload a file as a dataset, and wait until it is read.",
-    ),
-    _operation(
-        VISION,
-        "upload_pictures_sync",
-        SYNC,
-        upload_pictures_sync,
-        "Upload a zip archive as a dataset, and wait until it is read.",
-    ),
-    _operation(
-        LANGUAGE,
-        "validate_dataset",
-        VALIDATE,
-        validate_dataset,
-        "Return what an upload of a file would become, without storing anything.",
-        stores=False,
-    ),
-    _operation(
-        VISION,
-        "validate_pictures",
-        VALIDATE,
-        validate_pictures,
-        "Return what an upload of a zip archive would become, without storing anything.",
-        stores=False,
-    ),
-    Operation(
-        name="add_to_dataset",
-        method="PUT",
-        path="/v2/:family/datasets/{dataset_id}/upload",
-        families=BOTH,
-        view=add_to_dataset,
-        locate=dataset_in_path,
-        cost=UPLOADS,
-        summary="Upload a file whose examples are added to a dataset.",
-        form=AddForm,
-        takes_key=True,
-        recover=recover_addition,
-        takes_data=True,
-        files=("data",),
-        answer=dataset_records.DatasetRecord,
-        statuses=(409, 429),
-    ),
-    # Clients of version 1.0 add a file by this PUT, which renames below /v2.
-    Operation(
-        name="put_dataset",
-        method="PUT",
-        path="/v2/:family/datasets/{dataset_id}",
-        families=(VISION,),
-        versions=(VERSION_1,),
-        view=put_dataset,
-        locate=dataset_in_path,
-        cost=UPLOADS,
-        summary="Upload a file whose examples are added to a dataset.",
-        form=OldChangesForm,
-        takes_key=True,
-        recover=recover_addition,
-        takes_data=True,
-        files=("data",),
-        answer=dataset_records.DatasetRecord,
-        statuses=(409, 429),
-    ),
-)

@@ -29,20 +29,49 @@ class NewLabelForm(msgspec.Struct):
     name: Name
 
 
+@Operation(
+    "GET",
+    LABELS,
+    families=(VISION,),
+    versions=(VERSION_1,),
+    locate=locate.readable_dataset,
+    is_list=True,
+    answer=dataset_records.LabelRecord,
+)
 def list_labels(call: Call) -> ListAnswer:
-    """List the labels of a dataset in order."""
+    """List the labels of a dataset."""
     page = ListPage(tuple(call.located.labels), 0, has_more=False)
     return list_answer(page, describe.label, Window(0, MAX_LABELS))
 
 
+@Operation(
+    "GET",
+    f"{LABELS}/{{label_id}}",
+    families=(VISION,),
+    versions=(VERSION_1,),
+    locate=locate.label_in_path,
+    answer=dataset_records.LabelRecord,
+)
 def get_label(call: Call) -> dataset_records.LabelRecord:
-    """Return one label."""
+    """Return a label."""
     _, label = call.located
     return describe.label(label)
 
 
+@Operation(
+    "POST",
+    LABELS,
+    families=(VISION,),
+    versions=(VERSION_1,),
+    locate=locate.readable_dataset,
+    form=NewLabelForm,
+    takes_key=True,
+    takes_data=True,
+    answer=dataset_records.LabelRecord,
+    statuses=(409,),
+)
 def add_label(call: Call) -> dataset_records.LabelRecord:
-    """Add a label without examples. If a label with this name exists, return it."""
+    """Add a label without examples."""
     return describe.label(call.container.version_1.add_label(call.located, call.form.name))
 
 
@@ -53,61 +82,16 @@ def locate_example(call: Call) -> tuple[DatasetView, Example]:
     return view, call.container.version_1.find_example(view, example_id)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/examples/{example_id}",
+    families=(VISION,),
+    versions=(VERSION_1,),
+    locate=locate_example,
+    answer=dataset_records.ExampleRecord,
+    statuses=(429,),
+)
 def get_example(call: Call) -> dataset_records.ExampleRecord:
-    """Return one example. The call counts towards the monthly limit of such calls."""
+    """Return an example; counts against the monthly limit of such calls."""
     view, example = call.located
     return describe.example(call.container.version_1.show_example(call.account, view, example))
-
-
-OPERATIONS = (
-    Operation(
-        name="list_labels",
-        method="GET",
-        path=LABELS,
-        families=(VISION,),
-        versions=(VERSION_1,),
-        view=list_labels,
-        locate=locate.readable_dataset,
-        summary="List the labels of a dataset.",
-        is_list=True,
-        answer=dataset_records.LabelRecord,
-    ),
-    Operation(
-        name="get_label",
-        method="GET",
-        path=f"{LABELS}/{{label_id}}",
-        families=(VISION,),
-        versions=(VERSION_1,),
-        view=get_label,
-        locate=locate.label_in_path,
-        summary="Return a label.",
-        answer=dataset_records.LabelRecord,
-    ),
-    Operation(
-        name="add_label",
-        method="POST",
-        path=LABELS,
-        families=(VISION,),
-        versions=(VERSION_1,),
-        view=add_label,
-        locate=locate.readable_dataset,
-        summary="Add a label without examples.",
-        form=NewLabelForm,
-        takes_key=True,
-        takes_data=True,
-        answer=dataset_records.LabelRecord,
-        statuses=(409,),
-    ),
-    Operation(
-        name="get_example",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/examples/{example_id}",
-        families=(VISION,),
-        versions=(VERSION_1,),
-        view=get_example,
-        locate=locate_example,
-        summary="Return an example; counts against the monthly limit of such calls.",
-        answer=dataset_records.ExampleRecord,
-        statuses=(429,),
-    ),
-)

@@ -54,17 +54,6 @@ def locate(call: Call) -> tuple[Model, DatasetView | None]:
     return model, view
 
 
-def adjust_model(call: Call) -> model_records.TrainingRecord:
-    """Queue an adjustment of a model to texts of users."""
-    model, view = call.located
-    form, source = call.form, one_source(call, view, reading_options(call))
-    wanted = AdjustmentRequest(
-        source, form.out_of_domain_rate, with_feedback=form.with_feedback is True
-    )
-    service = call.container.adjustments
-    return describe.training(service.request(call.account, model, wanted, call.seconds_left))
-
-
 def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
     """Return the training of the model if an earlier attempt has queued the adjustment."""
     model = model_in_path(call)
@@ -74,20 +63,24 @@ def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
     return describe.training(call.container.training.view(model))
 
 
-OPERATIONS = (
-    Operation(
-        name="adjust_model",
-        method="POST",
-        path="/v2/:family/models/{model_id}/adjust",
-        families=(LANGUAGE,),
-        view=adjust_model,
-        locate=locate,
-        summary="Adjust a model to texts as users send them, without training it again.",
-        form=AdjustForm,
-        files=("data",),
-        takes_key=True,
-        recover=recover_adjustment,
-        answer=model_records.TrainingRecord,
-        statuses=(409, 429),
-    ),
+@Operation(
+    "POST",
+    "/v2/:family/models/{model_id}/adjust",
+    families=(LANGUAGE,),
+    locate=locate,
+    form=AdjustForm,
+    files=("data",),
+    takes_key=True,
+    recover=recover_adjustment,
+    answer=model_records.TrainingRecord,
+    statuses=(409, 429),
 )
+def adjust_model(call: Call) -> model_records.TrainingRecord:
+    """Adjust a model to texts as users send them, without training it again."""
+    model, view = call.located
+    form, source = call.form, one_source(call, view, reading_options(call))
+    wanted = AdjustmentRequest(
+        source, form.out_of_domain_rate, with_feedback=form.with_feedback is True
+    )
+    service = call.container.adjustments
+    return describe.training(service.request(call.account, model, wanted, call.seconds_left))

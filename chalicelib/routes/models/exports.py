@@ -11,7 +11,7 @@ from chalicelib.domain.jobs.export import Export
 from chalicelib.errors import ExportNotFound
 from chalicelib.web.operations.fields import ModelVersionNumber
 from chalicelib.web.operations.locate import model_in_path, text_id
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe_versions, model_records
 
 
@@ -22,8 +22,27 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
     format: Annotated[Literal["bundle", "onnx"], msgspec.Meta(examples=["bundle"])] = "bundle"
 
 
+def recover_model_export(call: Call) -> model_records.ModelExportRecord | None:
+    """Return the export that an earlier attempt created."""
+    with suppress(ExportNotFound):
+        export_id = call.keyed.object_id if call.keyed else ""
+        found = call.container.model_exports.get(model_in_path(call), export_id)
+        return describe_versions.model_export(found)
+    return None
+
+
+@Operation(
+    "POST",
+    "/v2/:family/models/{model_id}/exports",
+    locate=model_in_path,
+    form=ModelExportForm,
+    takes_key=True,
+    recover=recover_model_export,
+    answer=model_records.ModelExportRecord,
+    statuses=(409, 429),
+)
 def create_model_export(call: Call) -> model_records.ModelExportRecord:
-    """Write a model to a file in the background, with everything that predictions need."""
+    """Export a model to a file that predicts without the service."""
     form: ModelExportForm = call.form
     model = call.container.model_versions.at(call.located, form.model_version)
     return describe_versions.model_export(call.container.model_exports.create(model, form.format))
@@ -37,44 +56,13 @@ def locate_model_export(call: Call) -> Export:
     return found
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}/exports/{export_id}",
+    locate=locate_model_export,
+    answer=model_records.ModelExportRecord,
+)
 def get_model_export(call: Call) -> model_records.ModelExportRecord:
-    """Return the status of a model's export, and the URL of its file when that exists."""
+    """Return the status of an export of a model and the URL of its file."""
     url = call.container.model_exports.url(call.located)
     return describe_versions.model_export(call.located, url)
-
-
-def recover_model_export(call: Call) -> model_records.ModelExportRecord | None:
-    """Return the export that an earlier attempt created."""
-    with suppress(ExportNotFound):
-        export_id = call.keyed.object_id if call.keyed else ""
-        found = call.container.model_exports.get(model_in_path(call), export_id)
-        return describe_versions.model_export(found)
-    return None
-
-
-OPERATIONS = (
-    Operation(
-        name="create_model_export",
-        method="POST",
-        path="/v2/:family/models/{model_id}/exports",
-        families=BOTH,
-        view=create_model_export,
-        locate=model_in_path,
-        summary="Export a model to a file that predicts without the service.",
-        form=ModelExportForm,
-        takes_key=True,
-        recover=recover_model_export,
-        answer=model_records.ModelExportRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="get_model_export",
-        method="GET",
-        path="/v2/:family/models/{model_id}/exports/{export_id}",
-        families=BOTH,
-        view=get_model_export,
-        locate=locate_model_export,
-        summary="Return the status of an export of a model and the URL of its file.",
-        answer=model_records.ModelExportRecord,
-    ),
-)

@@ -10,7 +10,7 @@ import msgspec
 from chalicelib.errors import ModelNotFound
 from chalicelib.web.operations.fields import Name, Url
 from chalicelib.web.operations.files import upload_source
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
 
 
@@ -27,13 +27,6 @@ class ImportForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
-def import_model(call: Call) -> model_records.ModelRecord:
-    """Queue the import of an exported model. Its status is that of a training."""
-    source = upload_source(call)
-    imports = call.container.imports
-    return describe.model(imports.request(call.account, call.family, source, call.form.name))
-
-
 def recover_import(call: Call) -> model_records.ModelRecord | None:
     """Return the model whose import an earlier attempt has queued."""
     with suppress(ModelNotFound):
@@ -42,19 +35,18 @@ def recover_import(call: Call) -> model_records.ModelRecord | None:
     return None
 
 
-OPERATIONS = (
-    Operation(
-        name="import_model",
-        method="POST",
-        path="/v2/:family/models/import",
-        families=BOTH,
-        view=import_model,
-        summary="Import a model that was exported as a bundle.",
-        form=ImportForm,
-        files=("data",),
-        takes_key=True,
-        recover=recover_import,
-        answer=model_records.ModelRecord,
-        statuses=(429,),
-    ),
+@Operation(
+    "POST",
+    "/v2/:family/models/import",
+    form=ImportForm,
+    files=("data",),
+    takes_key=True,
+    recover=recover_import,
+    answer=model_records.ModelRecord,
+    statuses=(429,),
 )
+def import_model(call: Call) -> model_records.ModelRecord:
+    """Import a model that was exported as a bundle."""
+    source = upload_source(call)
+    imports = call.container.imports
+    return describe.model(imports.request(call.account, call.family, source, call.form.name))

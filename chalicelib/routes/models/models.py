@@ -16,7 +16,7 @@ from chalicelib.domain.models.model_version import version_not_found
 from chalicelib.web.http.paging import ListAnswer, ListRecord, list_answer
 from chalicelib.web.operations.fields import ModelVersionNumber, NamePart
 from chalicelib.web.operations.locate import dataset_in_path, model_id_in_path, model_in_path
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records, service_records
 
 
@@ -65,22 +65,52 @@ EVALUATION_MEMBERS = {
 }
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}",
+    locate=model_in_path,
+    query=VersionQuery,
+    key_scope=PREDICT,
+    answer=model_records.MetricsRecord,
+)
 def get_metrics(call: Call) -> model_records.MetricsRecord:
-    """Return the metrics of a model. Spec: metricsData."""
+    """Return the metrics of a model."""
     found = call.container.models.metrics(_asked_version(call))
     return describe.metrics(found.model, found.created_at, found.data)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}/lc",
+    locate=model_in_path,
+    query=VersionQuery,
+    page_size=EPOCHS_PAGE,
+    is_list=True,
+    answer=model_records.LearningCurveRecord,
+)
 def list_learning_curve(call: Call) -> ListAnswer:
-    """List the metrics after each epoch. Spec: GET /v2/vision/models/{model_id}/lc."""
+    """Return the learning curve of a model, one record per epoch."""
     asked = call.window
     page = call.container.models.curve(_asked_version(call), asked.offset, asked.count)
     # Curves are stored as the records of the API.
     return list_answer(page, lambda curve: curve, asked)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}/evaluation",
+    locate=model_in_path,
+    query=EvaluationQuery,
+    page_size=EXAMPLES_PAGE,
+    is_list=True,
+    list_members=EVALUATION_MEMBERS,
+    answer=model_records.EvaluatedRecord,
+    # A member of the list and not of `answer`, so the schema needs its name.
+    parts=(model_records.ReliabilityRecord,),
+    statuses=(409,),
+)
 def list_evaluation(call: Call) -> ListAnswer:
-    """List predictions for held-out examples of the model's dataset."""
+    """List predictions for held-out examples of a model's own dataset."""
     query: EvaluationQuery = call.query
     wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
     asked = call.window
@@ -99,8 +129,15 @@ def load_card(call: Call) -> dict[str, Any]:
     return call.container.models.card(call.account.account_id, model_id)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}/card",
+    locate=load_card,
+    query=VersionQuery,
+    answer=model_records.CardRecord,
+)
 def get_card(call: Call) -> dict[str, Any]:
-    """Return the card of a model. Contract section 5, card."""
+    """Return the model card: data, metrics and limitations."""
     query: VersionQuery = call.query
     card: dict[str, Any] = call.located
     if query.model_version is None:
@@ -119,8 +156,16 @@ def _asked_version(call: Call, model: Model | None = None) -> Model:
     return call.container.model_versions.at(model or call.located, query.model_version)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models",
+    query=ModelsQuery,
+    page_size=MODELS_PAGE,
+    is_list=True,
+    answer=model_records.ModelRecord,
+)
 def list_account_models(call: Call) -> ListAnswer:
-    """List all models of the caller."""
+    """List all models of the account, of both families, by creation."""
     query: ModelsQuery = call.query
     wanted, asked = ListFilter(query.name, query.status), call.window
     models = call.container.models
@@ -129,106 +174,29 @@ def list_account_models(call: Call) -> ListAnswer:
     return list_answer(page, describe.model, asked)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/datasets/{dataset_id}/models",
+    locate=dataset_in_path,
+    page_size=MODELS_PAGE,
+    is_list=True,
+    answer=model_records.ModelRecord,
+)
 def list_models(call: Call) -> ListAnswer:
-    """List the models of a dataset. Spec: Other operations."""
+    """List the models of a dataset."""
     asked = call.window
     page = call.container.models.list(call.located, asked.offset, asked.count)
     return list_answer(page, describe.model, asked)
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/models/{model_id}",
+    answer=service_records.DeletionRecord,
+    statuses=(404, 409),
+)
 def delete_model(call: Call) -> service_records.DeletionRecord:
-    """Delete a model. Spec: Deletion behaviour."""
+    """Delete a model."""
     deletions = call.container.deletions
     # Not located: a repeated DELETE of a deleted model returns the same deletion, not a 404.
     return describe.deletion(deletions.delete_model(call.account, model_id_in_path(call)))
-
-
-OPERATIONS = (
-    Operation(
-        name="get_metrics",
-        method="GET",
-        path="/v2/:family/models/{model_id}",
-        families=BOTH,
-        view=get_metrics,
-        locate=model_in_path,
-        summary="Return the metrics of a model.",
-        query=VersionQuery,
-        key_scope=PREDICT,
-        answer=model_records.MetricsRecord,
-    ),
-    Operation(
-        name="list_learning_curve",
-        method="GET",
-        path="/v2/:family/models/{model_id}/lc",
-        families=BOTH,
-        view=list_learning_curve,
-        locate=model_in_path,
-        summary="Return the learning curve of a model, one record per epoch.",
-        query=VersionQuery,
-        page_size=EPOCHS_PAGE,
-        is_list=True,
-        answer=model_records.LearningCurveRecord,
-    ),
-    Operation(
-        name="list_evaluation",
-        method="GET",
-        path="/v2/:family/models/{model_id}/evaluation",
-        families=BOTH,
-        view=list_evaluation,
-        locate=model_in_path,
-        summary="List predictions for held-out examples of a model's own dataset.",
-        query=EvaluationQuery,
-        page_size=EXAMPLES_PAGE,
-        is_list=True,
-        list_members=EVALUATION_MEMBERS,
-        answer=model_records.EvaluatedRecord,
-        # A member of the list and not of `answer`, so the schema needs its name.
-        parts=(model_records.ReliabilityRecord,),
-        statuses=(409,),
-    ),
-    Operation(
-        name="get_card",
-        method="GET",
-        path="/v2/:family/models/{model_id}/card",
-        families=BOTH,
-        view=get_card,
-        locate=load_card,
-        summary="Return the model card: data, metrics and limitations.",
-        query=VersionQuery,
-        answer=model_records.CardRecord,
-    ),
-    Operation(
-        name="list_account_models",
-        method="GET",
-        path="/v2/:family/models",
-        families=BOTH,
-        view=list_account_models,
-        summary="List all models of the account, of both families, by creation.",
-        query=ModelsQuery,
-        page_size=MODELS_PAGE,
-        is_list=True,
-        answer=model_records.ModelRecord,
-    ),
-    Operation(
-        name="list_models",
-        method="GET",
-        path="/v2/:family/datasets/{dataset_id}/models",
-        families=BOTH,
-        view=list_models,
-        locate=dataset_in_path,
-        summary="List the models of a dataset.",
-        page_size=MODELS_PAGE,
-        is_list=True,
-        answer=model_records.ModelRecord,
-    ),
-    Operation(
-        name="delete_model",
-        method="DELETE",
-        path="/v2/:family/models/{model_id}",
-        families=BOTH,
-        view=delete_model,
-        summary="Delete a model.",
-        answer=service_records.DeletionRecord,
-        statuses=(404, 409),
-    ),
-)

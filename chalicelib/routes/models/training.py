@@ -16,7 +16,7 @@ from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.operations.forms import convert, whole_number
 from chalicelib.web.operations.locate import dataset_in_body, model_in_body, model_in_path
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, model_records
 
 UploadPath = Annotated[
@@ -70,30 +70,6 @@ class RetrainForm(msgspec.Struct, rename="camel"):
     train_params: ParamsObject | ParamsText | None = None
 
 
-def train(call: Call) -> model_records.TrainingRecord:
-    """Queue a training of a dataset. Spec: Other operations, train."""
-    form: TrainForm = call.form
-    request = _request(form)
-    return describe.training(
-        call.container.training.request(
-            call.account, call.located, form.name, request, call.seconds_left
-        )
-    )
-
-
-def retrain(call: Call) -> model_records.TrainingRecord:
-    """Queue another training of a model, under the same id. Spec: Other operations, retrain."""
-    request = _request(call.form)
-    return describe.training(
-        call.container.training.retrain(call.account, call.located, request, call.seconds_left)
-    )
-
-
-def get_training(call: Call) -> model_records.TrainingRecord:
-    """Return the latest training of a model, with its status. Spec: Model training status."""
-    return describe.training(call.container.training.view(call.located))
-
-
 def recover_training(call: Call) -> model_records.TrainingRecord | None:
     """Return the training that an earlier attempt has queued."""
     with suppress(ModelNotFound):
@@ -103,6 +79,29 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
     return None
 
 
+@Operation(
+    "POST",
+    "/v2/:family/train",
+    # The path of the old API for texts.
+    aliases=("/v2/language/datasets/train",),
+    locate=dataset_in_body,
+    form=TrainForm,
+    takes_key=True,
+    recover=recover_training,
+    answer=model_records.TrainingRecord,
+    statuses=(409, 429),
+)
+def train(call: Call) -> model_records.TrainingRecord:
+    """Queue a training of a dataset."""
+    form: TrainForm = call.form
+    request = _request(form)
+    return describe.training(
+        call.container.training.request(
+            call.account, call.located, form.name, request, call.seconds_left
+        )
+    )
+
+
 def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
     """Return the model in the body if an earlier attempt has queued its training."""
     model = model_in_body(call)
@@ -110,6 +109,34 @@ def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
     if model is None or call.keyed is None or model.mark != call.keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))
+
+
+@Operation(
+    "POST",
+    "/v2/:family/retrain",
+    # The path of the old API for texts.
+    aliases=("/v2/language/datasets/retrain",),
+    locate=model_in_body,
+    form=RetrainForm,
+    takes_key=True,
+    recover=recover_retraining,
+    answer=model_records.TrainingRecord,
+    statuses=(409, 429),
+)
+def retrain(call: Call) -> model_records.TrainingRecord:
+    """Train a model again. It keeps its id and continues to predict meanwhile."""
+    request = _request(call.form)
+    return describe.training(
+        call.container.training.retrain(call.account, call.located, request, call.seconds_left)
+    )
+
+
+@Operation(
+    "GET", "/v2/:family/train/{model_id}", locate=model_in_path, answer=model_records.TrainingRecord
+)
+def get_training(call: Call) -> model_records.TrainingRecord:
+    """Return the latest training of a model."""
+    return describe.training(call.container.training.view(call.located))
 
 
 def _request(form: TrainForm | RetrainForm) -> TrainRequest:
@@ -158,49 +185,3 @@ def _decoded(text: str) -> dict[str, Any] | None:
     if members is not None and not isinstance(members, dict):
         raise InvalidParameter("trainParams", "expected a JSON object.")
     return members
-
-
-OPERATIONS = (
-    Operation(
-        name="train",
-        method="POST",
-        path="/v2/:family/train",
-        # The path of the old API for texts.
-        aliases=("/v2/language/datasets/train",),
-        families=BOTH,
-        view=train,
-        locate=dataset_in_body,
-        summary="Queue a training of a dataset.",
-        form=TrainForm,
-        takes_key=True,
-        recover=recover_training,
-        answer=model_records.TrainingRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="retrain",
-        method="POST",
-        path="/v2/:family/retrain",
-        # The path of the old API for texts.
-        aliases=("/v2/language/datasets/retrain",),
-        families=BOTH,
-        view=retrain,
-        locate=model_in_body,
-        summary="Train a model again. It keeps its id and continues to predict meanwhile.",
-        form=RetrainForm,
-        takes_key=True,
-        recover=recover_retraining,
-        answer=model_records.TrainingRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="get_training",
-        method="GET",
-        path="/v2/:family/train/{model_id}",
-        families=BOTH,
-        view=get_training,
-        locate=model_in_path,
-        summary="Return the latest training of a model.",
-        answer=model_records.TrainingRecord,
-    ),
-)

@@ -14,7 +14,7 @@ from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import ModelVersionNumber
 from chalicelib.web.operations.forms import whole_number
 from chalicelib.web.operations.locate import model_in_path
-from chalicelib.web.operations.operation import BOTH, Call, Operation
+from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe_versions, model_records
 
 # Batches may keep more versions than the limit.
@@ -45,78 +45,58 @@ def locate_version(call: Call) -> tuple[Model, int]:
     return model, number
 
 
+@Operation(
+    "GET",
+    "/v2/:family/models/{model_id}/versions",
+    locate=model_in_path,
+    is_list=True,
+    answer=model_records.ModelVersionRecord,
+)
 def list_model_versions(call: Call) -> ListAnswer:
-    """List the stored versions of a model, newest first."""
+    """List the kept versions of a model, newest first."""
     versions = call.container.model_versions.list(call.located)
     page = ListPage(tuple(versions), 0, has_more=False)
     return list_answer(page, describe_versions.model_version, _ALL)
 
 
+@Operation(
+    "PUT",
+    "/v2/:family/models/{model_id}/versions/{version}/serve",
+    locate=locate_version,
+    takes_key=True,
+    answer=model_records.ModelVersionRecord,
+    statuses=(404, 409),
+)
 def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
-    """Serve a version from the next call on."""
+    """Serve a version of a model from the next call on."""
     return describe_versions.model_version(call.container.model_versions.serve(*call.located))
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/models/{model_id}/versions/{version}",
+    locate=locate_version,
+    answer=model_records.ModelVersionRecord,
+    statuses=(404, 409),
+)
 def delete_model_version(call: Call) -> model_records.ModelVersionRecord:
-    """Delete a version and its files."""
+    """Delete a version of a model that is not served."""
     return describe_versions.model_version(call.container.model_versions.remove(*call.located))
 
 
+@Operation(
+    "POST",
+    "/v2/:family/models/{model_id}/compare",
+    locate=model_in_path,
+    form=CompareForm,
+    answer=model_records.ComparisonRecord,
+    statuses=(404, 409),
+)
 def compare_model_versions(call: Call) -> model_records.ComparisonRecord:
-    """Compare two versions by their predictions for the same held-out examples."""
+    """Compare two versions of a model by the same held-out examples."""
     form: CompareForm = call.form
     first, second = form.versions
     if first == second:
         raise InvalidParameter("versions", "name two different versions.")
     found = call.container.model_versions.compare(call.located, first, second)
     return describe_versions.comparison(found, form.versions)
-
-
-OPERATIONS = (
-    Operation(
-        name="list_model_versions",
-        method="GET",
-        path="/v2/:family/models/{model_id}/versions",
-        families=BOTH,
-        view=list_model_versions,
-        locate=model_in_path,
-        summary="List the kept versions of a model, newest first.",
-        is_list=True,
-        answer=model_records.ModelVersionRecord,
-    ),
-    Operation(
-        name="serve_model_version",
-        method="PUT",
-        path="/v2/:family/models/{model_id}/versions/{version}/serve",
-        families=BOTH,
-        view=serve_model_version,
-        locate=locate_version,
-        takes_key=True,
-        summary="Serve a version of a model from the next call on.",
-        answer=model_records.ModelVersionRecord,
-        statuses=(404, 409),
-    ),
-    Operation(
-        name="delete_model_version",
-        method="DELETE",
-        path="/v2/:family/models/{model_id}/versions/{version}",
-        families=BOTH,
-        view=delete_model_version,
-        locate=locate_version,
-        summary="Delete a version of a model that is not served.",
-        answer=model_records.ModelVersionRecord,
-        statuses=(404, 409),
-    ),
-    Operation(
-        name="compare_model_versions",
-        method="POST",
-        path="/v2/:family/models/{model_id}/compare",
-        families=BOTH,
-        view=compare_model_versions,
-        locate=model_in_path,
-        summary="Compare two versions of a model by the same held-out examples.",
-        form=CompareForm,
-        answer=model_records.ComparisonRecord,
-        statuses=(404, 409),
-    ),
-)

@@ -2,10 +2,10 @@
 
 from chalicelib.routes.predictions import batches, documents, pictures, templates, texts
 
-OPERATIONS = (
-    *texts.OPERATIONS,
-    *pictures.OPERATIONS,
-    *documents.OPERATIONS,
-    *templates.OPERATIONS,
-    *batches.OPERATIONS,
+MODULES = (
+    texts,
+    pictures,
+    documents,
+    templates,
+    batches,
 )

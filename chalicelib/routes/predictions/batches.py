@@ -148,6 +148,30 @@ def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
     return served_in_body(call), view
 
 
+def recover_batch(call: Call) -> model_records.BatchRecord | None:
+    """Return the batch that an earlier attempt created."""
+    with suppress(BatchNotFound):
+        batch_id = call.keyed.object_id if call.keyed else ""
+        return _described(call, call.container.batches.get(call.account, call.family, batch_id))
+    return None
+
+
+# The common declaration of all calls that create a batch.
+_creates = partial(
+    Operation,
+    method="POST",
+    locate=locate_input,
+    cost=UPLOADS,
+    takes_key=True,
+    recover=recover_batch,
+    # Input and result are stored, so batches are refused while saving fails.
+    takes_data=True,
+    answer=model_records.BatchRecord,
+    statuses=(409, 429),
+)
+
+
+@_creates(path="/v2/:family/batches", families=(LANGUAGE,), form=BatchForm, files=("data",))
 def create_batch(call: Call) -> model_records.BatchRecord:
     """Predict many texts in the background."""
     form: BatchForm = call.form
@@ -173,6 +197,12 @@ def create_batch(call: Call) -> model_records.BatchRecord:
     return _described(call, made)
 
 
+@_creates(
+    path="/v2/:family/batches",
+    families=(VISION,),
+    form=PictureBatchForm,
+    files=("data", "formTemplate"),
+)
 def create_picture_batch(call: Call) -> model_records.BatchRecord:
     """Predict many images, or read many documents, in the background."""
     form: PictureBatchForm = call.form
@@ -195,14 +225,16 @@ def create_picture_batch(call: Call) -> model_records.BatchRecord:
     return _described(call, made)
 
 
+@_creates(path="/v2/:family/rankings", families=(LANGUAGE,), form=RankingForm, files=("data",))
 def create_ranking(call: Call) -> model_records.BatchRecord:
-    """Select the texts whose labels would improve the model most, in the background."""
+    """Select the texts that are most worth labelling, in the background."""
     form: RankingForm = call.form
     return _ranking(call, form, checked_column(form.text_column, "textColumn"))
 
 
+@_creates(path="/v2/:family/rankings", families=(VISION,), form=PictureRankingForm, files=("data",))
 def create_picture_ranking(call: Call) -> model_records.BatchRecord:
-    """Select the images whose labels would improve the model most, in the background."""
+    """Select the images that are most worth labelling, in the background."""
     return _ranking(call, call.form)
 
 
@@ -270,16 +302,16 @@ def _template(call: Call) -> bytes | None:
     return source.encode() if isinstance(source, str) else msgspec.json.encode(source)
 
 
-def recover_batch(call: Call) -> model_records.BatchRecord | None:
-    """Return the batch that an earlier attempt created."""
-    with suppress(BatchNotFound):
-        batch_id = call.keyed.object_id if call.keyed else ""
-        return _described(call, call.container.batches.get(call.account, call.family, batch_id))
-    return None
-
-
+@Operation(
+    "GET",
+    "/v2/:family/batches",
+    families=(LANGUAGE, VISION),
+    answer=model_records.BatchRecord,
+    page_size=BATCHES_PAGE,
+    is_list=True,
+)
 def list_batches(call: Call) -> ListAnswer:
-    """List the batches of the caller, newest first."""
+    """List the batches of the account, the newest first."""
     asked, batches = call.window, call.container.batches
     page = batches.list(call.account, call.family, asked.offset, asked.count)
     return list_answer(page, lambda batch: _described(call, batch), asked)
@@ -291,99 +323,29 @@ def locate_batch(call: Call) -> Batch:
     return call.container.batches.get(call.account, call.family, batch_id)
 
 
+@Operation(
+    "GET",
+    "/v2/:family/batches/{batch_id}",
+    families=(LANGUAGE, VISION),
+    locate=locate_batch,
+    answer=model_records.BatchRecord,
+)
 def get_batch(call: Call) -> model_records.BatchRecord:
-    """Return the status of a batch, and the URL of its result when that exists."""
+    """Return the status of a batch and the URL of its result."""
     return _described(call, call.located)
 
 
+@Operation(
+    "DELETE",
+    "/v2/:family/batches/{batch_id}",
+    families=(LANGUAGE, VISION),
+    locate=locate_batch,
+    answer=model_records.BatchRecord,
+)
 def delete_batch(call: Call) -> model_records.BatchRecord:
-    """Cancel a running batch, or delete a finished one with its result."""
+    """Cancel a batch, or delete a finished one with its result."""
     return describe.batch(call.container.batches.delete(call.located))
 
 
 def _described(call: Call, batch: Batch) -> model_records.BatchRecord:
     return describe.batch(batch, call.container.batches.url(batch))
-
-
-# The common declaration of all calls that create a batch.
-_creates = partial(
-    Operation,
-    method="POST",
-    locate=locate_input,
-    cost=UPLOADS,
-    takes_key=True,
-    recover=recover_batch,
-    # Input and result are stored, so batches are refused while saving fails.
-    takes_data=True,
-    answer=model_records.BatchRecord,
-    statuses=(409, 429),
-)
-OPERATIONS = (
-    _creates(
-        name="create_batch",
-        path="/v2/:family/batches",
-        families=(LANGUAGE,),
-        view=create_batch,
-        summary="Predict many texts in the background.",
-        form=BatchForm,
-        files=("data",),
-    ),
-    _creates(
-        name="create_picture_batch",
-        path="/v2/:family/batches",
-        families=(VISION,),
-        view=create_picture_batch,
-        summary="Predict many images, or read many documents, in the background.",
-        form=PictureBatchForm,
-        files=("data", "formTemplate"),
-    ),
-    _creates(
-        name="create_ranking",
-        path="/v2/:family/rankings",
-        families=(LANGUAGE,),
-        view=create_ranking,
-        summary="Select the texts that are most worth labelling, in the background.",
-        form=RankingForm,
-        files=("data",),
-    ),
-    _creates(
-        name="create_picture_ranking",
-        path="/v2/:family/rankings",
-        families=(VISION,),
-        view=create_picture_ranking,
-        summary="Select the images that are most worth labelling, in the background.",
-        form=PictureRankingForm,
-        files=("data",),
-    ),
-    Operation(
-        name="list_batches",
-        method="GET",
-        path="/v2/:family/batches",
-        families=(LANGUAGE, VISION),
-        view=list_batches,
-        summary="List the batches of the account, the newest first.",
-        answer=model_records.BatchRecord,
-        page_size=BATCHES_PAGE,
-        is_list=True,
-    ),
-    Operation(
-        name="get_batch",
-        method="GET",
-        path="/v2/:family/batches/{batch_id}",
-        families=(LANGUAGE, VISION),
-        view=get_batch,
-        locate=locate_batch,
-        summary="Return the status of a batch and the URL of its result.",
-        answer=model_records.BatchRecord,
-    ),
-    Operation(
-        name="delete_batch",
-        method="DELETE",
-        path="/v2/:family/batches/{batch_id}",
-        families=(LANGUAGE, VISION),
-        view=delete_batch,
-        locate=locate_batch,
-        summary="Cancel a batch, or delete a finished one with its result.",
-        answer=model_records.BatchRecord,
-    ),
-)

@@ -82,8 +82,23 @@ def find_model(call: Call) -> ServedModel | None:
     return model
 
 
+@Operation(
+    "POST",
+    "/v2/:family/ocr",
+    families=(VISION,),
+    locate=find_model,
+    # Not metered: the contract counts predictions, not readings.
+    cost=DOCUMENTS,
+    key_scope=PREDICT,
+    form=OcrForm,
+    files=("sampleContent", "formTemplate"),
+    answer=OcrRecord,
+    # The answer type declares these as any object, so the schema needs their names.
+    parts=(PairItem, FormTableItem),
+    statuses=(504,),
+)
 def run_ocr(call: Call) -> OcrRecord:
-    """Return what OCR finds in an image or PDF. Spec: POST /v2/vision/ocr."""
+    """Read text, tables, contacts or the fields of a form from an image or PDF."""
     form: OcrForm = call.form
     sample = sample_of(call)
     template = _template(call) if form.task == FORM else None
@@ -112,25 +127,3 @@ def _within_limits(record: OcrRecord) -> OcrRecord:
             "answer_too_large",
         )
     return record
-
-
-OPERATIONS = (
-    Operation(
-        name="run_ocr",
-        method="POST",
-        path="/v2/:family/ocr",
-        families=(VISION,),
-        view=run_ocr,
-        locate=find_model,
-        # Not metered: the contract counts predictions, not readings.
-        cost=DOCUMENTS,
-        key_scope=PREDICT,
-        summary="Read text, tables, contacts or the fields of a form from an image or PDF.",
-        form=OcrForm,
-        files=("sampleContent", "formTemplate"),
-        answer=OcrRecord,
-        # The answer type declares these as any object, so the schema needs their names.
-        parts=(PairItem, FormTableItem),
-        statuses=(504,),
-    ),
-)

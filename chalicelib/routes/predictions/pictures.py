@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -52,8 +53,25 @@ class PredictionForm(PictureForm, rename="camel"):
     explain: Explain = False
 
 
+# The common declaration of `predict` and `detect`.
+_predicts = partial(
+    Operation,
+    "POST",
+    families=(VISION,),
+    # The row of the model is read in one trip with that of the account.
+    name_model=named_in_body,
+    locate=served_in_body,
+    cost=PICTURES,
+    key_scope=PREDICT,
+    files=("sampleContent",),
+    is_metered=True,
+    statuses=(409, 429),
+)
+
+
+@_predicts("/v2/:family/predict", form=PredictionForm, answer=model_records.PredictionRecord)
 def predict_image(call: Call) -> model_records.PredictionRecord:
-    """Predict the labels of an image. Spec: Main concepts 3."""
+    """Predict the labels of an image."""
     form: PredictionForm = call.form
     options = PredictionOptions(form.num_results, form.explain)
     prediction = _predict(call, (IMAGE, MULTI_LABEL), options)
@@ -61,8 +79,9 @@ def predict_image(call: Call) -> model_records.PredictionRecord:
     return describe.prediction(labels, form.sample_id, prediction.explanation)
 
 
+@_predicts("/v2/:family/detect", form=PictureForm, answer=model_records.DetectionRecord)
 def detect_objects(call: Call) -> model_records.DetectionRecord:
-    """Detect the objects in an image. Spec: Detection response."""
+    """Detect the objects in an image."""
     form: PictureForm = call.form
     prediction = _predict(call, (DETECTION,), DEFAULTS)
     objects = [item for item in prediction.items if isinstance(item, Detection)]
@@ -78,47 +97,3 @@ def _predict(
     # For the rate-limit headers.
     call.usage = prediction.usage
     return prediction
-
-
-def _operation(
-    name: str, path: str, view: Any, summary: str, form: type, answer: type
-) -> Operation:
-    """Return the declaration of the operation `predict` or `detect`."""
-    return Operation(
-        name=name,
-        method="POST",
-        path=path,
-        families=(VISION,),
-        view=view,
-        # The row of the model is read in one trip with that of the account.
-        name_model=named_in_body,
-        locate=served_in_body,
-        cost=PICTURES,
-        key_scope=PREDICT,
-        summary=summary,
-        form=form,
-        files=("sampleContent",),
-        answer=answer,
-        is_metered=True,
-        statuses=(409, 429),
-    )
-
-
-OPERATIONS = (
-    _operation(
-        "predict_image",
-        "/v2/:family/predict",
-        predict_image,
-        "Predict the labels of an image.",
-        PredictionForm,
-        model_records.PredictionRecord,
-    ),
-    _operation(
-        "detect_objects",
-        "/v2/:family/detect",
-        detect_objects,
-        "Detect the objects in an image.",
-        PictureForm,
-        model_records.DetectionRecord,
-    ),
-)

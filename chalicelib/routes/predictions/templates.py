@@ -30,8 +30,29 @@ class LearnForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
+def recover_learning(call: Call) -> LearnedTemplateRecord | None:
+    """Return the job that an earlier attempt has created."""
+    with suppress(LearningNotFound):
+        learning_id = call.keyed.object_id if call.keyed else ""
+        return learned_template(*call.container.templates.get(call.account, learning_id))
+    return None
+
+
+@Operation(
+    "POST",
+    "/v2/:family/templates/learn",
+    families=(VISION,),
+    form=LearnForm,
+    files=("data",),
+    cost=DOCUMENTS,
+    takes_key=True,
+    recover=recover_learning,
+    takes_data=True,
+    answer=LearnedTemplateRecord,
+    statuses=(409, 429),
+)
 def learn_template(call: Call) -> LearnedTemplateRecord:
-    """Learn a form template in the background."""
+    """Learn a form template from documents and their values."""
     sent, path = call.fields.files.get("data"), call.form.path
     if sent is not None and path is not None:
         raise BadRequest(DUPLICATED, "duplicated_parameter")
@@ -52,44 +73,13 @@ def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None
     return call.container.templates.get(call.account, learning_id)
 
 
-def get_learned_template(call: Call) -> LearnedTemplateRecord:
-    """Return the status of a job, and the learned template when that exists."""
-    return learned_template(*call.located)
-
-
-def recover_learning(call: Call) -> LearnedTemplateRecord | None:
-    """Return the job that an earlier attempt has created."""
-    with suppress(LearningNotFound):
-        learning_id = call.keyed.object_id if call.keyed else ""
-        return learned_template(*call.container.templates.get(call.account, learning_id))
-    return None
-
-
-OPERATIONS = (
-    Operation(
-        name="learn_template",
-        method="POST",
-        path="/v2/:family/templates/learn",
-        families=(VISION,),
-        view=learn_template,
-        summary="Learn a form template from documents and their values.",
-        form=LearnForm,
-        files=("data",),
-        cost=DOCUMENTS,
-        takes_key=True,
-        recover=recover_learning,
-        takes_data=True,
-        answer=LearnedTemplateRecord,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="get_learned_template",
-        method="GET",
-        path="/v2/:family/templates/learn/{learning_id}",
-        families=(VISION,),
-        view=get_learned_template,
-        locate=locate_learning,
-        summary="Return a learned template.",
-        answer=LearnedTemplateRecord,
-    ),
+@Operation(
+    "GET",
+    "/v2/:family/templates/learn/{learning_id}",
+    families=(VISION,),
+    locate=locate_learning,
+    answer=LearnedTemplateRecord,
 )
+def get_learned_template(call: Call) -> LearnedTemplateRecord:
+    """Return a learned template."""
+    return learned_template(*call.located)

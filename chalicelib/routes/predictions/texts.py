@@ -34,18 +34,54 @@ class TextForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
+@Operation(
+    "POST",
+    "/v2/:family/intent",
+    families=(LANGUAGE,),
+    # The row of the model is read in one trip with that of the account.
+    name_model=named_in_body,
+    locate=served_in_body,
+    cost=TEXTS,
+    key_scope=PREDICT,
+    form=TextForm,
+    answer=model_records.PredictionRecord,
+    is_metered=True,
+    statuses=(409, 429),
+)
 def predict_intent(call: Call) -> model_records.PredictionRecord:
-    """Predict the intent of a text. Spec: POST /v2/language/intent."""
+    """Predict the intent of a text."""
     return _predict(call, "text-intent")
 
 
+@Operation(
+    "POST",
+    "/v2/:family/sentiment",
+    families=(LANGUAGE,),
+    name_model=named_in_body,
+    locate=served_in_body,
+    cost=TEXTS,
+    key_scope=PREDICT,
+    form=TextForm,
+    answer=model_records.PredictionRecord,
+    is_metered=True,
+    statuses=(409, 429),
+)
 def predict_sentiment(call: Call) -> model_records.PredictionRecord:
-    """Predict the sentiment of a text. Spec: POST /v2/language/sentiment."""
+    """Predict the sentiment of a text."""
     return _predict(call, "text-sentiment")
 
 
+@Operation(
+    "POST",
+    "/v2/language/entities",
+    families=(),
+    aliases=("/v2/language/ner",),
+    is_public=True,
+    status=EntitiesNotOffered.status,
+    is_deprecated=True,
+)
 def predict_entities(call: Call) -> NoReturn:
-    """Raise the error for named entities, which are not recognised. Contract section 5."""
+    """Answer 404, because named entities are not offered."""
     # Clients of the old API call this, and get a clearer text than an unknown route would give.
     raise EntitiesNotOffered
 
@@ -59,51 +95,3 @@ def _predict(call: Call, kind: str) -> model_records.PredictionRecord:
     # For the rate-limit headers.
     call.usage = prediction.usage
     return describe.prediction(prediction.items, form.sample_id, prediction.explanation)
-
-
-OPERATIONS = (
-    Operation(
-        name="predict_intent",
-        method="POST",
-        path="/v2/:family/intent",
-        families=(LANGUAGE,),
-        view=predict_intent,
-        # The row of the model is read in one trip with that of the account.
-        name_model=named_in_body,
-        locate=served_in_body,
-        cost=TEXTS,
-        key_scope=PREDICT,
-        summary="Predict the intent of a text.",
-        form=TextForm,
-        answer=model_records.PredictionRecord,
-        is_metered=True,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="predict_sentiment",
-        method="POST",
-        path="/v2/:family/sentiment",
-        families=(LANGUAGE,),
-        view=predict_sentiment,
-        name_model=named_in_body,
-        locate=served_in_body,
-        cost=TEXTS,
-        key_scope=PREDICT,
-        summary="Predict the sentiment of a text.",
-        form=TextForm,
-        answer=model_records.PredictionRecord,
-        is_metered=True,
-        statuses=(409, 429),
-    ),
-    Operation(
-        name="predict_entities",
-        method="POST",
-        path="/v2/language/entities",
-        aliases=("/v2/language/ner",),
-        view=predict_entities,
-        summary="Named entities are not offered: always a 404 that says so.",
-        is_public=True,
-        status=EntitiesNotOffered.status,
-        is_deprecated=True,
-    ),
-)

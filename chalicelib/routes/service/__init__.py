@@ -2,8 +2,8 @@
 
 from chalicelib.routes.service import console, deletions, description
 
-OPERATIONS = (
-    *deletions.OPERATIONS,
-    *console.OPERATIONS,
-    *description.OPERATIONS,
+MODULES = (
+    deletions,
+    console,
+    description,
 )

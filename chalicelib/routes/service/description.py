@@ -15,8 +15,9 @@ from chalicelib.web.records import service_records
 HTML = "text/html; charset=utf-8"
 
 
+@Operation("GET", "/v2/health", answer=service_records.HealthRecord, is_public=True)
 def get_health(call: Call) -> service_records.HealthRecord:
-    """Return the health of the service and its installed engines. Contract section 5."""
+    """Return the health of the service, its engines, and what cannot be saved."""
     container = call.container
     parts = [
         service_records.EnginePartRecord(part.name, part.state, part.title, part.sha256)
@@ -30,61 +31,29 @@ def get_health(call: Call) -> service_records.HealthRecord:
     return record
 
 
+@Operation("GET", "/v2/openapi.json", answer=dict[str, Any], is_public=True)
 def get_document(call: Call) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document. Contract section 5."""
+    """Return this OpenAPI document."""
     return document(call.catalogue)
 
 
+@Operation("GET", DOCS, answer_types=(HTML,), is_public=True)
 def get_docs(call: Call) -> TextAnswer:
-    """Return the documentation page. Contract section 5."""
+    """Show this document as a searchable page with calls to try and to copy."""
     return TextAnswer(page(), HTML, HEADERS)
 
 
+@Operation(
+    "GET",
+    f"{DOCS}/{{file}}",
+    answer_types=("text/javascript", "text/css"),
+    is_public=True,
+    statuses=(404,),
+)
 def get_docs_file(call: Call) -> TextAnswer:
-    """Return a file of the documentation page."""
+    """Return a script or style sheet of that page."""
     name = call.request.parameters["file"]
     # Only known names, so that a path never leaves the folder.
     if name not in TYPES:
         raise RouteNotFound
     return TextAnswer(text_of(name), TYPES[name], {**HEADERS, "Cache-Control": "max-age=3600"})
-
-
-OPERATIONS = (
-    Operation(
-        name="get_health",
-        method="GET",
-        path="/v2/health",
-        view=get_health,
-        summary="Return the health of the service, its engines, and what cannot be saved.",
-        answer=service_records.HealthRecord,
-        is_public=True,
-    ),
-    Operation(
-        name="get_document",
-        method="GET",
-        path="/v2/openapi.json",
-        view=get_document,
-        summary="Return this OpenAPI document.",
-        answer=dict[str, Any],
-        is_public=True,
-    ),
-    Operation(
-        name="get_docs",
-        method="GET",
-        path=DOCS,
-        view=get_docs,
-        summary="Show this document as a searchable page with calls to try and to copy.",
-        answer_types=(HTML,),
-        is_public=True,
-    ),
-    Operation(
-        name="get_docs_file",
-        method="GET",
-        path=f"{DOCS}/{{file}}",
-        view=get_docs_file,
-        summary="Return a script or style sheet of that page.",
-        answer_types=("text/javascript", "text/css"),
-        is_public=True,
-        statuses=(404,),
-    ),
-)

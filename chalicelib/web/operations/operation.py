@@ -63,26 +63,24 @@ GROUPS: Mapping[str, str] = {
 FAMILY = ":family"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Operation:
-    """The declaration of one API operation."""
+    """The declaration of one API operation, as the decorator of its view.
 
-    name: str
-    """Unique name, which is also the `operationId` in OpenAPI."""
+    The view does the work of the call, and returns the record of the answer. Its name is that of
+    the operation, and its docstring the summary in OpenAPI.
+    """
+
     method: str
     """GET, POST, PUT or DELETE."""
     path: str
     """Path with the placeholder `:family`, and variables in braces."""
-    view: Callable[[Call], object]
-    """Function that does the work of the call, and returns the record of the answer."""
-    summary: str
-    """One sentence that describes the operation in OpenAPI."""
     answer: Any = None
     """Type of the answer's record, or a union of types; None if the answer has no body."""
     parts: tuple[Any, ...] = ()
     """Types of records inside the answer that the type of the answer does not name."""
-    families: tuple[str, ...] = ()
-    """Families for which the operation exists; () if the path has no family."""
+    families: tuple[str, ...] = BOTH
+    """Families for which the operation exists, if its path names one."""
     form: Any = None
     """Struct with the fields of the body; None if there is no body.
 
@@ -142,8 +140,27 @@ class Operation:
     """Whether the body may also be `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
     """Whether another operation replaces it."""
-    group: str = ""
-    """Section of the call in the OpenAPI document, one of GROUPS."""
+    view: Callable[[Call], object] = field(init=False)
+
+    def __call__(self, view: Callable[[Call], object]) -> Operation:
+        """Declare a view, whose name then stands for the operation."""
+        self.view = view
+        return self
+
+    @property
+    def name(self) -> str:
+        """Return the unique name, which is also the `operationId` in OpenAPI."""
+        return self.view.__name__
+
+    @property
+    def summary(self) -> str:
+        """Return the text that describes the operation in OpenAPI."""
+        return " ".join((self.view.__doc__ or "").split())
+
+    @property
+    def group(self) -> str:
+        """Return the section of the call in the OpenAPI document, one of GROUPS."""
+        return self.view.__module__.split(".")[-2]
 
     @property
     def methods(self) -> tuple[str, ...]:
