@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
 from chalicelib.domain.datasets.upload import UploadSource
-from chalicelib.domain.jobs.messages import features_job
+from chalicelib.domain.jobs.messages import FeaturesJob
 from chalicelib.domain.models.model import SUCCEEDED, TrainRequest
 from chalicelib.services.batches.requests import BatchOptions
 from chalicelib.services.training import vision_learner
@@ -67,7 +67,7 @@ class MakeFeatures(VisionScenario):
 
     def ask(self) -> Any:
         for part in self.services.stores.parts.waiting(self.view.dataset.dataset_id):
-            self.world.send((EMBED, features_job(self.view.dataset, part)))
+            self.world.send((EMBED, FeaturesJob.of(self.view.dataset, part=part)))
 
     def check(self, answers: list[Any]) -> None:
         folder = f"datasets/{self.view.dataset.dataset_id}/"

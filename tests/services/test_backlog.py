@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, LabelCounts
-from chalicelib.domain.jobs.messages import train_job
+from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.model import ModelView, TrainRequest
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.accounts import accounts as account_store
@@ -100,7 +100,7 @@ def test_sweep_sends_a_limited_number_of_jobs_at_once(
 
 def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
     """Finding the next training reads one page of the index, however many wait."""
-    job = train_job(first.model)
+    job = TrainJob.of(first.model)
     with _counted(world) as calls:
         assert world.stores.training_queue.acquire(job) is not None
 

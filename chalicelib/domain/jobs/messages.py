@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
 from chalicelib.domain.common.decoding import prepare
-from chalicelib.domain.datasets.dataset import Dataset
-from chalicelib.domain.jobs.deletion import Deletion
-from chalicelib.domain.jobs.export import Export
-from chalicelib.domain.jobs.webhook import Delivery
-from chalicelib.domain.models.model import Model
 
 
 class UnknownJob(Exception):
@@ -33,6 +28,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
     account_id: str
     waits: int | msgspec.UnsetType = msgspec.UNSET
     """How many times the job was postponed, because its account was at its limit of jobs."""
+
+    @classmethod
+    def of(cls, subject: object, **others: object) -> Self:
+        """Make the job of a dataset, model or other subject, whose ids have the members' names."""
+        ids = (name for name in cls.__struct_fields__ if hasattr(subject, name))
+        return cls(**{name: getattr(subject, name) for name in ids} | others)
 
 
 class IngestJob(Job, frozen=True, kw_only=True, tag="ingest"):
@@ -206,79 +207,3 @@ def decode_job(
     prepare(kind)
     # Not strict, because messages of earlier versions may hold numbers as text.
     return msgspec.json.decode(body, type=kind, strict=False)
-
-
-def ingest_job(dataset: Dataset) -> IngestJob:
-    """Make the job that reads the current upload of a dataset."""
-    return IngestJob(
-        account_id=dataset.account_id,
-        family=dataset.family,
-        dataset_id=dataset.dataset_id,
-        upload_id=dataset.upload_id,
-    )
-
-
-def embed_job(dataset: Dataset, part: str) -> EmbedJob:
-    """Make the job that embeds a part of an upload's texts."""
-    return EmbedJob(
-        account_id=dataset.account_id,
-        family=dataset.family,
-        dataset_id=dataset.dataset_id,
-        part=part,
-    )
-
-
-def features_job(dataset: Dataset, part: str) -> FeaturesJob:
-    """Make the job that computes the features of a part of an upload's images."""
-    return FeaturesJob(
-        account_id=dataset.account_id,
-        family=dataset.family,
-        dataset_id=dataset.dataset_id,
-        part=part,
-    )
-
-
-def train_job(model: Model) -> TrainJob:
-    """Make the job of a model's current training run."""
-    return TrainJob(
-        account_id=model.account_id,
-        model_id=model.model_id,
-        run=model.run,
-        is_paid=model.is_paid,
-    )
-
-
-def train_part_job(model: Model, part: str) -> TrainPartJob:
-    """Make the job of one part of a model's current training run."""
-    return TrainPartJob(
-        account_id=model.account_id,
-        model_id=model.model_id,
-        run=model.run,
-        fence=model.fence,
-        part=part,
-    )
-
-
-def delete_job(deletion: Deletion) -> DeleteJob:
-    """Make the job of a deletion."""
-    return DeleteJob(account_id=deletion.account_id, deletion_id=deletion.deletion_id)
-
-
-def export_job(export: Export) -> ExportJob:
-    """Make the job of an export."""
-    return ExportJob(account_id=export.account_id, export_id=export.export_id)
-
-
-def batch_job(account_id: str, batch_id: str, part: int | None = None) -> BatchJob:
-    """Make the job of a part of a batch; without a part, the job of the batch's next step."""
-    return BatchJob(account_id=account_id, batch_id=batch_id, part=part)
-
-
-def learn_job(account_id: str, learning_id: str) -> LearnJob:
-    """Make the job that learns a template."""
-    return LearnJob(account_id=account_id, learning_id=learning_id)
-
-
-def delivery_job(delivery: Delivery) -> DeliverJob:
-    """Make the job of a delivery to a webhook."""
-    return DeliverJob(account_id=delivery.account_id, hook_id=delivery.hook_id, key=delivery.key)

@@ -32,7 +32,7 @@ from chalicelib.domain.jobs.batch import (
     checked_kind,
 )
 from chalicelib.domain.jobs.batch_work import BatchWork
-from chalicelib.domain.jobs.messages import batch_job
+from chalicelib.domain.jobs.messages import BatchJob
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import (
     BadRequest,
@@ -299,7 +299,7 @@ class BatchService:
 
     def _send(self, batch: Batch) -> None:
         with retried_by_sweep("batch", batch=batch.batch_id):
-            self._stores.queues.send(EMBED, batch_job(batch.account_id, batch.batch_id))
+            self._stores.queues.send(EMBED, BatchJob.of(batch))
 
     def _check_room(self, account: Account) -> None:
         """Raise TooManyOpen if the account has the maximum number of batches."""

@@ -38,7 +38,7 @@ from chalicelib.domain.jobs.batch import (
 from chalicelib.domain.jobs.batch_table import InputTable, new_table
 from chalicelib.domain.jobs.batch_work import BatchWork, Ranker, Tables
 from chalicelib.domain.jobs.lease import is_owned
-from chalicelib.domain.jobs.messages import BatchJob, batch_job
+from chalicelib.domain.jobs.messages import BatchJob
 from chalicelib.errors import (
     Conflict,
     DownloadFailed,
@@ -146,7 +146,7 @@ class BatchRunService:
         """Answer a part of a batch; a job without a part performs the batch's next step.
 
         Args:
-            job: a job of `batch_job`.
+            job: the job of the message.
             delivery: how many times the queue has delivered this message.
         """
         batch = self._batches.find(job.account_id, job.batch_id)
@@ -479,7 +479,7 @@ class BatchRunService:
         journal.job_given_up("batch", batch.batch_id)
 
     def _send(self, batch: Batch, part: int | None = None, delay_seconds: int = 0) -> None:
-        job = batch_job(batch.account_id, batch.batch_id, part)
+        job = BatchJob.of(batch, part=part)
         self._stores.queues.send(EMBED, job, delay_seconds)
 
     def _uploaded(self, batch: Batch) -> UploadedFile | None:

@@ -17,7 +17,7 @@ from chalicelib.domain.jobs.export import (
     ExportedModel,
     require_room,
 )
-from chalicelib.domain.jobs.messages import export_job
+from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import ExportNotFound, ModelNotReady
 from chalicelib.stores.jobs.queues import EXPORT, retried_by_sweep
@@ -85,7 +85,7 @@ class ModelExportService:
         )
         self._exports.create(export)
         with retried_by_sweep("export", export=export.export_id):
-            self._queues.send(EXPORT, export_job(export))
+            self._queues.send(EXPORT, ExportJob.of(export))
         return export
 
     def get(self, model: Model, export_id: str) -> Export:

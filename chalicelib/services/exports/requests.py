@@ -19,7 +19,7 @@ from chalicelib.domain.jobs.export import (
     checked_format,
     require_room,
 )
-from chalicelib.domain.jobs.messages import export_job
+from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.errors import (
     BadRequest,
     DatasetBeingDeleted,
@@ -85,7 +85,7 @@ class ExportService:
         require_room(stored, MAX_KEPT, now, "exports")
         self._exports.create(export)
         with retried_by_sweep("export", export=export.export_id):
-            self._queues.send(EXPORT, export_job(export))
+            self._queues.send(EXPORT, ExportJob.of(export))
         return export
 
     def get(self, view: DatasetView, export_id: str) -> Export:

@@ -77,7 +77,7 @@ class ExportRunService:
         """Write one export, unless it has ended or another worker owns it.
 
         Args:
-            job: a job of `export_job`.
+            job: the job of the message.
             remaining_seconds: returns the remaining time of the function, in seconds.
             delivery: how many times the queue has delivered this message.
         """

@@ -14,7 +14,7 @@ from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
 from chalicelib.domain.jobs.lease import is_owned
-from chalicelib.domain.jobs.messages import DeleteJob, delete_job
+from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.domain.models.evaluation import without_evaluated
 from chalicelib.domain.models.redaction import without_examples, without_names
 from chalicelib.domain.models.suspects import suspects_document
@@ -125,7 +125,7 @@ class DeletionRunService:
     def _postpone(self, deletion: Deletion, seconds: int) -> None:
         """Release the lease of a deletion, and send its job again after some seconds."""
         self._stores.deletions.release(deletion)
-        self._stores.queues.send(DELETE, delete_job(deletion), seconds)
+        self._stores.queues.send(DELETE, DeleteJob.of(deletion), seconds)
 
     def _delete_model(self, deletion: Deletion) -> None:
         self._stores.deletions.report(deletion, 0.5)

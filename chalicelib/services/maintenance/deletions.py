@@ -10,7 +10,7 @@ from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.datasets.dataset import FAILED
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, TRACES, Deletion, deletion_of
-from chalicelib.domain.jobs.messages import delete_job
+from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.errors import (
     DatasetInTraining,
     DatasetNotFound,
@@ -122,5 +122,5 @@ class DeletionService:
     def _start(self, deletion: Deletion) -> Deletion:
         record = self._deletions.create(deletion)
         with retried_by_sweep("delete", deletion=record.deletion_id):
-            self._queues.send(DELETE, delete_job(record))
+            self._queues.send(DELETE, DeleteJob.of(record))
         return record

@@ -15,7 +15,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, FAMILY_TYPES, Dataset
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, Deletion, deletion_of
-from chalicelib.domain.jobs.messages import delete_job, ingest_job, train_job
+from chalicelib.domain.jobs.messages import DeleteJob, IngestJob, TrainJob
 from chalicelib.domain.models.model import OPEN
 from chalicelib.stores.jobs.queues import DELETE
 from chalicelib.stores.jobs.turns import INGEST_LANES
@@ -119,14 +119,14 @@ class SweepService:
         """
         lost = self._stores.datasets.claim_lost(INGEST_LANES, dead_before, announced_before)
         for dataset in lost:
-            self._stores.ingest_queue.announce(ingest_job(dataset))
+            self._stores.ingest_queue.announce(IngestJob.of(dataset))
         return len(lost)
 
     def _announce_trainings(self, dead_before: int, announced_before: int) -> int:
         """Resend the jobs of abandoned trainings; return their number."""
         lost = self._stores.models.claim_lost(dead_before, announced_before)
         for model in lost:
-            self._stores.training_queue.announce(train_job(model))
+            self._stores.training_queue.announce(TrainJob.of(model))
         return len(lost)
 
     def _announce_exports(self, dead_before: int, announced_before: int) -> int:
@@ -208,4 +208,4 @@ class SweepService:
     def _start(self, deletion: Deletion) -> None:
         """Create the deletion record if it is missing, and send the job."""
         record = self._stores.deletions.create(deletion)
-        self._stores.queues.send(DELETE, delete_job(record))
+        self._stores.queues.send(DELETE, DeleteJob.of(record))

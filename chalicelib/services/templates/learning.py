@@ -29,7 +29,7 @@ from chalicelib.domain.datasets.upload import (
     is_upload_path,
 )
 from chalicelib.domain.documents.learned_template import LearnedTemplate, as_sent
-from chalicelib.domain.jobs.messages import LearnJob, learn_job
+from chalicelib.domain.jobs.messages import LearnJob
 from chalicelib.domain.jobs.template_learning import (
     LEARNING_KEPT,
     MAX_KEPT_LEARNINGS,
@@ -146,7 +146,7 @@ class TemplateService:
                     self._stores.uploaded_files.release(uploaded, learning.learning_id)
             raise
         with retried_by_sweep("learn", template=learning.learning_id):
-            self._stores.queues.send(EMBED, learn_job(account.account_id, learning.learning_id))
+            self._stores.queues.send(EMBED, LearnJob.of(learning))
         return learning
 
     def get(

@@ -70,7 +70,7 @@ class TrainingPartService:
         """Compute a part, then send the next part or resume the training.
 
         Args:
-            job: the job that `train_part_job` made.
+            job: the job of the message.
             delivery: how often the queue has delivered this message.
         """
         key, model = job.part, self._running(job)

@@ -15,7 +15,7 @@ from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import is_upload_path
-from chalicelib.domain.jobs.messages import train_job
+from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.model import OPEN, QUEUED, Model, ModelView, TrainRequest
 from chalicelib.domain.models.training import (
     check_enough_pictures,
@@ -338,7 +338,7 @@ class TrainingService:
     def _enqueue(self, model: Model) -> None:
         """Send the job of a training. If the queue fails, the sweep sends it later."""
         with retried_by_sweep("train", model=model.model_id):
-            self._stores.training_queue.announce(train_job(model))
+            self._stores.training_queue.announce(TrainJob.of(model))
 
 
 def _check_text_params(dataset: Dataset, request: TrainRequest) -> None:

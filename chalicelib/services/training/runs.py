@@ -97,7 +97,7 @@ class TrainingRunService:
         """Train the model that is next in the queue, which may be another one than in the message.
 
         Args:
-            job: a job of `train_job`.
+            job: the job of the message.
             remaining_seconds: returns the remaining time of the function, in seconds.
             delivery: how many times the queue has delivered this message.
         """

@@ -144,7 +144,7 @@ class IngestService:
         """Read the upload that is next in the queue, which may be another one than in the message.
 
         Args:
-            job: a job of `ingest_job`.
+            job: the job of the message.
             delivery: how many times the queue has delivered this message.
         """
         owned = self._queue.acquire(job)
@@ -164,7 +164,7 @@ class IngestService:
         """Read an upload within a call. If a worker already reads it, wait for that worker.
 
         Args:
-            job: a job of `ingest_job`.
+            job: the job of the message.
             remaining_seconds: time limit; afterwards a worker of the queue continues.
         """
         ends_at = time.monotonic() + remaining_seconds

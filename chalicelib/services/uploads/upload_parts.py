@@ -16,8 +16,6 @@ from chalicelib.domain.datasets.dataset import VISION, Dataset
 from chalicelib.domain.jobs.messages import (
     EmbedJob,
     FeaturesJob,
-    embed_job,
-    features_job,
 )
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.examples.parts import PartStore
@@ -50,11 +48,11 @@ class UploadPartService:
 
     def announce(self, dataset: Dataset) -> None:
         """Send the messages of the first parts of a dataset's current upload."""
-        job = features_job if dataset.family == VISION else embed_job
+        job = FeaturesJob if dataset.family == VISION else EmbedJob
         try:
             waiting = self._parts.waiting(dataset.dataset_id, dataset.receipt_id)
             for part in waiting[:UPLOAD_PARTS_AT_ONCE]:
-                self._queues.send(EMBED, job(dataset, part))
+                self._queues.send(EMBED, job.of(dataset, part=part))
         except StorageUnavailable:
             log.warning("fan_out_failed", dataset=dataset.dataset_id)
 
@@ -67,7 +65,7 @@ class UploadPartService:
         """Compute a part of an upload, and send the message of part n + UPLOAD_PARTS_AT_ONCE.
 
         Args:
-            job: a job of `embed_job` or `features_job`.
+            job: the job of the message.
             remaining_seconds: returns the remaining time of the function, in seconds.
             delivery: how many times the queue has delivered this message.
         """

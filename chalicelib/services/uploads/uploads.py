@@ -36,7 +36,7 @@ from chalicelib.domain.datasets.upload import (
 from chalicelib.domain.datasets.upload_format import FileFormat, check_options
 from chalicelib.domain.datasets.validation import Validation, find_reasons
 from chalicelib.domain.jobs.cancellation import Cancellation
-from chalicelib.domain.jobs.messages import IngestJob, ingest_job
+from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,
@@ -307,7 +307,7 @@ class UploadService:
                 self._discard_file(upload, source, user)
                 raise DatasetNotYetAvailable
         self._write_receipt(receipt)
-        self._enqueue(ingest_job(started))
+        self._enqueue(IngestJob.of(started))
         return self._stores.labels.view(started)
 
     def _accept(
@@ -347,7 +347,7 @@ class UploadService:
                 self._revert(dataset, upload, source)
                 raise
         self._write_receipt(receipt)
-        return dataset, ingest_job(dataset)
+        return dataset, IngestJob.of(dataset)
 
     def _described_labels(self, dataset: Dataset, fields: UploadFields) -> Dataset:
         """Write the rows of labels that have descriptions; return the dataset with these labels."""

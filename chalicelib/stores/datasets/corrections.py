@@ -20,7 +20,7 @@ from chalicelib.domain.datasets.dataset import FEEDBACK, SOURCES, Dataset, Label
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
-from chalicelib.domain.jobs.messages import delete_job
+from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.errors import LabelNotFound
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
@@ -159,7 +159,7 @@ class CorrectionStore:
 
     def _announce(self, dataset: Dataset) -> None:
         with retried_by_sweep("traces", dataset=dataset.dataset_id):
-            job = delete_job(traces_of(dataset))
+            job = DeleteJob.of(traces_of(dataset))
             self._stores.queues.send(DELETE, job, CLEARED_AFTER_SECONDS)
 
     def _name_merge_target(self, plan: CorrectionPlan, fence: int) -> None:

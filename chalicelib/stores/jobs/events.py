@@ -9,7 +9,7 @@ from __future__ import annotations
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.ids import derived_string_id
-from chalicelib.domain.jobs.messages import DeliverJob, delivery_job, postponed
+from chalicelib.domain.jobs.messages import DeliverJob, postponed
 from chalicelib.domain.jobs.webhook import ENABLED, Delivery, Webhook, WebhookEvent
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts.webhooks import WebhookStore
@@ -49,7 +49,7 @@ class Events:
     def announce(self, delivery: Delivery) -> None:
         """Send the job of a delivery. If the queue fails, the sweep sends it later."""
         with retried_by_sweep("deliver", webhook=delivery.hook_id):
-            self._queues.send(DELIVER, delivery_job(delivery))
+            self._queues.send(DELIVER, DeliverJob.of(delivery))
 
     def announce_later(self, job: DeliverJob) -> None:
         """Send the job of a delivery again with a delay, because its account is at its limit.

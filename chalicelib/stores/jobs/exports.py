@@ -14,7 +14,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import from_milliseconds, to_milliseconds
 from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export, ExportedModel
-from chalicelib.domain.jobs.messages import Job, batch_job, export_job, learn_job
+from chalicelib.domain.jobs.messages import BatchJob, ExportJob, Job, LearnJob
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
 from chalicelib.stores.aws.objects import (
@@ -169,10 +169,10 @@ def _prefix(row: ExportRow) -> str:
 
 def _job(row: ExportRow) -> tuple[str, Job]:
     if row.kind in _KINDS:
-        return EXPORT, export_job(_load(row))
+        return EXPORT, ExportJob.of(_load(row))
     if row.kind == LEARNING:
-        return EMBED, learn_job(row.account_id, row.export_id)
-    return EMBED, batch_job(row.account_id, row.export_id)
+        return EMBED, LearnJob(account_id=row.account_id, learning_id=row.export_id)
+    return EMBED, BatchJob(account_id=row.account_id, batch_id=row.export_id)
 
 
 def _load(row: ExportRow) -> Export:

@@ -57,7 +57,7 @@ class Queues:
 
         Args:
             short: INGEST, EMBED, TRAIN_PAID, TRAIN_FREE, DELETE, EXPORT or DELIVER.
-            job: the job.
+            job: the job of the message.
             delay_seconds: seconds until workers can receive the message, 0 to 900.
         """
         self._clients.sqs.send_message(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.messages import TrainJob, train_job, train_part_job
+from chalicelib.domain.jobs.messages import TrainJob, TrainPartJob
 from chalicelib.domain.jobs.turns import Turn, in_turn, running_jobs
 from chalicelib.domain.models.model import OPEN, Model
 from chalicelib.errors import PartsSent, StorageUnavailable
@@ -54,7 +54,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         """Put an unfinished training into the queue again, with a new turn."""
         turn = self.turn(model.account_id, is_paid=model.is_paid)
         self._leases.return_to_queue(model, turn, served_seconds)
-        self.announce(train_job(model))
+        self.announce(TrainJob.of(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
         """Pause a training while others compute its parts; return False if it has another owner.
@@ -73,7 +73,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
 
     def send_part(self, model: Model, part: str) -> None:
         """Send the message of one part of a training."""
-        self._queues.send(EMBED, train_part_job(model, part))
+        self._queues.send(EMBED, TrainPartJob.of(model, part=part))
 
     def keep_waiting(self, model: Model, progress: float) -> None:
         """Extend the pause of a training, and store the progress of its parts."""
@@ -82,7 +82,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def wake(self, model: Model) -> None:
         """Resume a training whose parts are all done."""
         if self._leases.pause_lease(model, 0.0):
-            self.announce(train_job(model))
+            self.announce(TrainJob.of(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
         """Return whether another waiting training should run on this worker now.
@@ -112,7 +112,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         return model if model is not None and is_same and model.status in OPEN else None
 
     def _job(self, waiting: Model) -> TrainJob:
-        return train_job(waiting)
+        return TrainJob.of(waiting)
 
     def _lanes(self, job: TrainJob) -> Sequence[Sequence[Model]]:
         return self._lanes_up_to(job.is_paid)

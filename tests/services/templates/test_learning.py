@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.datasets.upload import UploadSource
-from chalicelib.domain.jobs.messages import learn_job
+from chalicelib.domain.jobs.messages import LearnJob
 from chalicelib.domain.jobs.template_learning import (
     MAX_KEPT_LEARNINGS,
     LearningNotFound,
@@ -147,7 +147,7 @@ def test_a_job_that_runs_out_of_time_fails(world: World) -> None:
     """A job that does not fit into one run is FAILED with a remedy, and not repeated."""
     made = _create(world)
     world.messages()
-    job = learn_job(made.account_id, made.learning_id)
+    job = LearnJob.of(made)
     world.container.templates.run(job, lambda: 30.0)
 
     assert "Send fewer or smaller documents" in _get(world, made).message

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.jobs import spreading
-from chalicelib.domain.jobs.messages import train_job
+from chalicelib.domain.jobs.messages import TrainJob
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, Model, TrainRequest
 from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost
@@ -253,7 +253,7 @@ def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncod
     model, _ = _given_away(world, view)
 
     queue = "train-free"
-    world.deliver((queue, train_job(model)))
+    world.deliver((queue, TrainJob.of(model)))
 
     assert (current(world, model).status, large.texts) == (RUNNING, 0)
 
@@ -289,7 +289,7 @@ def test_training_that_fails_clears_its_parts(
 
     world.stores.model_leases.pause_lease(model, 0.0)
     monkeypatch.setattr(large, "encode", _is_missing)
-    world.deliver(("train-free", train_job(model)))
+    world.deliver(("train-free", TrainJob.of(model)))
 
     assert current(world, model).status == "FAILED"
     assert _waiting(world, view) == []

@@ -10,12 +10,12 @@ import pytest
 
 from chalicelib.config import Settings
 from chalicelib.domain.jobs.deletion import DATASET, deletion_of
-from chalicelib.domain.jobs.messages import delete_job
+from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.errors import LeaseLost, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.jobs.queues import DELETE, Queues, retried_by_sweep
 
-JOB = delete_job(deletion_of("1", DATASET, "7", "language"))
+JOB = DeleteJob.of(deletion_of("1", DATASET, "7", "language"))
 
 
 def test_failing_queue_is_logged_and_left_to_the_sweep(
