@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TextIO
 
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.code_pages import WIDE, rank_code_pages, take_sample
 
 _CHUNK_BYTES = 1 << 18
 # First bytes of a file that are examined for its type.
@@ -48,26 +48,17 @@ _MARKUP: tuple[tuple[bytes, str], ...] = (
 # escape.
 _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
 _SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control character or two would decide.
-_HIGH = bytes(range(128, 256))
 _C1 = bytes(range(128, 160))
-# Turkish letters are those bytes that are Icelandic ones in Latin-1. Icelandic also has the others.
-_TURKISH, _ICELANDIC = "ışğİ".encode("cp1254"), "áæíóú".encode("cp1252")
-# Bytes between small letters: accents of Western Europe; those of Mac files, which are capitals
-# or signs in Windows-1252, without its apostrophes and its small š and ž; and letters of Polish,
-# which are digits there, without the one that is its inverted question mark.
-_WESTERN = re.compile(rb"(?<=[a-z])[\xc0-\xd4\xd6-\xff](?=[a-z])")
-_MAC = re.compile(rb"(?<=[a-z])[\x87-\x90\x98\x99\x9b\x9d\x9f](?=[a-z])")
-_POLISH = re.compile(rb"(?<=[a-z])[\xb3\xb9](?=[a-z])")
-_ISO_POLISH, _WINDOWS_POLISH = "ąś".encode("iso8859_2"), "ąś".encode("cp1250")
-_LEAST_LETTERS = 3
-_RUN = re.compile(rb"[\x80-\xff]{3,}")
-_JUDGED_BYTES = 16_384
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
 MIXED = "utf-8-mixed"
 # A file is UTF-8 if at most one row in 200 has other bytes, and three times as many prove it.
 _ROWS_PER_STRAY = 200
 _GOOD_PER_STRAY = 3
-_DENSE = ("cp932", "euc_jp", "gb18030", "big5", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1256")
+# Encodings that are guessed; the first is the default.
+_GUESSED = (
+    *("cp1252", "cp850", "mac_roman", "cp1250", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
+    *("cp866", "cp1253", "cp1256", *WIDE),
+)
 _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big5", "gb18030")}
 
 
@@ -238,57 +229,14 @@ def _guess(file: BinaryIO, language: str) -> str:
         file: seekable.
         language: language of the dataset, a hint for the guess.
     """
-    sample = _sample(file)
-    high = len(sample) - len(sample.translate(None, _HIGH))
-    in_runs = sum(map(len, _RUN.findall(sample)))
-    hinted = _BY_LANGUAGE.get(language, ())
-    # Accented letters are usually single among ASCII letters; letters of other alphabets form runs.
-    if in_runs * 5 > high * 2 or hinted:
-        for encoding in hinted:
-            if _decodes_as(file, encoding, "strict"):
-                return encoding
-        # The library takes long to load, so it is only used for text that is dense in such bytes.
-        from charset_normalizer import from_bytes
-
-        # A sample that ends inside a character is no text to the library.
-        judged = sample[: sample.rfind(b"\n", 0, _JUDGED_BYTES) + 1] or sample[:_JUDGED_BYTES]
-        best = from_bytes(judged, cp_isolation=list(_DENSE)).best()
-        if best is not None and _decodes_as(file, best.encoding, "strict"):
-            return str(best.encoding)
-    regional = _find_regional(sample)
-    # Windows-1250 has no characters for five bytes.
-    if regional and _decodes_as(file, regional, "strict"):
-        return regional
-    is_turkish = _count(sample, _TURKISH) > _count(sample, _ICELANDIC)
-    if is_turkish and _decodes_as(file, "cp1254", "strict"):
-        return "cp1254"
-    has_signs = len(sample.translate(None, _C1)) < len(sample)
-    return "cp1252" if has_signs and _decodes_as(file, "cp1252", "strict") else "latin-1"
-
-
-def _find_regional(sample: bytes) -> str:
-    """Return the encoding of Mac files or of Polish if letters show it; empty otherwise."""
-    western, mac, polish = (len(found.findall(sample)) for found in (_WESTERN, _MAC, _POLISH))
-    if polish >= _LEAST_LETTERS and polish * 4 > western:
-        is_iso = _count(sample, _ISO_POLISH) > _count(sample, _WINDOWS_POLISH)
-        return "iso8859_2" if is_iso else "cp1250"
-    return "mac_roman" if mac >= _LEAST_LETTERS and mac > 4 * western else ""
-
-
-def _count(sample: bytes, letters: bytes) -> int:
-    return sum(map(sample.count, (bytes([letter]) for letter in letters)))
-
-
-def _sample(file: BinaryIO) -> bytes:
-    # Only lines beyond ASCII say anything about the encoding.
     file.seek(0)
-    sample = b""
-    for line in file:
-        if not line.isascii():
-            sample += line[:_JUDGED_BYTES]
-        if len(sample) >= 4 * _JUDGED_BYTES:
-            break
-    return sample
+    lines = list(take_sample(line for line in file if not line.isascii()))
+    for encoding in (*_BY_LANGUAGE.get(language, ()), *rank_code_pages(lines, _GUESSED)):
+        has_signs = any(line.translate(None, _C1) != line for line in lines)
+        is_plain = encoding == "cp1252" and not has_signs
+        if not is_plain and _decodes_as(file, encoding, "strict"):
+            return encoding
+    return "latin-1"
 
 
 def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") -> bool:

@@ -83,10 +83,33 @@ def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding
 
 
 def test_a_guess_has_a_character_for_each_byte() -> None:
-    """Polish rows and a byte that Windows-1250 lacks are read as Latin-1, not with an error."""
+    """Polish rows and a byte that Windows-1250 lacks are read as Latin-2, not with an error."""
     file = io.BytesIO("by\u0142by m\u0142ody,a\n".encode("cp1250") * 5 + b"x\x81y,b\n")
 
-    assert find_encoding(file) == "latin-1"
+    assert find_encoding(file) == "iso8859_2"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "line"),
+    [
+        ("cp850", "Die Lieferung für März kam verspätet, Größe und Rückgabe fehlen"),
+        ("cp850", "Le colis est abîmé, où est-il passé ? La facture a été payée à temps"),
+        ("cp866", "Заказ до сих пор не доставлен, где посылка?"),
+        ("koi8_r", "Неверная сумма в счёте, прошу исправить"),
+        ("cp1251", "Не могу войти в личный кабинет"),
+        ("cp1253", "Η παραγγελία μου δεν έχει φτάσει ακόμα"),
+        ("cp1256", "لم يصل طلبي حتى الآن أين الشحنة"),
+        ("cp1254", "Siparişim hâlâ gelmedi, kargo nerede? Ürün kırık geldi"),
+        ("latin-1", "Pakkinn minn er ekki kominn, hvar er hann? Þakka fyrir góða þjónustu"),
+        ("euc_jp", "注文した商品がまだ届いていません"),
+        ("gb18030", "订单还没有收到，请帮我查询一下物流信息"),
+        ("big5", "訂單還沒有收到，請幫我查詢一下物流資訊"),
+        ("cp949", "주문한 상품이 아직 도착하지 않았습니다"),
+    ],
+)
+def test_a_few_words_show_the_code_page(encoding: str, line: str) -> None:
+    """One line of text is enough to find the code page in which it was written."""
+    assert find_encoding(io.BytesIO(f"{line},x\n".encode(encoding))) == encoding
 
 
 def test_name_foreign_type_when_it_is_text() -> None:

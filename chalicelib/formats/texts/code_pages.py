@@ -1,0 +1,134 @@
+"""Guesses the code page of text by how likely its characters are in each one.
+
+The score of a code page is the mean weight of the characters beyond ASCII. Frequent letters of its
+languages weigh 1, rare ones less. Signs and capital letters inside words, and letters of two
+alphabets side by side, lower the score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+# Bytes that are judged; more do not change the decision.
+JUDGED_BYTES = 16 * 1024
+# How likely another code page must be, and how much better than the default.
+_LIKELY, _CLEARLY = 0.5, 0.25
+_RARE, _UNLIKELY, _WRONG = 0.3, -0.5, -1.0
+_NOT_ASCII = re.compile("[^\x00-\x7f]")
+# Signs that texts of Windows have around words and in numbers.
+_SIGNS = frozenset("‘’‚“”„–—…•«»€£§°©®™·¿¡ºª\xa0")
+# A sign between two letters, unless texts have it there, as apostrophes and dashes; and a sign
+# behind a letter that only stands before words.
+_INSIDE = re.compile(r"(?<=[^\W\d_])(?:[^\w\s\x00-\x7f‘’·¿–—](?=[^\W\d_])|[„‚•–—](?![^\W\d_]))")
+_WESTERN = frozenset("éèêàâçîôûùëïöäüßñáíóúãõåæøìòœšž")
+_POLISH = frozenset("ąćęłńóśźż")
+_RUSSIAN = frozenset("оеаинтсрвлкмдпуяыьгзбч")
+_LETTERS = {
+    **dict.fromkeys(("cp437", "cp850", "cp1252", "mac_roman"), _WESTERN),
+    **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _POLISH),
+    **dict.fromkeys(("cp866", "cp1251", "koi8_r"), _RUSSIAN),
+    "cp1254": frozenset("çğıöşüâi̇"),
+    "cp1253": frozenset("αοιετσνηυρπκμλςόίάέήώύ"),
+    "cp1256": frozenset("اليمنوترةبدسفعكقحه"),
+}
+_END_OF_LATIN = "\u0250"
+_NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp1253", "cp1256"))
+# One character of another alphabet inside a word.
+_LONE = re.compile("(?<=[a-z])[^\x00-\x7f](?=[a-z])")
+# Code pages of Japanese, Chinese and Korean: first bytes of the characters of which nearly all text
+# consists, and weights of these with a first byte up to the third number, and above it.
+_FREQUENT = {
+    "cp932": (0x88, 0x97, 0x97, 0.9, 0.9),
+    "euc_jp": (0xB0, 0xCF, 0xCF, 0.7, 0.7),
+    # Korean syllables end at C8, so Chinese characters above it are stronger evidence.
+    "gb18030": (0xB0, 0xD7, 0xC8, 0.8, 1.1),
+    "big5": (0xA4, 0xC6, 0xC6, 0.8, 0.8),
+    "cp949": (0xB0, 0xC8, 0xC8, 1.0, 1.0),
+}
+WIDE = tuple(_FREQUENT)
+
+
+def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
+    """Return the code pages that are clearly better than the first, best first, and then the first.
+
+    Args:
+        texts: Lines or names of one file that are not ASCII.
+        candidates: Names of code pages; the first is the default.
+    """
+    sample = b"\n".join(take_sample(texts))
+    scores = {name: score_code_page(sample, name) for name in candidates}
+    default = candidates[0]
+    least = max(scores[default] + _CLEARLY, _LIKELY)
+    better = [name for name in candidates if scores[name] >= least]
+    return [*sorted(better, key=scores.__getitem__, reverse=True), default]
+
+
+def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the first texts, until they have enough bytes to be judged."""
+    left = JUDGED_BYTES
+    for text in texts:
+        # Only whole texts are judged, unless one is very long: half a character is in no code page.
+        yield text[:JUDGED_BYTES]
+        left -= len(text)
+        if left <= 0:
+            return
+
+
+def score_code_page(sample: bytes, name: str) -> float:
+    """Return how likely the characters of a sample are in a code page, at most about 1."""
+    text = sample.decode(name, "replace")
+    counts = Counter(_NOT_ASCII.findall(text))
+    if not counts:
+        return 0.0
+    if name in WIDE:
+        total = sum(_weigh_wide(char, name) * count for char, count in counts.items())
+        total += 2 * _WRONG * len(_LONE.findall(text))
+    else:
+        total = sum(_weigh_letter(char, name) * count for char, count in counts.items())
+        total += sum(_weigh_pair(*pair) * count for pair, count in Counter(pairwise(text)).items())
+        total += 2 * _WRONG * len(_INSIDE.findall(text))
+    return total / counts.total()
+
+
+def _weigh_letter(char: str, name: str) -> float:
+    if char in _SIGNS or char.lower() in _LETTERS[name]:
+        return 1.0
+    is_latin = char < _END_OF_LATIN
+    if not char.isalpha() or is_latin == (name in _NOT_LATIN):
+        return _WRONG
+    return 0.0 if is_latin else _RARE
+
+
+def _weigh_pair(before: str, after: str) -> float:
+    """Return the weight of two characters side by side; 0 for ASCII and for likely ones."""
+    ascii_count = before.isascii() + after.isascii()
+    is_latin = before < _END_OF_LATIN and after < _END_OF_LATIN
+    if ascii_count == 2 or before.isspace() or after.isspace():
+        return 0.0
+    if before.isalpha() and after.isalpha():
+        is_mixed = (before < _END_OF_LATIN) != (after < _END_OF_LATIN)
+        if is_mixed or (before.islower() and after.isupper()):
+            return _WRONG
+    return _UNLIKELY if is_latin and not ascii_count else 0.0
+
+
+def _weigh_wide(char: str, name: str) -> float:
+    if "\u3040" <= char <= "\u30ff":
+        return 1.0 if name in ("cp932", "euc_jp") else _UNLIKELY
+    if char == "\ufffd" or not ("\u3000" <= char <= "\u9fff" or "\uac00" <= char <= "\uffef"):
+        return _WRONG
+    if not char.isalpha() or char >= "\uff00":
+        return _UNLIKELY if "\uff61" <= char <= "\uff9f" else 0.0
+    coded = char.encode(name, "replace")
+    first, last, middle, low, high = _FREQUENT[name]
+    is_korean = char >= "\uac00"
+    if len(coded) != 2 or not first <= coded[0] <= last or is_korean != (name == "cp949"):
+        return _UNLIKELY if is_korean else 0.0
+    if name == "big5":  # only here many second bytes are ASCII
+        return 1.3 if coded[1] < 0x80 else low
+    if name != "cp932" and coded[1] < 0xA1:
+        return 0.0
+    return low if coded[0] <= middle else high
