@@ -58,7 +58,7 @@ def bench_archive(report: Report, stack: LocalStack, client: Client, archive: Pa
         seconds = time.perf_counter() - started
     assert over["statusMsg"] == "SUCCEEDED", over["statusMsg"]
     lost = size // IMAGE_BYTES - over["totalExamples"]
-    report.add(f"{kind}: pictures that are missing", max(0, lost), "", ceiling(0))
+    report.add(f"{kind}: images that are missing", max(0, lost), "", ceiling(0))
     report.add(f"{kind}: read into the dataset", seconds, "s", ceiling(READ_SECONDS))
     # Moto stores objects below 16 MB in memory, and so the images themselves.
     memory.before["aws"] += size
@@ -119,7 +119,7 @@ def main() -> int:
             archive = Path(folder) / "large.zip"
             started = time.perf_counter()
             count = write_archive(archive, min(options.megabytes, largest) * MEGABYTE)
-            say(f"{count} pictures drawn in {time.perf_counter() - started:.0f} s")
+            say(f"{count} images drawn in {time.perf_counter() - started:.0f} s")
             bench_archive(report, stack, client, archive)
             bench_too_large(report, stack, client, archive)
         client.close()

@@ -93,7 +93,7 @@ def bench_times(service: Service) -> None:
     seconds = time.perf_counter() - started
     pages = {item["attributes"]["pageNumber"] for item in items}
     say(f"{len(content) / 1e6:.1f} MB, {len(items)} items on pages {sorted(pages)}")
-    service.add("8 pages that are pictures, HTTP", seconds, "s", 22)
+    service.add("8 pages that are images, HTTP", seconds, "s", 22)
     service.add("API process, most memory so far", peak_bytes(service.front) / 1e6, "MB", 900)
 
 

@@ -225,7 +225,7 @@ class Boxes:
             "image-detection", data, self.backbones, algorithm=self.algorithm, seed=seed
         )
         seconds = time.perf_counter() - start
-        say(f"{self.name}, {len(data.pictures.pictures)} pictures: {seconds:.0f} s")
+        say(f"{self.name}, {len(data.pictures.pictures)} images: {seconds:.0f} s")
         return fitted, model, seconds
 
     def asked(self, model: TrainedVision) -> tuple[list[list[Found]], list[list[Example]]]:
@@ -305,7 +305,7 @@ def bench_draws(
             ]
             shipped.append(mean_precision(plain, truths, labels, 1)[0])
         say(f"draw {seed}: {mine[-1]:.3f} in {costs[-1]:.0f} CPU s")
-    title = f"{boxes.name}, {count} pictures"
+    title = f"{boxes.name}, {count} images"
     named = None if peer is None else (peer, round(float(np.mean(shipped)), 3))
     report.add(f"{title}: AP50", float(np.mean(mine)), "", bar, named, spread(mine))
     limit = None if most_seconds is None else ceiling(most_seconds)

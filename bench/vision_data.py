@@ -160,7 +160,7 @@ class CachedFeatures:
         start, digests = time.perf_counter(), list(dict.fromkeys(self._digests))
         with ThreadPoolExecutor(THREADS) as pool:
             other._copies = dict(zip(digests, pool.map(copies_of, digests), strict=True))
-        say(f"{len(views)} copies of {len(digests)} pictures, {time.perf_counter() - start:.1f} s")
+        say(f"{len(views)} copies of {len(digests)} images, {time.perf_counter() - start:.1f} s")
         return other
 
     def size(self, place: int) -> tuple[int, int]:
@@ -205,4 +205,4 @@ class CachedFeatures:
             )
         Path(part.name).replace(path)
         seconds = time.perf_counter() - start
-        say(f"{self._source.name}: {len(order)} pictures, {self._extractor.name}, {seconds:.1f} s")
+        say(f"{self._source.name}: {len(order)} images, {self._extractor.name}, {seconds:.1f} s")

@@ -203,7 +203,7 @@ def bench_image(
             given = vision_data(train, pictures, "image", backbones)
             start = time.perf_counter()
             _, model, _ = run_training("image", given, backbones, seed=seed)
-            say(f"{name}, {len(drawn.examples)} pictures: {time.perf_counter() - start:.1f} s")
+            say(f"{name}, {len(drawn.examples)} images: {time.perf_counter() - start:.1f} s")
             shares = from_rows(model, test_rows)
             mine.append(float((shares.argmax(1) == truth).mean()))
             errors.append(metrics.calibration_error(shares, truth))

@@ -49,7 +49,7 @@ class Plots:
                     text = f"{item.label} {item.probability:.2f}"
                     pen.text((box.min_x + 3, box.min_y + 2), text, fill=colour)
             canvas.save(self._folder / f"{name}-{number}.png")
-        say(f"{len(files)} pictures with boxes in {self._folder}")
+        say(f"{len(files)} images with boxes in {self._folder}")
 
     def training(self, data: Path, backbones: BackbonePool) -> None:
         """Draw the learning curve and the confusion matrix of a training."""
@@ -68,7 +68,7 @@ class Plots:
         figure.savefig(self._folder / "learning-curve.png", dpi=120)
         figure, axes = plt.subplots(figsize=(7, 7))
         axes.imshow(np.array(metrics[-1]["confusionMatrix"]), cmap="viridis")
-        axes.set(xlabel="predicted label", ylabel="expected label", title="Held-out pictures")
+        axes.set(xlabel="predicted label", ylabel="expected label", title="Held-out images")
         figure.savefig(self._folder / "confusion-matrix.png", dpi=120)
         plt.close("all")
         say(f"learning curve and confusion matrix in {self._folder}")

@@ -129,7 +129,7 @@ def bench_grocery(bench: Bench) -> None:
     seconds = time.perf_counter() - started
     say(f"available after {uploaded:.1f} s, {ended['status']}, {ended['trainStats']}")
     off = abs(dataset["totalExamples"] - GROCERY_PICTURES) + (ended["status"] != "SUCCEEDED")
-    bench.report.add("grocery, 1,000 pictures: examples that are off", off, "", ceiling(0))
+    bench.report.add("grocery, 1,000 images: examples that are off", off, "", ceiling(0))
     bench.report.add("grocery: POST upload to SUCCEEDED", seconds, "s", ceiling(90))
 
 
@@ -171,14 +171,14 @@ def bench_big(bench: Bench) -> None:
             if sum(map(len, files.values())) + len(content) < BIG_ZIP_BYTES - 400_000:
                 files[f"{name}/{number}.jpg"] = content
     content = packed(files)
-    say(f"a zip of {len(content) / 1e6:.1f} MB, {len(files)} pictures")
+    say(f"a zip of {len(content) / 1e6:.1f} MB, {len(files)} images")
     started = time.perf_counter()
     posted = bench.caller.upload(content, "big.zip")
     done = bench.caller.wait_dataset(posted["id"], 300)
     seconds = time.perf_counter() - started
     off = int(done["statusMsg"] != "SUCCEEDED")
     off += abs(done["totalExamples"] + done["numOfDuplicates"] - len(files))
-    bench.report.add("50 MB zip: pictures that are off", off, "", ceiling(0))
+    bench.report.add("50 MB zip: images that are off", off, "", ceiling(0))
     bench.report.add("50 MB zip: POST to available", seconds, "s", ceiling(60))
     peak = peak_bytes(bench.stack.processes["ingest"]) / 1e6
     bench.report.add("peak memory of the ingest worker, features included", peak, "MB")

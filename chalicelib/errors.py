@@ -152,8 +152,8 @@ class EntitiesNotOffered(NotFound):
 
     code = "not_offered"
     text = (
-        "Named entities are not offered. Texts are classified by POST /v2/language/intent and "
-        "POST /v2/language/sentiment."
+        "Named entity recognition is not supported. Texts are classified by "
+        "POST /v2/language/intent and POST /v2/language/sentiment."
     )
 
 

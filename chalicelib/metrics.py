@@ -53,7 +53,7 @@ SERVER_ERRORS = Metric("ServerErrors", COUNT, ("Route",))
 COLD_START_MILLISECONDS = Metric("ColdStartMilliseconds", MILLISECONDS, ("Function",))
 """Processor time of a process start, plus the time of its first answer."""
 PREDICTIONS = Metric("Predictions", COUNT, ("Type",), "presage_predictions_total",
-                     "Counted predictions, those of batches included.")  # fmt: skip
+                     "Counted predictions, including those of batches.")  # fmt: skip
 PREDICTIONS_GIVEN_BACK = Metric("PredictionsGivenBack", COUNT, ("Type",),
                                 "presage_predictions_released_total",
                                 "Predictions that failed and are not counted.")  # fmt: skip
@@ -82,7 +82,7 @@ TRAININGS = Metric("", COUNT, ("State",), "presage_trainings_total",
 BATCHES = Metric("", COUNT, ("State",), "presage_batches_total",
                  "Batches that ended, by their last state.")  # fmt: skip
 JOBS_GIVEN_UP = Metric("JobsGivenUp", COUNT, (), "presage_jobs_given_up_total",
-                       "Jobs that ended as FAILED because they were out of attempts.")  # fmt: skip
+                       "Jobs that ended as FAILED after their last attempt.")  # fmt: skip
 QUEUE_SECONDS = Metric("QueueSeconds", SECONDS, ("Function",), "presage_queue_wait_seconds",
                        "Age of a message when its handler begins.")  # fmt: skip
 MODEL_MILLISECONDS = Metric("ModelDownloadMilliseconds", MILLISECONDS, ("Model",))

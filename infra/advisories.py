@@ -37,10 +37,10 @@ def verdict(output: str, errors: str) -> Verdict:
     try:
         packages = json.loads(output)["dependencies"]
     except (ValueError, KeyError, TypeError):
-        why = errors.strip().splitlines() or ["pip-audit said nothing"]
+        why = errors.strip().splitlines() or ["pip-audit printed nothing"]
         return Verdict(
             NOT_ASKED,
-            (f"No index of advisories could be asked, so nothing was checked: {why[-1]}",),
+            (f"No advisory database could be reached, so nothing was checked: {why[-1]}",),
         )
     known = [
         f"{package['name']} {package['version']}: {advisory['id']}"
@@ -57,7 +57,7 @@ def verdict(output: str, errors: str) -> Verdict:
         return Verdict(ADVISORIES, (*known, *skipped))
     if packages and len(skipped) == len(packages):
         why = packages[0]["skip_reason"]
-        return Verdict(NOT_ASKED, (f"The index has none of these packages: {why}",))
+        return Verdict(NOT_ASKED, (f"The database has none of these packages: {why}",))
     if skipped:
         return Verdict(NOT_ASKED, skipped)
     return Verdict(CLEAN, (f"{len(packages)} packages, no advisory known",))

@@ -253,7 +253,7 @@ def _show_and_ask(
         _say(change.line)
     questions = ["Execute these changes?"]
     for names in sorted(set(runtimes.values())):
-        _say(f"ANOTHER PYTHON runs the functions: {names}")
+        _say(f"THE PYTHON VERSION of the functions changes: {names}")
         questions.insert(0, f"Change the runtime, {names}?")
     for question in questions:
         if not _agrees(question, options, ask):

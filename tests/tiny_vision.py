@@ -64,7 +64,7 @@ class TinyTraining:
         self.opened_with = checkpoint
         self.number, self.sums = 0, np.zeros(VALUES)
         if len(data.pictures.pictures) < 2:
-            raise TrainingFailed("One picture is not enough. Add others.")
+            raise TrainingFailed("One image is not enough. Add others.")
         if checkpoint is not None:
             state = load(checkpoint, "tiny", 1)
             self.number, self.sums = state.header["number"], state.arrays["sums"]

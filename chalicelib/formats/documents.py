@@ -164,7 +164,7 @@ class PictureDocument:
         """
         del needs_pixels, most_widgets
         if number != 1 or self._page is None:
-            raise IndexError(f"page {number} of a picture")
+            raise IndexError(f"page {number} of an image")
         return self._page
 
 

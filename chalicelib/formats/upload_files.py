@@ -101,11 +101,11 @@ def _check_text(content: bytes, encoding: str) -> None:
 def _check_archive(content: bytes) -> None:
     size = len(content)
     if size == 0:
-        raise InvalidUpload("The file has 0 bytes. Send a .zip archive of PNG and JPEG pictures.")
+        raise InvalidUpload("The file has 0 bytes. Send a .zip archive of PNG and JPEG images.")
     if size > MAX_ARCHIVE_BYTES_IN_CALL:
         raise TooLarge(
             f"The archive has {size} bytes; at most {MAX_ARCHIVE_BYTES_IN_CALL} (50 MB) are "
-            "allowed in a call. Send it by POST /v2/uploads, or offer it at an address, and send "
+            "allowed in a call. Send it with POST /v2/uploads, or host it at a URL, and send "
             f"that as 'path', which may have {MAX_ARCHIVE_BYTES_BY_PATH} bytes (2 GB)."
         )
     head = content[:HEAD_BYTES]
@@ -113,7 +113,7 @@ def _check_archive(content: bytes) -> None:
     if not explanation and not looks_like_zip(head) and _ZIP_END not in content[-_ZIP_END_BYTES:]:
         explanation = (
             "The file is not a zip archive: it neither begins nor ends like one. "
-            "Send a .zip archive of PNG and JPEG pictures."
+            "Send a .zip archive of PNG and JPEG images."
         )
     if explanation:
         raise UnsupportedType(explanation)

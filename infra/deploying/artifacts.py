@@ -71,7 +71,7 @@ def ensure_bucket(target: Target, say: Say) -> None:
     s3, bucket = target.client("s3"), target.artifact_bucket
     if has_bucket(target, bucket):
         return
-    say(f"making the bucket {bucket}")
+    say(f"creating the bucket {bucket}")
     request: dict[str, Any] = {"Bucket": bucket}
     if target.region_name != "us-east-1":
         request["CreateBucketConfiguration"] = {"LocationConstraint": target.region_name}
@@ -135,7 +135,7 @@ def upload_package(
         # the gateway's own answers, does not count, so the text lists the allowed origins.
         document = template["Resources"][API]["Properties"]["DefinitionBody"]
         origins = parameters.get("AllowedOrigins") or "none"
-        document["info"]["description"] = f"Pages that may call: {origins}"
+        document["info"]["description"] = f"Allowed origins: {origins}"
     mark_releases(template, parameters)
     return _upload_template(target, template)
 

@@ -90,7 +90,7 @@ def _log_role(
     if not role or not is_there(asks):
         return [], {}
     if is_taken:
-        text = f"REPLACES the role by which API Gateway logs, for the whole account: {role}"
+        text = f"REPLACES the role that API Gateway logs with in the whole account: {role}"
         return [Concern(text, f"Replace {role} for every API of this account and region?")], {}
-    text = f"API Gateway logs by {role} in this account already; that stays"
+    text = f"API Gateway already logs with the role {role}, which is not changed"
     return [Concern(text)], {LOG_ROLE: "false"}

@@ -225,8 +225,8 @@ def _check_reserved(limits: AccountLimits, parameters: Mapping[str, str], before
     free = limits.unreserved + before - ALWAYS_UNRESERVED
     if wanted > max(0, free):
         raise DeployError(
-            f"{wanted} of the account's concurrency cannot be set aside: {max(0, free)} can, since "
-            f"AWS keeps {ALWAYS_UNRESERVED} for everybody. Lower the parameters that end in "
+            f"{wanted} of the account's concurrency cannot be reserved: {max(0, free)} can, since "
+            f"AWS keeps {ALWAYS_UNRESERVED} unreserved. Lower the parameters that end in "
             f"Reserved, or {_RAISE}"
         )
 
@@ -245,7 +245,7 @@ def wait_for_names(stacks: Iterable[Stack], target: Target, say: Callable[[str],
     deleted = max((time for time in times if time), default=None)
     left = QUEUE_SECONDS - (datetime.now(UTC) - deleted).total_seconds() if deleted else 0.0
     if left > 0:
-        say(f"waiting {left:.0f} s: AWS makes no queue so soon after one of its name was removed")
+        say(f"waiting {left:.0f} s: AWS recreates a deleted queue only after a minute")
         time.sleep(left)
 
 
@@ -259,7 +259,7 @@ def check_unclaimed(target: Target) -> None:
     if found:
         raise DeployError(
             f"{found[0]} is there, but the stack {target.data_stack} is not: a version up to 0.2.0 "
-            "deployed this stage as one stack. Nothing was changed. docs/deploy.md says how it "
-            "moves: dump it by `python -m infra.backup dump`, remove it by "
+            "deployed this stage as one stack. Nothing was changed. To migrate (docs/deploy.md), "
+            "dump it by `python -m infra.backup dump`, remove it by "
             f"`make destroy STAGE={target.stage} DELETE_DATA=1`, deploy it and restore the dump"
         )

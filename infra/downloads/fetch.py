@@ -285,7 +285,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
         f"{client} could not download {source.package} {source.version}. Check that this machine "
         f"has a network and that the index {client} is set up with has this package "
         f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "
-        f"{client} said: {_main_error(errors or lines[-1:])}"
+        f"Output of {client}: {_main_error(errors or lines[-1:])}"
     )
 
 
@@ -305,7 +305,7 @@ def _ways_out(source: Source, downloads: Path) -> str:
 def disk_full(folder: Path, needed_bytes: int) -> DiskFull:
     """Return the error that names the required space and the folder."""
     return DiskFull(
-        f"There is not enough room for the model files: free {needed_bytes // MEGABYTE + 1} MB "
+        f"Not enough disk space for the model files: free {needed_bytes // MEGABYTE + 1} MB "
         f"on the disk of {folder}, or set PRESAGE_MODEL_DIR to a folder on another disk, "
         "and start again; what has been downloaded is kept."
     )

@@ -96,7 +96,7 @@ def export_account(
         progress(f"model {model.model_id} {model.name!r}: {model.status}")
     if gaps:
         raise ExportIncomplete(
-            f"{gaps} examples have no picture in the storage; every {NOTES} in {folder} names "
+            f"{gaps} examples have no image in the storage; every {NOTES} in {folder} names "
             "those of its data set. Restore the bucket, or export without them as it is now"
         )
 

@@ -55,7 +55,7 @@ class Notes:
         text = json.dumps(content, ensure_ascii=False, indent=1)
         (place / NOTES).write_text(text + "\n", encoding="utf-8")
         return (
-            f"{len(self.missing)} examples have no picture in the storage and are left out, "
+            f"{len(self.missing)} examples have no image in the storage and are left out, "
             f"{len(self.renamed)} names are written otherwise: see {place / NOTES}"
         )
 

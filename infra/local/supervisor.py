@@ -218,8 +218,7 @@ class Supervisor:
         self._describe(settings)
         public = self._options.public
         if public and public.scheme == "http" and not is_loopback(self._options.host):
-            say(f"{public.url} is not encrypted: everyone on the way can read keys and data. Use "
-                "https.")  # fmt: skip
+            say(f"{public.url} is not encrypted: others can read keys and data. Use https.")
         print(f"Presage is ready on {public.url if public else url}", flush=True)
         if not (self._options.is_bare or self._options.is_offline):
             self._tasks[process.fork("presage-models", lambda: run_models(settings))] = None

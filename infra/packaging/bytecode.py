@@ -54,7 +54,7 @@ def compile_all(folder: Path) -> ByteCode:
     if own:
         raise PackageError(
             f"Python {platform.python_version()} cannot compile these files: {', '.join(own)}. "
-            f"compileall said: {(done.stdout or done.stderr).strip()}"
+            f"Output of compileall: {(done.stdout or done.stderr).strip()}"
         )
     compiler = f"CPython {platform.python_version()} on {sys.platform}"
     return ByteCode(compiler, len(names) - len(refused), refused)

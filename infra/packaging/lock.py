@@ -94,7 +94,7 @@ def install(target: LambdaTarget, folder: Path) -> None:
     if done.returncode:
         raise PackageError(
             f"pip could not install the packages for {target}. Check that this machine has a "
-            "network and that pip's index has them (pip config list). pip said:\n"
+            "network and that pip's index has them (pip config list). Output of pip:\n"
             + done.stderr.strip()
         )
 

@@ -55,7 +55,7 @@ def merge_template() -> Part:
         functions[added.logical] |= {"Type": FUNCTION_TYPE}
         functions[added.logical]["Properties"] |= {"CodeUri": "./deployment.zip"}
     return {
-        "Description": "Presage: predictions for texts and pictures.",
+        "Description": "Presage: predictions for texts and images.",
         "Parameters": {**parameters(), **version_parameters()},
         "Conditions": {**conditions(), **version_conditions()},
         "Resources": {

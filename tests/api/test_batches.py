@@ -193,7 +193,7 @@ def test_forms_are_read_with_the_template_that_was_sent(call, world):
         ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "intent"}, 400, "'kind'"),
         ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "detect"}, 400, "type image"),
         ({"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID, "kind": "ocr"}, 400, "type image"),
-        ({"modelId": MODEL_ID, "datasetId": ALBUM_ID}, 400, "a batch of pictures takes"),
+        ({"modelId": MODEL_ID, "datasetId": ALBUM_ID}, 400, "a batch of images takes"),
         ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "format": "csv"}, 400, "jsonl"),
         ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "task": "poem"}, 400, "'task'"),
         ({"modelId": "OCRModel", "datasetId": ALBUM_ID, "task": "form"}, 400, "'formType'"),

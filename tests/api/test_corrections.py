@@ -179,7 +179,7 @@ def test_an_example_must_change(call, example):
     scenes = f"/v2/vision/datasets/{SCENES_ID}"
     box = call("GET", f"{scenes}/browse?count=1").json["data"][0]["id"]
     refused = call.json("PUT", f"{scenes}/examples/{box}", document="a")
-    assert "pictures have no text" in refused.json["message"]
+    assert "images have no text" in refused.json["message"]
 
 
 SCENES = f"/v2/vision/datasets/{SCENES_ID}"

@@ -36,7 +36,7 @@ def test_link_is_a_path_when_the_host_cannot_be_trusted(call):
         ("offset=x", "expected a whole number"),
         ("offset=%D9%A3", "expected a whole number"),
         ("offset=-" + "9" * 40, "at least 0"),
-        ("source=both", "'both' is none of upload, feedback, all."),
+        ("source=both", "'both' is not one of upload, feedback, all."),
     ],
 )
 def test_wrong_pages_are_400_and_cost_nothing(call, world, query, text):

@@ -32,7 +32,7 @@ def test_an_export_is_created_and_downloaded(call, world):
     [
         ({}, "'format'"),
         ({"format": "xlsx"}, "'format'"),
-        ({"format": "zip"}, "'zip' is none of csv, jsonl"),
+        ({"format": "zip"}, "'zip' is not one of csv, jsonl"),
         ({"format": "csv", "source": "both"}, "'source'"),
         ({"format": "csv", "source": "feedback"}, "no examples of source feedback"),
     ],

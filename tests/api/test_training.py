@@ -85,7 +85,7 @@ def test_training_is_queued(call, world, url):
         ({"withFeedback": "maybe"}, "expected true or false"),
         ({"withGlobalDatasetId": [1, 2]}, "expected a whole number, got a list."),
         ({"withGlobalDatasetId": True}, "expected a whole number, got true."),
-        ({"profile": "best"}, "'best' is none of"),
+        ({"profile": "best"}, "'best' is not one of"),
         ({"skipSmallLabels": "some"}, "expected true or false"),
         ({"minimumExamples": 6}, "it must be at most 5, got 6"),
         ({"minimumExamples": -1}, "got -1"),
@@ -94,8 +94,8 @@ def test_training_is_queued(call, world, url):
         ({"unlabelled": 0}, "trainParams.unlabelled"),
         ({"unlabelled": [1]}, "got a list"),
         ({"unlabelled": "http://there/a.csv"}, "neither the id of a language dataset nor the path"),
-        ({"unlabelled": "presage:upload/x"}, "There is no upload 'presage:upload/x'"),
-        ({"unlabelled": f"presage:upload/{'A' * 26}"}, "get one by POST /v2/uploads"),
+        ({"unlabelled": "presage:upload/x"}, "No upload 'presage:upload/x'"),
+        ({"unlabelled": f"presage:upload/{'A' * 26}"}, "get one with POST /v2/uploads"),
         ("[1]", "expected a JSON object."),
         ("{", "it is not valid JSON text."),
         ([1], "got a list."),
@@ -181,7 +181,7 @@ def test_algorithm_of_every_address(call, world, url, kind, monkeypatch):
     for sent in ("magic", "Intent", "object-detection-v3"):
         refused = call.json("POST", url, **named, algorithm=sent)
         assert (refused.status, refused.json["code"]) == (400, "invalid_parameter"), sent
-        assert f"'{sent}' is none of intent, " in refused.json["message"]
+        assert f"'{sent}' is not one of intent, " in refused.json["message"]
 
 
 @pytest.mark.parametrize("kind", ["image", "image-detection"])

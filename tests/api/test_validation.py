@@ -75,7 +75,7 @@ def test_strict_makes_a_warning_a_refusal(call):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ([("format", b"docx", None)], "'format' parameter is not valid: 'docx' is none of csv"),
+        ([("format", b"docx", None)], "'format' parameter is not valid: 'docx' is not one of csv"),
         ([("delimiter", b"-", None)], "'delimiter' parameter is not valid"),
         ([("textColumn", b"0", None)], "'textColumn' parameter is not valid: positions count"),
         ([("textColumn", b"Betreff", None)], "has no such column: 'Subject', 'Category'"),
@@ -117,7 +117,10 @@ def test_pictures_are_described(call):
 def test_format_of_archives_is_checked_within_the_call(call, path):
     """A format of the other family, or one that the type does not accept, is a 400 at once."""
     file = ("data", make_zip(label_folders({"cat": 1})), "pets.zip")
-    for kind, words in ((b"csv", "is none of zipFolders"), (b"voc", "does not fit the type image")):
+    for kind, words in (
+        (b"csv", "is not one of zipFolders"),
+        (b"voc", "does not fit the type image"),
+    ):
         answer = call.form("POST", f"/v2/vision/datasets/{path}", file, ("format", kind, None))
         assert (answer.status, words in answer.json["message"]) == (400, True), answer.json
 

@@ -338,7 +338,7 @@ def test_an_address_is_checked_at_each_delivery(call, world, receiver):
         ({"events": ["dataset.ready"]}, "'url'"),
         ({"url": "https://example.com"}, "'events'"),
         ({"url": "https://example.com", "events": []}, "at least one"),
-        ({"url": "https://example.com", "events": ["x"]}, "'x' is none of dataset.ready"),
+        ({"url": "https://example.com", "events": ["x"]}, "'x' is not one of dataset.ready"),
         ({"url": "https://example.com", "events": "dataset.ready"}, "'events'"),
     ],
 )

@@ -177,7 +177,7 @@ def scenes(table):
     [
         (["{"], "not JSON"),
         (["cat"], "not JSON"),
-        (["[1]"], "no object"),
+        (["[1]"], "not an object"),
         (["[" * 4_000], "nested too deeply"),
         ([BOX | {"label": ""}], "label"),
         ([BOX | {"label": 5}], "label"),
@@ -215,7 +215,7 @@ def test_rows_and_pictures_that_do_not_meet(maker):
     assert (dataset["totalExamples"], receipt["rejected"]) == (1, 3)
     reasons = " ".join(item["reason"] for item in receipt["rejections"])
     assert "gone.png" in reasons
-    assert "no box of this picture" in reasons
+    assert "no box of this image" in reasons
 
 
 @pytest.mark.parametrize(

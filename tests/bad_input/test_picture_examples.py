@@ -84,7 +84,7 @@ BAD: dict[str, tuple[Callable[[], bytes], int, tuple[str, ...]]] = {
 @pytest.fixture(scope="module")
 def album(maker: Caller) -> int:
     """A dataset that takes pictures."""
-    fields = {"name": "odd pictures", "labels": "odd"}
+    fields = {"name": "odd images", "labels": "odd"}
     return int(maker.json("POST", "/v2/vision/datasets", fields).ok()["id"])
 
 
@@ -95,7 +95,7 @@ def model_id(live: Live, maker: Caller, album: int) -> str:
     model = Model(
         account_id=maker.account_id,
         model_id="ODDPICTURES" + "A" * 15,
-        name="odd pictures",
+        name="odd images",
         dataset_id=album,
         family=VISION,
         type="image",

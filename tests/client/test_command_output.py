@@ -81,8 +81,8 @@ UPLOAD, TRAIN = ("datasets", "upload"), ("models", "train")
     [
         (
             UPLOAD,
-            "Say which one with the field 'textColumn'.",
-            "Say which one with the option --text-column.",
+            "Choose one with the field 'textColumn'.",
+            "Choose one with the option --text-column.",
         ),
         (
             UPLOAD,
@@ -125,10 +125,10 @@ def test_messages_name_options(words: tuple[str, ...], message: str, expected: s
 
 def test_refusals_name_options(presage: Run, answers: dict[str, Any]) -> None:
     """A refused file ends with status 1 and a remedy that the command can do."""
-    message = "Say which one with the field 'textColumn'."
+    message = "Choose one with the field 'textColumn'."
     answers["/language/datasets/upload"] = 400, {"message": message, "code": "invalid_upload"}
     status, _, error = presage("datasets", "upload", "http://there/t.csv")
-    assert (status, error) == (1, "presage: Say which one with the option --text-column.\n")
+    assert (status, error) == (1, "presage: Choose one with the option --text-column.\n")
 
 
 def test_reading_options_are_sent(presage: Run, answers: dict[str, Any], sent: list[bytes]) -> None:
@@ -260,7 +260,7 @@ def test_cards_show_threshold_and_accuracy_of_each_label(
         "artifactSha256": "",
         "metrics": {"testAccuracies": {"indoor": share, "people": None}},
         "advice": [{"code": "moreExamples", "message": "Add examples.", "expectedGain": 0.012}],
-        "limits": "Trained on 40 pictures.",
+        "limits": "Trained on 40 images.",
         "object": "card",
     }
     lines = presage("models", "card", MODEL)[1].splitlines()
@@ -269,7 +269,7 @@ def test_cards_show_threshold_and_accuracy_of_each_label(
         ["0.410", "95.0%", "(90.0%", "to", "98.0%)", "indoor"],
         ["none", "not", "measured", "people"],
     ]
-    assert lines[5:] == ["advice (+1.2%): Add examples.", "Trained on 40 pictures."]
+    assert lines[5:] == ["advice (+1.2%): Add examples.", "Trained on 40 images."]
 
 
 def _card_with(*thresholds: dict[str, Any]) -> dict[str, Any]:

@@ -149,7 +149,7 @@ BOX_EXPORTS = [
     _ok("CreateML, older names", {"images/a.json": _CREATED.replace(
         b'"annotations"', b'"annotation"').replace(b'"image"', b'"imagefilename"')}, "createml"),
     _no("CVAT for video", {"annotations.xml": b"<annotations><track id='0'><box/></track>"
-        b"</annotations>"}, "is of CVAT for video; export it as CVAT for images"),
+        b"</annotations>"}, "is a file of CVAT for video; export it as CVAT for images"),
     _no("boxes of Label Studio", {"project-1.json": b'[{"annotations": [{"result": [{"value": '
         b'{"x": 1, "rectanglelabels": ["a"]}}]}]}]'}, "Label Studio; export it as COCO or YOLO"),
     _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},

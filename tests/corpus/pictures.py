@@ -97,7 +97,7 @@ COCO_FILES = [
     _ok("COCO", {**_IMAGES, "annotations/instances_train.json": coco_file()}, "coco"),
     _ok("COCO of any name", {**_IMAGES, "result.json": coco_file(folder="images/")}, "coco"),
     _ok(
-        "COCO in two parts beside their pictures",
+        "COCO in two parts beside their images",
         {
             **pictures("train/", _FIRST),
             "train/_annotations.coco.json": coco_file(_FIRST),
@@ -163,21 +163,21 @@ COCO_FILES = [
         rejected=1,
     ),
     _ok(
-        "COCO with a missing picture",
+        "COCO with a missing image",
         {**pictures("images/", _FIRST), "instances.json": coco_file()},
         "coco",
         labels={"circle": 5, "square": 5},
         rejected=2,
     ),
     _ok(
-        "COCO of a picture of another size",
+        "COCO of an image of another size",
         {**_IMAGES, "images/scene-0.jpg": draw(size=(192, 192)), "instances.json": coco_file()},
         "coco",
         labels={"circle": 5, "square": 5},
         rejected=2,
     ),
     _ok(
-        "COCO in two parts, of which the pictures of one are missing",
+        "COCO in two parts, of which the images of one are missing",
         {
             **pictures("train/"),
             "train/_annotations.coco.json": coco_file(),
@@ -196,10 +196,10 @@ COCO_FILES = [
     _no(
         "COCO in shares",
         _changed(annotations=[{**a, "bbox": [0.1, 0.1, 0.3, 0.3]} for a in coco()["annotations"]]),
-        "shares of the picture",
+        "shares of the image",
     ),
     _no(
-        "JSON for each picture",
+        "JSON for each image",
         {**_IMAGES, **{f"{name}.json": b'{"shapes": []}' for name in BOXES}},
         "is not COCO",
     ),
@@ -230,7 +230,7 @@ YOLO_FILES = [
         warnings=frozenset({"rotatedImages"}),
     ),
     _ok(
-        "YOLO with classes.txt beside the pictures",
+        "YOLO with classes.txt beside the images",
         {**pictures(), "classes.txt": b"circle\r\nsquare\r\n", **yolo_texts("")},
         "yolo",
     ),
@@ -277,7 +277,7 @@ YOLO_FILES = [
         rejected=1,
     ),
     _ok(
-        "YOLO with a picture of nothing, and a text of no picture",
+        "YOLO with an image of nothing, and a text of no image",
         {
             **_IMAGES,
             **_YAML,
@@ -338,7 +338,7 @@ _ENTITIES = (
 )
 VOC_FILES = [
     _ok("VOC", {**pictures("JPEGImages/"), **voc_documents()}, "voc"),
-    _ok("VOC beside the pictures", {**pictures("train/"), **voc_documents("train/")}, "voc"),
+    _ok("VOC beside the images", {**pictures("train/"), **voc_documents("train/")}, "voc"),
     _ok(
         "VOC whose names are not those of the files",
         {
@@ -349,7 +349,7 @@ VOC_FILES = [
         "voc",
     ),
     _ok(
-        "VOC that names another picture",
+        "VOC that names another image",
         {
             **_IMAGES,
             **voc_documents(),
@@ -360,7 +360,7 @@ VOC_FILES = [
         rejected=3,
     ),
     _ok(
-        "VOC of a picture of another size",
+        "VOC of an image of another size",
         {
             **_IMAGES,
             **voc_documents(),
@@ -388,7 +388,7 @@ VOC_FILES = [
         "not valid XML",
     ),
     _no(
-        "VOC with entities beside the pictures",
+        "VOC with entities beside the images",
         {"p/a.jpg": draw(), "p/a.xml": _ENTITIES},
         "p/a.xml is not Pascal VOC: the document declares entities",
     ),
@@ -477,7 +477,7 @@ FOLDERS = [
         labels={"cat": 6, "dog": 6},
     ),
     _ok(
-        "a picture of several labels",
+        "an image of several labels",
         {**_PETS, **{f"pet/{at}.png": one for at, one in enumerate(_PETS.values())}},
         "zipFolders",
         type="image-multi-label",
@@ -509,7 +509,7 @@ FOLDERS = [
         warnings=frozenset({"manyDuplicates"}),
     ),
     _ok(
-        "a picture over the limit that is scaled down",
+        "an image over the limit that is scaled down",
         {**_PETS, "cat/large.png": noise(700, 700)},
         "zipFolders",
         type="image",
@@ -517,7 +517,7 @@ FOLDERS = [
         options=ReadingOptions(shrink=True, strict=True),
     ),
     _ok(
-        "a picture over the limit",
+        "an image over the limit",
         {**_PETS, "cat/large.png": noise(700, 700)},
         "zipFolders",
         type="image",
@@ -528,8 +528,8 @@ FOLDERS = [
         "use the type image-detection", type="image", options=ReadingOptions(strict=True)),
     _no("a format of boxes for folders", _PETS, "does not fit the type image", type="image",
         options=ReadingOptions(format="coco")),
-    _no("pictures without folders", pictures(), "not in a folder", type="image"),
-    _no("a bomb of a picture", {"cat/1.png": b"\0" * (4 << 20)}, "the limit is 1,048,576",
+    _no("images without folders", pictures(), "not in a folder", type="image"),
+    _no("a bomb of an image", {"cat/1.png": b"\0" * (4 << 20)}, "the limit is 1,048,576",
         type="image"),
     _no("encrypted", _ENCRYPTED, "encrypted", type="image"),
     _no("no archive", draw(), "not a zip archive: it looks like a PNG", type="image"),

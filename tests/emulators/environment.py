@@ -187,13 +187,13 @@ def _remedy(name: str, said: str) -> str:
         return (
             f"The index gives another package than the lock of {name} names: do not use it before "
             "you know why; then make the lock again: python -m tests.emulators lock. "
-            f"pip said: {_line_with(said, 'from ')}"
+            f"Output of pip: {_line_with(said, 'from ')}"
         )
     if "No space left on device" in said:
         return f"There is not enough room for the emulator {name}: free 2 GB and start again."
     return (
         f"pip could not install the emulator {name}: check that this machine has a network and "
-        f"that pip's index has its packages (pip config list). pip said: "
+        f"that pip's index has its packages (pip config list). Output of pip: "
         + _line_with(said, "ERROR")
     )
 

@@ -45,7 +45,7 @@ def check_data(data, labels):
     assert len(data["testAccuracies"]) == len(data["trainingAccuracies"]) == len(labels)
     assert list(data["confusionMatrices"]) == labels
     sizes = {sum(map(sum, matrix)) for matrix in data["confusionMatrices"].values()}
-    assert len(sizes) == 1, "every label is judged on every held-out picture"
+    assert len(sizes) == 1, "every label is judged on every held-out image"
 
 
 def test_all_labels_are_answered(gallery, baskets_model):

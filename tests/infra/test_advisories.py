@@ -52,7 +52,7 @@ def test_a_package_that_was_skipped() -> None:
     none = verdict(json.dumps({"dependencies": [skipped]}), "")
 
     assert some == Verdict(NOT_ASKED, ("pillow was not checked: not found",))
-    assert none == Verdict(NOT_ASKED, ("The index has none of these packages: not found",))
+    assert none == Verdict(NOT_ASKED, ("The database has none of these packages: not found",))
 
 
 @pytest.mark.parametrize(

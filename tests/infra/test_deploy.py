@@ -105,10 +105,10 @@ def test_another_python_is_asked_for(
         command.deploy(options("deploy"), target, refuse)
     assert questions == ["Change the runtime, python3.12 -> python3.13? [y/N] "]
     shown = capsys.readouterr().err
-    assert "ANOTHER PYTHON runs the functions: python3.12 -> python3.13" in shown
+    assert "THE PYTHON VERSION of the functions changes" in shown
 
     command.deploy(options("deploy", "--yes"), target, _never)
-    assert "ANOTHER PYTHON runs the functions: python3.12 -> python3.13" in capsys.readouterr().err
+    assert "THE PYTHON VERSION of the functions changes" in capsys.readouterr().err
     assert Stack(target, target.stack, _never).runtimes() == {"F": "python3.13"}
 
 
@@ -220,7 +220,7 @@ def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.Monk
     data, service = slept
     assert 39 < data <= 40
     assert 19 < service <= 20
-    assert said[0] == "waiting 40 s: AWS makes no queue so soon after one of its name was removed"
+    assert said[0] == "waiting 40 s: AWS recreates a deleted queue only after a minute"
 
 
 class _SlowTables:

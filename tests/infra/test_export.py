@@ -218,7 +218,7 @@ def test_a_missing_picture_is_reported(world: World, tmp_path: Path, is_detectio
     (key,) = [key for key in world.objects() if lost.picture in key]
     world.stores.artifacts.delete(key)
 
-    with pytest.raises(ExportIncomplete, match="1 examples have no picture"):
+    with pytest.raises(ExportIncomplete, match="1 examples have no image"):
         export_account(world.container, world.account, tmp_path / "out")
 
     place = place_of(view, tmp_path / "out")

@@ -113,7 +113,7 @@ class BatchAllowances:
 
 def _too_many(account: Account, batch: Batch, left: int, now: datetime) -> PredictionQuotaExceeded:
     reset = next_month_start(now)
-    remedy = "" if batch.is_partial or not left else " Send partial=true to have as many answered."
+    remedy = "" if batch.is_partial or not left else " Send partial=true to predict that many."
     return PredictionQuotaExceeded(
         f"The batch has {batch.total} lines, and {left} of the {account.predictions_per_month} "
         f"predictions of plan {account.plan} are left this month.{remedy} The count starts again "

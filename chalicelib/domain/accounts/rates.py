@@ -38,7 +38,7 @@ TOKENS = "tokens"
 COSTS = {
     RECORDS: "calls of records",
     TEXTS: "predictions of texts",
-    PICTURES: "calls with pictures",
+    PICTURES: "calls with images",
     DOCUMENTS: "documents to read",
     UPLOADS: "uploads",
     TOKENS: "tokens",
@@ -212,7 +212,7 @@ def _refuse(account: Account, cost: str, rate: Rate, now: datetime) -> NoReturn:
     again = now + timedelta(seconds=RETRY_SECONDS)
     raise RateExceeded(
         f"All {rate.burst:,} {COSTS[cost]} that plan {account.plan} may make at once are used up; "
-        f"{rate.per_second:g} a second come back. Try again after {again:%Y-%m-%d %H:%M:%S} UTC, "
+        f"{rate.per_second:g} a second are added. Try again after {again:%Y-%m-%d %H:%M:%S} UTC, "
         "and send fewer in the same time; a larger plan lifts the limit.",
         RETRY_SECONDS,
     )

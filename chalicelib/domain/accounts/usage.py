@@ -387,8 +387,8 @@ class Allowances:
         if not is_allowed:
             metrics.put({metrics.QUOTA_REFUSALS: 1}, Kind=BROWSED)
             raise BrowseQuotaExceeded(
-                f"With these {records} examples you would have browsed more than the {limit:,} of "
-                f"a day. The count starts again on {reset_text(tomorrow)}; a smaller count may "
+                f"These {records} examples would exceed the {limit:,} that you may browse in a "
+                f"day. The count starts again on {reset_text(tomorrow)}; a smaller count may "
                 "still fit, and an export holds all examples of a dataset.",
                 whole_seconds(tomorrow - now),
             )

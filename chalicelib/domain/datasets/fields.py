@@ -53,7 +53,7 @@ def checked_type(family: str, value: str | None) -> str:
             )
         return types[0]
     if value not in types:
-        raise InvalidParameter("type", f"{value[:100]!r} is none of {', '.join(types)}.")
+        raise InvalidParameter("type", f"{value[:100]!r} is not one of {', '.join(types)}.")
     return value
 
 
@@ -68,7 +68,7 @@ def checked_language(family: str, value: str | None) -> str:
     code = language_code(value or "en_US")
     if code is None:
         raise InvalidParameter(
-            "language", f"{(value or '')[:100]!r} is none of {', '.join(LANGUAGES)}."
+            "language", f"{(value or '')[:100]!r} is not one of {', '.join(LANGUAGES)}."
         )
     return code
 
@@ -85,7 +85,7 @@ def checked_label(value: str, dataset_type: str, parameter: str = "label") -> st
     if dataset_type == "text-sentiment":
         name = name.lower()
         if name not in SENTIMENTS:
-            raise InvalidParameter(parameter, f"{value!r} is none of {', '.join(SENTIMENTS)}.")
+            raise InvalidParameter(parameter, f"{value!r} is not one of {', '.join(SENTIMENTS)}.")
     return name
 
 

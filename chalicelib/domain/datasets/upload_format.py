@@ -151,7 +151,8 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
         return ""
     found = {kind.casefold(): kind for kind in kinds}
     if value.casefold() not in found:
-        raise InvalidParameter("format", f"{value[:40]!r} is none of {', '.join(found.values())}.")
+        known = ", ".join(found.values())
+        raise InvalidParameter("format", f"{value[:40]!r} is not one of {known}.")
     return found[value.casefold()]
 
 
@@ -171,7 +172,7 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
         raise InvalidParameter(
             "format",
             f"{kind!r} does not fit the type {dataset_type}: {DETECTION} takes one of "
-            f"{', '.join(BOX_KINDS)}, the other types of pictures take {ZIP_FOLDERS}.",
+            f"{', '.join(BOX_KINDS)}, the other image types take {ZIP_FOLDERS}.",
         )
     if options.label_separator and dataset_type != MULTI_LABEL:
         raise InvalidParameter(
@@ -208,7 +209,7 @@ def checked_delimiter(value: str | None) -> str:
     delimiter = _DELIMITERS.get(value.casefold(), value)
     if delimiter not in DELIMITERS:
         raise InvalidParameter(
-            "delimiter", f"{value[:40]!r} is none of ',', ';', '|' and 'tab'; send one of them."
+            "delimiter", f"{value[:40]!r} is not one of ',', ';', '|' and 'tab'; send one of them."
         )
     return delimiter
 
@@ -228,7 +229,7 @@ def checked_encoding(value: str | None) -> str:
     # Python's table of aliases, not its search for codecs, which imports a module by the name.
     found = known.get(_codec_of(value)) if value.isascii() else None
     if found is None:
-        raise InvalidParameter("encoding", f"{value[:40]!r} is none of {', '.join(ENCODINGS)}.")
+        raise InvalidParameter("encoding", f"{value[:40]!r} is not one of {', '.join(ENCODINGS)}.")
     return found
 
 

@@ -227,7 +227,7 @@ def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
     """Return a warning if boxes are too small to show an object."""
     message = (
         f"{boxes.count:,} boxes are narrower or lower than {TINY_SIDE} pixels, too small to learn "
-        "from. Check that their numbers are pixels of the picture as displayed."
+        "from. Check that their numbers are pixels of the image as displayed."
     )
     return _warning_of_boxes(TINY_BOXES, message, boxes)
 
@@ -235,9 +235,9 @@ def warn_of_tiny_boxes(boxes: OddBoxes) -> list[UploadWarning]:
 def warn_of_cut_boxes(boxes: OddBoxes) -> list[UploadWarning]:
     """Return a warning if large parts of boxes were outside the image and were cut off."""
     message = (
-        f"{boxes.count:,} boxes reached far out of their picture and were cut at its edge. Check "
+        f"{boxes.count:,} boxes reached far out of their image and were cut at its edge. Check "
         "that their last two numbers are width and height, not the right and the bottom edge, and "
-        "that all are pixels of the picture as displayed."
+        "that all are pixels of the image as displayed."
     )
     return _warning_of_boxes(BOXES_CUT, message, boxes)
 

@@ -43,7 +43,7 @@ KIND_TYPES: Mapping[str, tuple[str, ...]] = {
 # Kinds of batches that a caller can choose, by family.
 FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
 # Names of the lines in messages, by family.
-FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "pictures"}
+FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "images"}
 # Lines of a part by kind, so that a part takes seconds, or minutes for documents with many pages.
 PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
 # Most tokens of the texts of a part, as many as a thousand texts of 128 tokens have. So parts of

@@ -122,7 +122,7 @@ def checked_format(dataset_type: str, sent: str) -> str:
     if sent not in allowed:
         raise InvalidParameter(
             "format",
-            f"'{sent[:40]}' is none of {', '.join(allowed)}, the formats of datasets of type "
+            f"'{sent[:40]}' is not one of {', '.join(allowed)}, the formats of datasets of type "
             f"{dataset_type}.",
         )
     return sent

@@ -42,7 +42,7 @@ def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDes
         others = [name for name, types in FAMILY_TYPES.items() if kind in types]
         remedy = f" Import it by /v2/{others[0]}/models/import." if others else ""
         raise InvalidUpload(
-            f"model.json names the type {_shown(kind)}, which is none of "
+            f"model.json names the type {_shown(kind)}, which is not one of "
             f"{', '.join(FAMILY_TYPES[family])}.{remedy}"
         )
     if language not in (LANGUAGES if family == LANGUAGE else ("N/A",)):

@@ -24,9 +24,8 @@ def check_ranked(family: str, model: ServedModel) -> None:
         remedy = f"train one of type {allowed}"
         if model.type == DETECTION:
             remedy = (
-                "the probabilities of boxes do not tell which objects it misses. Have the "
-                "pictures answered by POST /v2/vision/batches, and label those whose boxes are "
-                "wrong"
+                "the probabilities of boxes do not show which objects it misses. Predict the "
+                "images with POST /v2/vision/batches, and label those whose boxes are wrong"
             )
         raise InvalidParameter(
             "modelId",

@@ -66,8 +66,8 @@ class TooManyWebhooks(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            f"The account has {MAX_HOOKS} webhooks, the most allowed. Delete one, or let one of "
-            "them have more events."
+            f"The account has {MAX_HOOKS} webhooks, the most allowed. Delete one, or add the "
+            "events to one of them."
         )
 
 
@@ -154,7 +154,7 @@ def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
     """
     unknown = [event for event in sent if event not in EVENTS]
     if unknown or not sent:
-        shown = f"{unknown[0][:100]!r} is none" if unknown else "send at least one"
+        shown = f"{unknown[0][:100]!r} is not one" if unknown else "send at least one"
         raise InvalidParameter("events", f"{shown} of {', '.join(EVENTS)}.")
     return tuple(dict.fromkeys(sent))
 

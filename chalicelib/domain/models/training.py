@@ -60,7 +60,7 @@ def checked_algorithm(
     if algorithm is not None and algorithm not in known:
         choice = f"use one of {', '.join(allowed)}" if allowed else "leave it out"
         raise InvalidParameter(
-            "algorithm", f"{str(value)[:100]!r} is none of {', '.join(known)}; {choice}."
+            "algorithm", f"{str(value)[:100]!r} is not one of {', '.join(known)}; {choice}."
         )
     # One of another type is ignored, because a public client always sends the same one.
     return former or next(iter(allowed), None)

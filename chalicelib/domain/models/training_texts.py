@@ -63,7 +63,7 @@ class TrainingTexts:
         if len(large) < MIN_LABELS:
             raise TrainingFailed(
                 f"Only {len(large)} of {len(self.labels)} labels has at least "
-                f"{minimum} examples, and a model needs {MIN_LABELS} to tell apart. "
+                f"{minimum} examples, and a model needs at least {MIN_LABELS}. "
                 "Add examples, then train again."
             )
         places = {old: new for new, old in enumerate(large)}

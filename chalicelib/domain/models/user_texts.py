@@ -88,7 +88,7 @@ def _check_labels(found: UserTexts, labels: Collection[str]) -> None:
         shown = ", ".join(f"'{label[:100]}'" for label in foreign[:_SHOWN_LABELS])
         raise InvalidParameter(
             "data",
-            f"{len(foreign)} labels are none of the model's: {shown}. Use the model's labels, "
+            f"{len(foreign)} labels are not among the model's: {shown}. Use the model's labels, "
             f"'{OUT_OF_DOMAIN_LABEL}' for texts of none of them, or an empty label.",
         )
 

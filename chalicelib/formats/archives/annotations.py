@@ -63,7 +63,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
     """
-    shown = show_path(picture) or "no picture"
+    shown = show_path(picture) or "no image"
     where = place.format(number=at[0], part=at[1], picture=shown)
     return RejectedItem(f"{where}: {reason}", at[0], shown)
 
@@ -201,7 +201,7 @@ class Annotations:
         drawn, (width, height) = self._sizes.get(picture, size), size
         if drawn != size:
             raise CellFault(
-                f"the box was drawn for a picture of {drawn[0]:,} × {drawn[1]:,} pixels, and this "
+                f"the box was drawn for an image of {drawn[0]:,} × {drawn[1]:,} pixels, and this "
                 f"one has {width:,} × {height:,} as displayed; export the boxes again for it."
             )
         if not self._in_shares:

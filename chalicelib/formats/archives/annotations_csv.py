@@ -116,7 +116,7 @@ def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
     picture = (
         source.index.find(name, source.folder)
         if name
-        else "the row names no picture; write its file name into the first cell."
+        else "the row names no image; write its file name into the first cell."
     )
     if isinstance(picture, str):
         for at, _ in cells or [(0, "")]:

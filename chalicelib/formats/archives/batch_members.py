@@ -42,7 +42,7 @@ def read_members(
         check()
         yield _line(archive, member, row, limit, too_large)
     if not row:
-        raise InvalidUpload("The archive holds no file to answer. Send one with pictures in it.")
+        raise InvalidUpload("The archive holds no file to answer. Send one with images in it.")
 
 
 def count_members(file: BinaryIO) -> int:

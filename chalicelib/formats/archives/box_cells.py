@@ -52,7 +52,7 @@ def parse_cell(cell: str) -> RawBox:
     value = _read_object(cell)
     label = value.get("label")
     if not isinstance(label, str):
-        raise CellFault(f'"label" is missing or no text. {_REMEDY}')
+        raise CellFault(f'"label" is missing or is not a text. {_REMEDY}')
     name = checked_label(label)
     box = checked_sides(*(_read_number(value, side) for side in _SIDES))
     return RawBox(name, box)
@@ -117,7 +117,7 @@ def _read_object(cell: str) -> dict[str, object]:
     except ValueError:
         raise CellFault(f"the cell is not JSON. {_REMEDY}") from None
     if not isinstance(value, dict):
-        raise CellFault(f"the cell is JSON, but no object. {_REMEDY}")
+        raise CellFault(f"the cell is JSON, but not an object. {_REMEDY}")
     return value
 
 
@@ -200,6 +200,6 @@ def clip_box(box: Box, width: int, height: int) -> Box:
             return Box(left, top, right - left, bottom - top)
     raise CellFault(
         f"the box x {box.x:g}, y {box.y:g}, width {box.width:g}, height {box.height:g} has its "
-        f"centre outside of the picture of {width:,} × {height:,} pixels; correct the numbers, "
-        "which are pixels from the top left corner of the picture as displayed."
+        f"centre outside of the image of {width:,} × {height:,} pixels; correct the numbers, "
+        "which are pixels from the top left corner of the image as displayed."
     )

@@ -71,8 +71,8 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
     found = _READERS[kind](files)
     if kind != YOLO and found.are_shares():
         raise InvalidUpload(
-            f"All boxes of {_WORDS[kind]} lie between 0 and 1: they are shares of the picture, "
-            "and pixels are needed. Multiply x and width by the width of the picture, y and "
+            f"All boxes of {_WORDS[kind]} lie between 0 and 1: they are shares of the image, "
+            "and pixels are needed. Multiply x and width by the width of the image, y and "
             "height by its height."
         )
     warnings = [_warning(kind, others)] if others else []
@@ -105,8 +105,8 @@ def _choose(files: BoxFiles, wanted: str) -> tuple[str, list[str]]:
         return ANNOTATIONS, [kind for kind in kinds if kind != ANNOTATIONS]
     if len(kinds) > 1:
         raise InvalidUpload(
-            f"The archive has two readings: {' and '.join(_WORDS[kind] for kind in kinds)}. Say "
-            f"which one is meant with the field 'format': {' or '.join(kinds)}."
+            f"The archive can be read in two ways: {' and '.join(_WORDS[kind] for kind in kinds)}. "
+            f"Choose one with the field 'format': {' or '.join(kinds)}."
         )
     return kinds[0], []
 
@@ -139,7 +139,7 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
     return UploadWarning(
         FORMAT_GUESSED,
         f"The archive also has {' and '.join(_WORDS[other] for other in others)}; {_WORDS[kind]} "
-        f"was read. Say with 'format' which one is meant: {kind} or {' or '.join(others)}.",
+        f"was read. Choose one with the field 'format': {kind} or {' or '.join(others)}.",
     )
 
 
@@ -195,9 +195,9 @@ def _missing(files: BoxFiles) -> InvalidUpload:
     elif signs.markup:
         hint += f" {shown_name(signs.markup[0])} is not Pascal VOC: {voc.fault_of(files)}"
     return InvalidUpload(
-        f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each picture: its file "
+        f"The archive has no {ANNOTATIONS_NAME}. Add one with a row for each image: its file "
         "name, then a cell for each box, a JSON object of label, x, y, width and height."
-        f"{hint} COCO, YOLO and Pascal VOC are read, too. For pictures in folders named by their "
+        f"{hint} COCO, YOLO and Pascal VOC are read, too. For images in folders named by their "
         "label use the type image."
     )
 
@@ -217,5 +217,5 @@ def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
             content = files.read(member)
             for sign, tool, format_ in _UNREAD:
                 if sign in content:
-                    return f" {shown_name(member)} is of {tool}; export it as {format_}."
+                    return f" {shown_name(member)} is a file of {tool}; export it as {format_}."
     return ""

@@ -214,7 +214,7 @@ class _CocoReader:
         found = self._files.pictures.find(name, self._folder, self._split)
         path = self._folder + name
         if isinstance(found, int) and self._claimed.setdefault(found, path) != path:
-            return f"the picture of this name belongs to {self._claimed[found]}; add this one's."
+            return f"the image of this name belongs to {self._claimed[found]}; add this one's."
         return found
 
     def _add(

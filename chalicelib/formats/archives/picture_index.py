@@ -82,9 +82,9 @@ class ImageIndex:
                 self._folded = _fold_all(self._paths), _fold_all(self._names)
             found = _first(*self._folded, [_fold(path) for path in wanted], _fold(name))
         if found is None:
-            return "the archive has no picture of this name; add it, or correct the name."
+            return "the archive has no image of this name; add it, or correct the name."
         if found == _SEVERAL:
-            return "the archive has several pictures of this name; write the path in the archive."
+            return "the archive has several images of this name; write the path in the archive."
         return found
 
 

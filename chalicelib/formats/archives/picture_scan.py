@@ -66,7 +66,7 @@ from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.pictures.orientation import UPRIGHT
 from chalicelib.formats.pictures.rules import PictureFacts
 
-_NO_BOX = "no box of this picture was found; a picture without objects is left out."
+_NO_BOX = "no box of this image was found; an image without objects is left out."
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class _Scan:
         # Boxes that were already rejected explain the image.
         if not self._annotations.is_spoilt(member.index):
             reason = (
-                "annotations.csv has no box of this picture; add a row with its boxes."
+                "annotations.csv has no box of this image; add a row with its boxes."
                 if self.result.format == FileFormat(ANNOTATIONS)
                 else _NO_BOX
             )
@@ -368,13 +368,13 @@ def _check_useful(result: ImageScan, rules: ImageRules) -> None:
         return
     if not result.rejected:
         raise InvalidUpload(
-            "The archive holds no pictures. Send PNG and JPEG files"
+            "The archive holds no images. Send PNG and JPEG files"
             + (" with annotations.csv." if rules.is_detection else " in a folder for each label.")
         )
     reasons = dict.fromkeys(
         item.reason if item.row else f"{item.file}: {item.reason}" for item in result.rejections
     )
-    what = "boxes and pictures" if rules.is_detection else "files"
+    what = "boxes and images" if rules.is_detection else "files"
     raise InvalidUpload(
         f"None of the {result.rejected:,} {what} can be used. {' '.join(list(reasons)[:2])}"
     )

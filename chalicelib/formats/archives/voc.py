@@ -66,7 +66,7 @@ def read_voc(files: BoxFiles) -> Annotations:
             continue
         picture = _find_picture(files, member, (root.findtext("filename") or "").strip())
         if isinstance(picture, int) and claimed.setdefault(picture, member.path) != member.path:
-            picture = f"its picture has boxes from {claimed[picture]} already; keep one of them."
+            picture = f"its image has boxes from {claimed[picture]} already; keep one of them."
         _read_objects(files, result, member, root, picture)
         check_limits("The archive", len(result), len(result.book))
     return result
@@ -122,7 +122,7 @@ def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
         return own if isinstance(own, int) else found
     if isinstance(own, int) and own != found:
         return (
-            f"the document names {named[:100]}, and another picture has the document's name; "
+            f"the document names {named[:100]}, and another image has the document's name; "
             "correct the filename."
         )
     return found

@@ -32,7 +32,7 @@ _BOX_NUMBERS = 4
 # Tools round, so a box can exceed its image by this much.
 _LARGEST_SHARE = 1.001
 _MAX_CLASS_LIST_BYTES = 1024 * 1024
-_REMEDY = "Write the class, then x, y, width and height as shares of the picture, between 0 and 1."
+_REMEDY = "Write the class, then x, y, width and height as shares of the image, between 0 and 1."
 
 
 class ClassList:
@@ -98,7 +98,7 @@ def read_yolo(files: BoxFiles) -> Annotations:
             files.reject(RejectedItem(str(problem), file=shown_name(member)))
             continue
         if isinstance(picture, int) and claimed.setdefault(picture, member.path) != member.path:
-            picture = f"its picture has boxes from {claimed[picture]} already; keep one of them."
+            picture = f"its image has boxes from {claimed[picture]} already; keep one of them."
         _read_lines(files, result, member, text, (classes, picture))
         check_limits("The archive", len(result), len(result.book))
     classes.check_first()
@@ -265,10 +265,10 @@ def _read_box(words: list[str], *, has_keypoints: bool) -> Box:
     if has_keypoints:
         shares = shares[:_BOX_NUMBERS]
     if len(shares) != _BOX_NUMBERS and (len(shares) < 6 or len(shares) % 2):
-        raise CellFault(f"it has {len(shares)} numbers behind the class. {_REMEDY}")
+        raise CellFault(f"it has {len(shares)} numbers after the class. {_REMEDY}")
     bad = next((share for share in shares if not 0 <= share <= _LARGEST_SHARE), None)
     if bad is not None:
-        raise CellFault(f"{bad:g} is not a fraction of the picture. {_REMEDY}")
+        raise CellFault(f"{bad:g} is not a fraction of the image. {_REMEDY}")
     if len(shares) == _BOX_NUMBERS:
         x, y, width, height = shares
         left, top = x - width / 2, y - height / 2

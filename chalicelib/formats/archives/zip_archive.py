@@ -96,7 +96,7 @@ def explain_foreign(head: bytes) -> str:
         return ""
     return (
         f"The file is not a zip archive: it looks like {known}. Send a .zip archive of PNG and "
-        "JPEG pictures."
+        "JPEG images."
     )
 
 
@@ -147,7 +147,7 @@ def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[in
         if stops[index] > following:
             raise InvalidUpload(
                 "Entries of the archive overlap: several share the same data. "
-                "Make the archive again with a usual tool."
+                "Make the archive again with a standard tool."
             )
         ends[index] = following
         following = starts[index]
@@ -257,7 +257,7 @@ class ZipArchive:
             raise MemberProblem(_DAMAGED.format("its header and the directory differ"))
         start = entry.offset + LOCAL_HEADER_BYTES + len(entry.raw_name) + int(extra_size)
         if start + entry.packed_bytes > member.end:
-            raise MemberProblem(_DAMAGED.format("its data overlap the next entry"))
+            raise MemberProblem(_DAMAGED.format("its data overlaps the next entry"))
         return start
 
 

@@ -65,7 +65,7 @@ def content_type(head: bytes) -> str:
     """
     kind = sniff(head)
     if kind is None:
-        raise ValueError(f"no picture: the file is {explain_foreign(head)}")
+        raise ValueError(f"not an image: the file is {explain_foreign(head)}")
     return _CONTENT_TYPES[kind]
 
 

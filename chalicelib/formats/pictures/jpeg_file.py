@@ -189,7 +189,7 @@ def _count_coefficients(width: int, height: int, factors: list[tuple[int, int]])
 
 def _finish(walk: _Walk) -> JpegFile:
     if walk.frame is None or not walk.scans:
-        raise broken("it holds no picture data")
+        raise broken("it holds no image data")
     return JpegFile(
         walk.frame.width,
         walk.frame.height,

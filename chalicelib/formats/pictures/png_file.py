@@ -129,7 +129,7 @@ def _take(png: PngFile, name: bytes, body: memoryview) -> None:
 
 def _finish(png: PngFile) -> PngFile:
     if not png.coded:
-        raise broken("it holds no picture data")
+        raise broken("it holds no image data")
     if png.colour == PALETTE and not png.palette:
         raise broken("its palette is missing")
     return png

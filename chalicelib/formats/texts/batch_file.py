@@ -188,7 +188,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
     if len(content) > MAX_TEXT_FILE_BYTES:
         raise TooLarge(
             f"The file has {len(content)} bytes; at most {MAX_TEXT_FILE_BYTES} (25 MB) are allowed "
-            "in a call. Send it by POST /v2/uploads, or offer it at an address, and send that as "
+            "in a call. Send it with POST /v2/uploads, or host it at a URL, and send that as "
             f"'path', which may have {MAX_BATCH_BYTES} bytes (200 MB)."
         )
     if not is_workbook(io.BytesIO(content)):

@@ -174,7 +174,7 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
     if asked == "utf-8" and find_stray_lines(file):
         return MIXED
     raise InvalidUpload(
-        f"The file is not {asked}: it has bytes that are no character in it. Leave 'encoding' out "
+        f"The file is not {asked}: it has bytes that are not text in it. Leave 'encoding' out "
         "to let it be recognised, or name another encoding."
     )
 

@@ -122,7 +122,7 @@ def read_values(stream: TextIO) -> Iterator[object]:
         window.skip()
         yield from _read_elements(window)
         if window.peek():
-            raise window.error("there is more behind the end of the array")
+            raise window.error("there is more after the end of the array")
         return
     while window.peek():
         if window.peek() != "{":

@@ -101,7 +101,7 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
         if not has_one and len(keys) > 1:
             shown_keys = " or ".join(f"'{key[:40]}'" for key in keys)
             raise InvalidUpload(
-                f"The objects have the members {shown_keys}. Say which one is meant with the field "
+                f"The objects have the members {shown_keys}. Choose one with the field "
                 f"'{parameter}'."
             )
     return ObjectShape(

@@ -65,8 +65,8 @@ def recognise(
     elif not is_asked and encoding not in ("utf-8-sig", "utf-16"):
         layout = layout.with_warning(
             ENCODING_GUESSED,
-            f"The file is not UTF-8; it was read as {encoding}. Look at a text with accents or "
-            "other letters, and save the file as UTF-8 when it is wrong.",
+            f"The file is not UTF-8; it was read as {encoding}. Check a text with accents or "
+            "other letters, and save the file as UTF-8 if it is wrong.",
             encoding,
         )
     if not is_workbook and _is_json(file, encoding, options.format):

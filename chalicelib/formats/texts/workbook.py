@@ -176,7 +176,7 @@ def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary
 
 def _note_others(name: str, others: list[str]) -> str:
     return (
-        f"Only the sheet '{name[:40]}' was read. Say with 'sheet' which one is meant; there is "
+        f"Only the sheet '{name[:40]}' was read. Choose another one with 'sheet'; there is "
         f"also {_listed(others)}."
     )
 

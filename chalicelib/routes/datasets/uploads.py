@@ -176,13 +176,13 @@ def upload_pictures_sync(call: Call) -> dataset_records.DatasetRecord:
 
 @_validates(families=(LANGUAGE,), form=ValidateForm)
 def validate_dataset(call: Call) -> dataset_records.ValidationRecord:
-    """Return what an upload of a file would become, without storing anything."""
+    """Check a file as an upload would, without storing anything."""
     return _validated(call, _text_fields(call))
 
 
 @_validates(families=(VISION,), form=PictureValidateForm)
 def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
-    """Return what an upload of a zip archive would become, without storing anything."""
+    """Check a zip archive as an upload would, without storing anything."""
     return _validated(call, UploadFields(call.form.name, call.form.type))
 
 

@@ -56,10 +56,10 @@ class EvaluationListRecord(ListRecord):
 
 
 EVALUATION_MEMBERS = {
-    "total": {"type": "integer", "description": "How many examples the filters leave."},
+    "total": {"type": "integer", "description": "Number of examples that match the filters."},
     "reliability": {
         "type": "array",
-        "description": "All answers in ten bins by their probability, whatever the filters.",
+        "description": "All answers in ten bins by their probability, regardless of the filters.",
         "items": {"$ref": "#/components/schemas/ReliabilityRecord"},
     },
 }

@@ -168,7 +168,7 @@ def _unlabelled(sent: object) -> object:
         raise InvalidParameter(
             "trainParams.unlabelled",
             f"{sent[:40]!r} is neither the id of a language dataset nor the path of an upload; "
-            "get a path by POST /v2/uploads.",
+            "get a path with POST /v2/uploads.",
         )
     return sent if number is None else number
 

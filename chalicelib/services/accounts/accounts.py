@@ -216,7 +216,7 @@ def _checked_email(email: str) -> str:
     if not (parts_are_good and is_printable) or len(email) > MAX_EMAIL_CHARACTERS:
         raise InvalidParameter(
             "email",
-            f"{email[:80]!r} is no e-mail address; it looks like name@example.com and has at "
+            f"{email[:80]!r} is not an email address; it looks like name@example.com and has at "
             f"most {MAX_EMAIL_CHARACTERS} characters.",
         )
     # Accounts are looked up by this, so an address finds its account in any case.
@@ -226,7 +226,7 @@ def _checked_email(email: str) -> str:
 def _check_plan(plan: str, source: str) -> None:
     if plan not in PLANS.get(source, {}):
         choices = "; ".join(f"{name}: {', '.join(plans)}" for name, plans in PLANS.items())
-        raise InvalidParameter("plan", f"{source} has no plan {plan}. There are {choices}.")
+        raise InvalidParameter("plan", f"{source} has no plan {plan}. Plans: {choices}.")
 
 
 def _check_range(name: str, value: float, maximum: int, unit: str) -> None:

@@ -170,7 +170,7 @@ def _checked_name(name: str) -> str:
 
 def _checked_scope(scope: str) -> str:
     if scope not in (ALL, PREDICT):
-        raise InvalidParameter("scope", f"'{scope[:40]}' is none of {ALL}, {PREDICT}.")
+        raise InvalidParameter("scope", f"'{scope[:40]}' is not one of {ALL}, {PREDICT}.")
     return scope
 
 

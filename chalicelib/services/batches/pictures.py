@@ -68,7 +68,7 @@ BUSY_SECONDS = 5.0
 # A file with more parts is split by a worker, because the call would take too long.
 PARTS_IN_CALL = 100
 # The answer of a line whose image was deleted while the batch ran.
-GONE = LineError("example_not_found", "The picture was deleted before it was answered.")
+GONE = LineError("example_not_found", "The image was deleted before it was answered.")
 
 
 class ImagePredictor(Protocol):
@@ -184,7 +184,7 @@ class PictureWork:
                 seen.add(digest)
                 if len(seen) > MAX_BATCH_FILES:
                     raise InvalidUpload(
-                        f"Dataset {dataset.dataset_id} has more than {MAX_BATCH_FILES:,} pictures, "
+                        f"Dataset {dataset.dataset_id} has more than {MAX_BATCH_FILES:,} images, "
                         "the most of a batch. Send them as archives, each as a separate batch."
                     )
                 yield BatchLine(len(seen), str(example.example_id), example.picture)

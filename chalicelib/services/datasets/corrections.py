@@ -141,10 +141,10 @@ class CorrectionService:
         """
         label_id = target_label(view, change)
         if document is not None and view.dataset.family != LANGUAGE:
-            raise InvalidParameter("document", "pictures have no text; send a label.")
+            raise InvalidParameter("document", "images have no text; send a label.")
         if not label_id and document is None:
             raise BadRequest(
-                "Send 'labelId' or 'label', the 'document' of a text, or the 'boxes' of a picture."
+                "Send 'labelId' or 'label', the 'document' of a text, or the 'boxes' of an image."
             )
         text = None if document is None else checked_text(document)
         return self._apply(view, [ExampleChange(change.example_id, label_id, text)])

@@ -76,7 +76,8 @@ class ExampleService:
         """
         _check_readable(view)
         if source not in (*SOURCES, "all"):
-            raise InvalidParameter("source", f"{source[:100]!r} is none of all, feedback, upload.")
+            shown = source[:100]
+            raise InvalidParameter("source", f"{shown!r} is not one of all, feedback, upload.")
         sources = SOURCES if source == "all" else (source,)
         runs = label_ranges(view, sources, view.labels)
         with self._allowances.example_call(account):
@@ -218,7 +219,7 @@ def _check_takes_pictures(dataset: Dataset) -> None:
     """Raise BadRequest if the dataset's type does not allow single images."""
     if dataset.type != "image":
         raise BadRequest(
-            f"Dataset {dataset.dataset_id} is of type {dataset.type}; single pictures are added "
+            f"Dataset {dataset.dataset_id} is of type {dataset.type}; single images are added "
             "to datasets of type image. Add a zip file with PUT upload instead.",
             code="wrong_dataset_type",
         )

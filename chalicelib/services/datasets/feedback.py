@@ -150,5 +150,5 @@ def _check_takes_pictures(model: Model) -> None:
         return
     remedy = "use a model of type image or image-multi-label"
     if model.type == DETECTION:
-        remedy = "send its pictures and boxes with PUT /v2/vision/bulkfeedback"
+        remedy = "send its images and boxes with PUT /v2/vision/bulkfeedback"
     raise InvalidParameter("modelId", f"model {model.model_id} is of type {model.type}; {remedy}.")

@@ -151,7 +151,7 @@ class OcrService:
             )
         if form_type not in FORM_TYPES:
             shown = f"'{form_type[:40]}'" if form_type.isprintable() else "a text"
-            raise InvalidParameter("formType", f"{shown} is none of {', '.join(FORM_TYPES)}.")
+            raise InvalidParameter("formType", f"{shown} is not one of {', '.join(FORM_TYPES)}.")
         from chalicelib.formats.templates.form_template import standard_template
 
         return standard_template(form_type)

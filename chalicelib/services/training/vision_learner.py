@@ -166,7 +166,7 @@ class VisionLearner:
             pictures = pictures.keep(features.places)
             if not pictures.pictures:
                 raise TrainingFailed(
-                    f"None of the pictures of dataset {dataset.dataset_id} can be read any more. "
+                    f"None of the images of dataset {dataset.dataset_id} can be read any more. "
                     "Upload them as a new dataset, then train that."
                 )
             data = VisionData(pictures, features, self._opener(pictures.pictures))
@@ -308,8 +308,8 @@ class VisionLearner:
             content = self._stores.pictures.get(picture.dataset_id, picture.digest.hex())
             if content is None:
                 raise TrainingFailed(
-                    f"Picture {picture.name} disappeared while the training ran. "
-                    "Upload the pictures as a new dataset, then train that."
+                    f"Image {picture.name} disappeared while the training ran. "
+                    "Upload the images as a new dataset, then train that."
                 )
             return read_picture(content, MAX_DETECTION_IMAGE_BYTES, least_side)
 

@@ -104,7 +104,7 @@ class FeatureRows:
         row = self._artifacts.get_range(*place, self._row_bytes)
         if row is None or len(row) != self._row_bytes:
             raise TrainingFailed(
-                "The features of a picture disappeared while the training ran. Train again."
+                "The features of an image disappeared while the training ran. Train again."
             )
         return row
 

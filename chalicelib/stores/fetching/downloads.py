@@ -329,7 +329,7 @@ def _check_answer(response: http.client.HTTPResponse) -> None:
         raise DownloadFailed(f"The server answered with status {response.status}.")
     encoding = response.getheader("Content-Encoding", "identity").strip().lower()
     if encoding not in {"", "identity"}:
-        raise DownloadFailed("The server sends it compressed; offer the file as it is.")
+        raise DownloadFailed("The server sends it compressed; serve the file uncompressed.")
     transfer = response.getheader("Transfer-Encoding", "").strip().lower()
     lengths = set(response.headers.get_all("Content-Length", []))
     if transfer not in {"", "identity", "chunked"} or len(lengths) > 1:

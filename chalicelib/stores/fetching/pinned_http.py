@@ -77,8 +77,8 @@ class Pace:
         least, came = self._bytes_per_second * PACE_SECONDS, sum(self._seconds)
         if self._second + 1 >= PACE_SECONDS and came < least:
             raise DownloadFailed(
-                f"Its server sent {came:,} bytes in {PACE_SECONDS} seconds; the least is "
-                f"{least:,}. Offer the file on a faster server, or send it by POST /v2/uploads."
+                f"Its server sent {came:,} bytes in {PACE_SECONDS} seconds; the minimum is "
+                f"{least:,}. Host the file on a faster server, or send it with POST /v2/uploads."
             )
 
 

@@ -24,7 +24,7 @@ from chalicelib.stores.aws.tables import UploadFormRow
 
 # The only content type that a form accepts; the format is detected from the bytes.
 CONTENT_TYPE = "application/octet-stream"
-ALREADY_USED = "The upload was used already; send the file again by a new one."
+ALREADY_USED = "The upload was used already; send the file again with a new one."
 # How much longer the table keeps a row than its form is valid.
 _KEPT_SECONDS = 24 * 3600
 _GONE = ("NoSuchKey", "404", "PreconditionFailed", "412")
@@ -80,13 +80,13 @@ class UploadedFileStore:
         """
         uploaded = self._row(account_id, upload_id_of(path) or "")
         if uploaded is None:
-            raise DownloadFailed(f"There is no upload {path[:60]!r}; get one by POST /v2/uploads.")
+            raise DownloadFailed(f"No upload {path[:60]!r}; get one with POST /v2/uploads.")
         if uploaded.status == USED:
             raise DownloadFailed(ALREADY_USED)
         if uploaded.expires_at <= to_milliseconds(self._clock()):
             raise DownloadFailed(
                 f"The upload has expired after {UPLOAD_FORM_SECONDS // 60} minutes; send the file "
-                "again by a new one."
+                "again with a new one."
             )
         return self._with_file(uploaded)
 
@@ -117,7 +117,7 @@ class UploadedFileStore:
             if error.response["Error"]["Code"] not in _GONE:
                 raise
             raise DownloadFailed(
-                "The file was sent twice or deleted; send it again by a new upload."
+                "The file was sent twice or deleted; send it again with a new upload."
             ) from error
         for block in response["Body"].iter_chunks(1 << 20):
             check()
@@ -191,7 +191,7 @@ class UploadedFileStore:
             ) from error
         etag = str(head["ETag"])
         if uploaded.etag and uploaded.etag.strip('"') != etag.strip('"'):
-            raise DownloadFailed("The file was sent twice; send it again by a new upload.")
+            raise DownloadFailed("The file was sent twice; send it again with a new upload.")
         size = int(head["ContentLength"])
         if size > MAX_ARCHIVE_BYTES_BY_PATH:
             raise TooLarge(

@@ -226,7 +226,7 @@ def read_fields(
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(
             f"The body has {len(body)} bytes; at most {MAX_BODY_BYTES} are allowed in a call. "
-            "Send a larger file by POST /v2/uploads, and its path in this call."
+            "Send a larger file with POST /v2/uploads, and its path in this call."
         )
     content_type = request.header("content-type")
     kind = content_type.split(";")[0].strip().lower()

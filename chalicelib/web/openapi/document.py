@@ -29,7 +29,7 @@ SERVERS = [
     {"url": "/", "description": "Version 2.0, as described here."},
     {
         "url": VERSION_1,
-        "description": "Version 1.0, for clients of its time: `/v1/vision/…` and `/v1/apiusage` "
+        "description": "Version 1.0, for older clients: `/v1/vision/…` and `/v1/apiusage` "
         "answer like the same paths below `/v2`, without the members whose `x-since` is 2.0. Old "
         "clients also find labels at `GET` and `POST /v1/vision/datasets/{dataset_id}/labels` and "
         "`GET …/labels/{label_id}`, an example at `GET …/examples/{example_id}`, and add a file by "

@@ -304,7 +304,7 @@ WORDS: Mapping[str, str] = {
     "textLimit": "Words of a text that the model reads, and training texts that have more.",
     "TextLimitRecord.words": "Words of a text that are read; the rest is ignored.",
     "cut": "Training texts that have more words.",
-    "isRead": "False for words behind the last one that the model reads; absent otherwise.",
+    "isRead": "False for words after the last one that the model reads; absent otherwise.",
     "skippedLabels": "Labels that were left out for `skipSmallLabels`, with their examples.",
     "outOfDomainRate": "Fraction of in-scope texts that an intent model may leave without a label.",
     "TrainStatsRecord.labels": "Number of labels the model was trained on.",

@@ -154,7 +154,7 @@ def _readable(
     allowed = _allowed(form, name)
     if what.startswith("Invalid enum value") or allowed:
         shown = _shown(values.get(name), "")
-        return InvalidParameter(prefix + name, f"{shown} is none of {', '.join(allowed)}.")
+        return InvalidParameter(prefix + name, f"{shown} is not one of {', '.join(allowed)}.")
     return InvalidParameter(prefix + (name or "body"), _reason(what, values.get(name)))
 
 

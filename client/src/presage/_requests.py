@@ -200,11 +200,11 @@ def unreachable(error: httpx.RequestError, address: str) -> UnreachableError:
         )
     if isinstance(error, httpx.ConnectError):
         return UnreachableError(
-            f"Nothing answers at {address}: is the address right, and is the service running?"
+            f"Cannot connect to {address}. Check the address, and that the service is running."
         )
     if isinstance(error, httpx.ConnectTimeout):
         return UnreachableError(
-            f"{address} did not answer in time: is the address right, also its http:// or https://?"
+            f"{address} did not answer in time. Check the address, also its http:// or https://."
         )
     if isinstance(error, httpx.TimeoutException):
         return UnreachableError(f"{address} did not answer in time.")

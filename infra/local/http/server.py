@@ -68,7 +68,7 @@ _TEXTS = {
     411: "Send the form with Content-Length.",
     431: f"The request line and headers are larger than {MAX_HEADER_BYTES} bytes.",
     500: "An internal error occurred.",
-    505: "Only HTTP/1.1 and HTTP/1.0 are spoken here.",
+    505: "Only HTTP/1.1 and HTTP/1.0 are supported.",
 }
 
 
@@ -370,7 +370,7 @@ def too_large_message(limit: int, actual: int) -> str:
     """Return the text that names the limit, the size if it is known, and the alternative."""
     size = f" and this one has {actual}" if actual > limit else ""
     return (
-        f"A request body may have {limit} bytes{size}; send a larger file by POST /v2/uploads, "
+        f"A request body may have {limit} bytes{size}; send a larger file with POST /v2/uploads, "
         "and its path in this call."
     )
 

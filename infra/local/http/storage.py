@@ -132,13 +132,13 @@ class Storage:
         if place.method == "OPTIONS":
             return self._preflight(environ, start_response)
         if "authorization" in place.headers:
-            raise Refused("Only presigned URLs and forms are passed here.")
+            raise Refused("Only presigned URLs and forms are accepted here.")
         more = self._origins.headers(environ)
         if place.method == "GET":
             return self._download(place, start_response, more)
         if place.method == "POST":
             return self._upload(place, environ, start_response, more)
-        raise Refused("Only GET and POST are passed.", "MethodNotAllowed", "405 Not Allowed")
+        raise Refused("Only GET and POST are supported.", "MethodNotAllowed", "405 Not Allowed")
 
     def _preflight(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer a browser that asks whether a page may send a presigned request."""

@@ -92,7 +92,7 @@ def test_retraining_keeps_the_algorithm() -> None:
 @pytest.mark.parametrize("dataset_type", TYPES)
 def test_unknown_algorithm_is_refused(dataset_type: str) -> None:
     """What no type knows is a mistake, whatever the type."""
-    with pytest.raises(InvalidParameter, match=r"'magic' is none of intent, .*retail-execution"):
+    with pytest.raises(InvalidParameter, match=r"'magic' is not one of intent, .*retail-execution"):
         checked_algorithm(dataset_type, "magic")
 
 

@@ -80,7 +80,7 @@ def vision_data(
     ]
 
     def no_picture(place: int, least_side: int) -> Picture:
-        raise AssertionError("A head needs no pictures.")
+        raise AssertionError("A head needs no images.")
 
     examples = sum(map(len, labels))
     return VisionData(

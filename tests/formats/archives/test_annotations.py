@@ -108,9 +108,9 @@ def test_missing_pictures() -> None:
         "Row 2, box0 of gone.jpg",
         "Row 2, box1 of gone.jpg",
         "Row 3, box0 of lost.jpg",
-        "Row 4, box0 of no picture",
+        "Row 4, box0 of no image",
     ]
-    assert "no picture of this name" in rejected[0].reason
+    assert "no image of this name" in rejected[0].reason
     assert "first cell" in rejected[3].reason
 
 

@@ -42,11 +42,11 @@ def test_found(index: ImageIndex, cell: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("c.jpg", "several pictures"),
-        ("z/d.JPG", "several pictures"),
-        ("f.jpg", "no picture of this name"),
-        ("", "no picture of this name"),
-        ("set/", "no picture of this name"),
+        ("c.jpg", "several images"),
+        ("z/d.JPG", "several images"),
+        ("f.jpg", "no image of this name"),
+        ("", "no image of this name"),
+        ("set/", "no image of this name"),
     ],
 )
 def test_not_found(index: ImageIndex, cell: str, words: str) -> None:

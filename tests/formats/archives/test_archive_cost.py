@@ -127,7 +127,7 @@ def _long_names() -> bytes:
         (_annotations_bomb, "image-detection", "the limit is 268,435,456 (256 MB)", []),
         (_lying_annotations, "image-detection", "annotations.csv cannot be read", []),
         (_wide_annotations, "image-detection", "the row is longer than 2,000,000 characters", []),
-        (_open_quotes, "image-detection", f"None of the {_ROWS + 1:,} boxes and pictures", []),
+        (_open_quotes, "image-detection", f"None of the {_ROWS + 1:,} boxes and images", []),
         (_empty_blocks, "image", "", [1, 0, 1]),
         (_long_names, "image", "", [1, 0, 1_000]),
     ],

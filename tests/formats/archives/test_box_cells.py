@@ -45,8 +45,8 @@ def test_cells_that_mean_the_same(cell: str) -> None:
         ({"x": True}, '"x" is not a number'),
         ({"x": [1]}, '"x" is not a number'),
         ({"x": None}, '"x" is missing'),
-        ({"label": None}, '"label" is missing or no text'),
-        ({"label": 7}, '"label" is missing or no text'),
+        ({"label": None}, '"label" is missing or is not a text'),
+        ({"label": 7}, '"label" is missing or is not a text'),
         ({"label": " \t"}, "the label is empty"),
         ({"label": "a\x07b"}, r"control character U\+0007"),
         ({"label": "x" * 6_000}, r"the cell has 6,\d\d\d characters, the limit is 5,000"),
@@ -73,7 +73,7 @@ def test_cells_that_are_no_box(change: dict[str, object], words: str) -> None:
 )
 def test_broken_json(cell: str) -> None:
     """Broken, foreign or deeply nested JSON is one rejected box."""
-    with pytest.raises(CellFault, match=r"not JSON|no object|nested"):
+    with pytest.raises(CellFault, match=r"not JSON|not an object|nested"):
         parse_cell(cell)
 
 
@@ -98,7 +98,7 @@ def test_clipping(box: Box, clipped: Box) -> None:
 )
 def test_centre_outside(box: Box) -> None:
     """A box whose centre lies outside is refused with the size of the picture."""
-    with pytest.raises(CellFault, match="outside of the picture of 40 × 30 pixels"):
+    with pytest.raises(CellFault, match="outside of the image of 40 × 30 pixels"):
         clip_box(box, 40, 30)
 
 

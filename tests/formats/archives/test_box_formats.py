@@ -156,22 +156,22 @@ def test_turned_boxes_are_read_by_their_bounds(
         (
             {"a.json": json.dumps({**coco(), "images": coco()["images"][1:]}).encode()},
             1,
-            "Annotation 1 of a.json, no picture: its image_id is that of no image",
+            "Annotation 1 of a.json, no image: its image_id is that of no image",
         ),
         (
             {**CLASSES, **yolo_texts(), "labels/scene-2.txt": b"\n\n1 .5 .5 .2\n"},
             3,
-            "Line 3 of labels/scene-2.txt: it has 3 numbers behind the class. Write",
+            "Line 3 of labels/scene-2.txt: it has 3 numbers after the class. Write",
         ),
         (
             {**voc_documents(), "Annotations/x.xml": voc_document("x", [a_box("a", 1, 1, 2, 2)])},
             1,
-            "Object 1 of Annotations/x.xml: the archive has no picture of this name",
+            "Object 1 of Annotations/x.xml: the archive has no image of this name",
         ),
         (
             {**CLASSES, **yolo_texts(), "labels/scene-2.txt": b"1 .5 nan .2 .2\n"},
             1,
-            "nan is not a fraction of the picture",
+            "nan is not a fraction of the image",
         ),
         (
             {**CLASSES, **yolo_texts(), "other/labels/scene-2.txt": b"1 .5 .5 .2 .2\n"},

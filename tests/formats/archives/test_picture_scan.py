@@ -278,7 +278,7 @@ def test_detection_rejections() -> None:
         "Row 2, box0 of a.png",
         "Row 3, box0 of broken.png",
     ]
-    assert "picture of 32 × 32 pixels" in scan.rejections[4].reason
+    assert "image of 32 × 32 pixels" in scan.rejections[4].reason
     assert [item.file for item in scan.rejections[6:]] == [
         "broken.png",
         "bare.png",
@@ -297,8 +297,8 @@ def test_box_reaching_out_is_clipped() -> None:
 @pytest.mark.parametrize(
     ("files", "type_", "words"),
     [
-        ({}, "image", "holds no pictures. Send PNG and JPEG files in a folder for each label"),
-        ({"cat/": b"", "a/.DS_Store": b"x"}, "image", "holds no pictures"),
+        ({}, "image", "holds no images. Send PNG and JPEG files in a folder for each label"),
+        ({"cat/": b"", "a/.DS_Store": b"x"}, "image", "holds no images"),
         ({"a.png": ONE}, "image", "None of the 1 files can be used. a.png: the file is not in a"),
         ({"a.png": ONE}, "image-detection", "has no annotations.csv. Add one"),
         ({"a.png": ONE, "Annotations.CSV": b"x"}, "image-detection", "Rename Annotations.CSV"),
@@ -308,11 +308,11 @@ def test_box_reaching_out_is_clipped() -> None:
             "two files named annotations.csv: a/annotations.csv and b/annotations.csv",
         ),
         ({"annotations.csv": b""}, "image-detection", "it looks like an empty file"),
-        ({"annotations.csv": b"image,box0\r\n"}, "image-detection", "no pictures.*annotations.csv"),
+        ({"annotations.csv": b"image,box0\r\n"}, "image-detection", "no images.*annotations.csv"),
         (
             _boxes(("a.png", [a_box("x", 1, 1, 0, 1)]), a=ONE),
             "image-detection",
-            "None of the 1 boxes and pictures can be used. Row 2, box0 of a.png: the box is 0 × 1",
+            "None of the 1 boxes and images can be used. Row 2, box0 of a.png: the box is 0 × 1",
         ),
     ],
 )

@@ -323,7 +323,7 @@ def test_first_bytes() -> None:
     for head, name in named.items():
         assert explain_foreign(head) == (
             f"The file is not a zip archive: it looks like {name}. Send a .zip archive of PNG and "
-            "JPEG pictures."
+            "JPEG images."
         )
 
 

@@ -75,8 +75,8 @@ def test_read_jpeg_when_filling_stands_between() -> None:
     ("data", "reason"),
     [
         (b"\xff\xd8\xff", "truncated"),
-        (b"\xff\xd8\xff" + _END, "no picture data"),
-        (jpeg_header(8, 8) + _END, "no picture data"),
+        (b"\xff\xd8\xff" + _END, "no image data"),
+        (jpeg_header(8, 8) + _END, "no image data"),
         (b"\xff\xd8" + segment(0xDA, b"\0") + _END, "before its frame header"),
         (jpeg_header(8, 8) + jpeg_header(8, 8)[2:], "two frame headers"),
         (jpeg_header(8, 8, factor=0x51), "sampling factors"),

@@ -72,7 +72,7 @@ def test_read_png_when_an_essential_chunk_is_damaged(place: str) -> None:
         (_SIGNATURE + chunk(b"IDAT", b""), "does not begin with a PNG header"),
         (_SIGNATURE + chunk(b"IHDR", b"short"), "does not begin with a PNG header"),
         (_SIGNATURE + b"\xff\xff\xff\xffIHDR" + bytes(20), "truncated"),
-        (_header(4, 4, 8, 2, 0, 0, 0), "no picture data"),
+        (_header(4, 4, 8, 2, 0, 0, 0), "no image data"),
         (_header(0, 4, 8, 2, 0, 0, 0), "0 x 4"),
         (_header(4, 4, 3, 2, 0, 0, 0), "colour type 2 with 3 bits"),
         (_header(4, 4, 16, 3, 0, 0, 0), "colour type 3 with 16 bits"),

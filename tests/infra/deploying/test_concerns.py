@@ -73,7 +73,7 @@ def test_role_of_the_account_stays(target: Target, use_role: Any) -> None:
     [said], added = concerns(target, KNOWN, WITH_EMAIL, None)
 
     assert added == {"SetGatewayLogRole": "false"}
-    assert said == Concern(f"API Gateway logs by {arn} in this account already; that stays")
+    assert said == Concern(f"API Gateway already logs with the role {arn}, which is not changed")
     assert concerns(target, KNOWN, WITH_EMAIL | {"SetGatewayLogRole": "false"}, None) == ([], {})
 
 

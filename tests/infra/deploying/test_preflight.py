@@ -58,9 +58,9 @@ def test_sizes_are_parameters() -> None:
         (
             {"APIHandlerReserved": "901"},
             0,
-            "901 .* cannot be set aside: 900 can, since AWS keeps 100",
+            "901 .* cannot be reserved: 900 can, since AWS keeps 100",
         ),
-        ({"APIHandlerReserved": "951"}, 50, "951 .* cannot be set aside: 950 can"),
+        ({"APIHandlerReserved": "951"}, 50, "951 .* cannot be reserved: 950 can"),
     ],
 )
 def test_concurrency_that_is_set_aside(given: Any, before: int, message: str) -> None:

@@ -107,7 +107,7 @@ def test_a_write_that_was_cut_short_says_how_much_room_is_needed(index, start):
 
     said = finish(start("no room"), 1)
 
-    assert said.startswith("DiskFull: There is not enough room for the model files: free ")
+    assert said.startswith("DiskFull: Not enough disk space for the model files: free ")
     assert f"the disk of {folder}, or set PRESAGE_MODEL_DIR" in said
     assert installation.missing(folder, NAMES) == ["second"]
     assert not (folder / "nested/second").exists()

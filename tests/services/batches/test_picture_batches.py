@@ -300,7 +300,7 @@ def test_models_that_cannot_answer_are_refused(shots: Batches) -> None:
     """Models of another type or account, and text models, are refused."""
     with pytest.raises(InvalidParameter, match="image-detection"):
         _send(shots, _archive(1), kind="detect")
-    with pytest.raises(InvalidParameter, match="batch of pictures"):
+    with pytest.raises(InvalidParameter, match="batch of images"):
         _send(shots, _archive(1), model_id="CommunitySentiment")
     with pytest.raises(ModelNotFound):
         _send(shots, _archive(1), account=shots.world.new_account("other@example.com"))
@@ -398,7 +398,7 @@ def test_datasets_of_too_many_pictures_are_refused(
     made = shots.create(shots.view)
     shots.world.work()
     found = shots.get(made)
-    assert (found.status, "more than 17 pictures" in found.message) == ("FAILED", True)
+    assert (found.status, "more than 17 images" in found.message) == ("FAILED", True)
     assert (shots.used(), shots.world.objects("batches/")) == (0, [])
 
 

@@ -184,7 +184,7 @@ def test_a_repeated_part_writes_the_same_bytes(batches: Batches) -> None:
         ("language", "CommunitySentiment", "text-sentiment", "does not learn from labels"),
         ("vision", "GeneralImageClassifier", "image", "Train a model of your own, of type image"),
         ("vision", "A" * 26, "image-detection", "label those whose boxes are wrong"),
-        ("vision", "OCRModel", "OCR", "a ranking of pictures takes one of type image"),
+        ("vision", "OCRModel", "OCR", "a ranking of images takes one of type image"),
         ("language", "A" * 26, "image", "takes one of type text-intent or text-sentiment"),
     ],
 )

@@ -162,7 +162,7 @@ def test_boxes_are_clipped_to_the_image(world: World, view: DatasetView) -> None
 @pytest.mark.parametrize(
     ("box", "label", "text"),
     [
-        (Box(200, 8, 30, 30), "circle", r"boxes\[1\].*centre outside of the picture of 96 × 96"),
+        (Box(200, 8, 30, 30), "circle", r"boxes\[1\].*centre outside of the image of 96 × 96"),
         (Box(4, 8, 0, 30), "circle", r"boxes\[1\].*must be above 0"),
         (Box(4, 8, 30, -1), "circle", r"boxes\[1\].*must be above 0"),
         (Box(float("nan"), 8, 30, 30), "circle", r"boxes\[1\].*\"x\""),

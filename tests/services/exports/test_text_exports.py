@@ -90,7 +90,7 @@ def test_sources_are_exported_as_lists_have_them(world: World, view: DatasetView
 def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> None:
     """Formats of other types, empty sources and datasets being deleted are refused."""
     create = world.container.exports.create
-    with pytest.raises(InvalidParameter, match="'coco' is none of csv, jsonl"):
+    with pytest.raises(InvalidParameter, match="'coco' is not one of csv, jsonl"):
         create(world.account, view, "coco", "upload")
     empty = world.dataset(some_rows({"a": 1}))
     with pytest.raises(BadRequest, match="no examples of source feedback"):

@@ -452,7 +452,7 @@ def test_templates():
         OcrService.template(None, None)
     with pytest.raises(BadRequest, match="has both"):
         OcrService.template(sent, "w2")
-    with pytest.raises(InvalidParameter, match="a text is none of 1040"):
+    with pytest.raises(InvalidParameter, match="a text is not one of 1040"):
         OcrService.template(None, "w\x00")
 
 

@@ -205,7 +205,7 @@ def test_algorithm_of_another_type(
     view = world.dataset(rows, fields=UploadFields("s", dataset_type))
 
     assert world.train(view, TrainRequest(algorithm=algorithm)).model.request.algorithm == used
-    with pytest.raises(InvalidParameter, match="'nonsense' is none of"):
+    with pytest.raises(InvalidParameter, match="'nonsense' is not one of"):
         world.train(view, TrainRequest(algorithm="nonsense"))
 
 

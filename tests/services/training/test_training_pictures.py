@@ -82,7 +82,7 @@ def test_algorithms(world: World, kind: str, sent: str | None, used: str | None)
     request = TrainRequest(algorithm=sent)
 
     if used == "":
-        with pytest.raises(InvalidParameter, match="'magic' is none of"):
+        with pytest.raises(InvalidParameter, match="'magic' is not one of"):
             world.train(view, request)
     else:
         assert world.train(view, request).model.request.algorithm == used

@@ -189,7 +189,7 @@ def test_pictures_that_are_gone(world: World, album: DatasetView) -> None:
     failed = world.model(album, REQUEST)
 
     assert failed.status == FAILED
-    assert failed.failure.startswith("None of the pictures of dataset")
+    assert failed.failure.startswith("None of the images of dataset")
     assert failed.failure.endswith("Upload them as a new dataset, then train that.")
     assert rest
 
@@ -216,7 +216,7 @@ def test_engine_that_refuses(world: World, tiny: TinyVision, album: DatasetView)
 
     model = world.model(album, REQUEST)
 
-    assert (model.status, model.failure) == (FAILED, "One picture is not enough. Add others.")
+    assert (model.status, model.failure) == (FAILED, "One image is not enough. Add others.")
     assert world.get(album).dataset.training == frozenset()
 
 

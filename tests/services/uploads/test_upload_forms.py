@@ -169,7 +169,7 @@ def test_a_sample_is_read_once_by_its_owner(world: World) -> None:
     mine = Sample(location=sent(world, b"a picture"), account_id=world.account.account_id)
     other = Sample(location=mine.location, account_id="9")
 
-    with pytest.raises(DownloadFailed, match="There is no upload") as failed:
+    with pytest.raises(DownloadFailed, match="No upload") as failed:
         files.content(other, 100, "the image")
     assert failed.value.message == "Failed to download the image from the public URL."
     with pytest.raises(TooLarge):

@@ -574,8 +574,8 @@ def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyP
 
     assert time.monotonic() - started < 4
     assert re.fullmatch(
-        r"Its server sent \d+ bytes in 1 seconds; the least is 10,000\. "
-        r"Offer the file on a faster server, or send it by POST /v2/uploads\.",
+        r"Its server sent \d+ bytes in 1 seconds; the minimum is 10,000\. "
+        r"Host the file on a faster server, or send it with POST /v2/uploads\.",
         caught.value.detail,
     )
 

@@ -80,9 +80,9 @@ def test_a_file_is_used_once(
 @pytest.mark.parametrize(
     ("account", "path", "problem"),
     [
-        ("2", f"presage:upload/{ID}", "There is no upload"),
-        ("1", "presage:upload/SHORT", "There is no upload"),
-        ("1", "presage:upload/", "There is no upload"),
+        ("2", f"presage:upload/{ID}", "No upload"),
+        ("1", "presage:upload/SHORT", "No upload"),
+        ("1", "presage:upload/", "No upload"),
         ("1", f"presage:upload/{ID}", "No file has arrived"),
     ],
 )
@@ -155,5 +155,5 @@ def test_a_file_that_arrives_too_late_has_expired(
     send(b"content")
     store.receive("1", ID, "etag")
 
-    with pytest.raises(DownloadFailed, match="send the file again by a new one"):
+    with pytest.raises(DownloadFailed, match="send the file again with a new one"):
         store.find("1", issued.path)

@@ -65,7 +65,7 @@ class Rows:
         if is_broken.any():
             name = self._names[int(places[is_broken][0])]
             raise TrainingFailed(
-                f"The features of {int(is_broken.sum())} pictures are not finite numbers, the "
+                f"The features of {int(is_broken.sum())} images are not finite numbers, the "
                 f"first is {name}. Upload the dataset again and train again."
             )
         return raw

@@ -336,7 +336,7 @@ class LinearHeadTraining(ABC):
     def _restore(self, checkpoint: bytes) -> None:
         saved = artifact.load(checkpoint, _KIND, _VERSION)
         if saved.header.get("training") != self._fingerprint():
-            raise ArtifactError("This checkpoint belongs to a training of other pictures.")
+            raise ArtifactError("This checkpoint belongs to a training of other images.")
         self._finder.restore(strip_prefix("finder", saved.arrays))
         self._results = strip_prefix("result", saved.arrays)
         done = int(saved.header["done"])
@@ -357,6 +357,6 @@ class LinearHeadTraining(ABC):
 def _check(targets: ImageTargets) -> None:
     if targets.size < MIN_LABELS:
         raise TrainingFailed(
-            f"{targets.size} of {targets.names} labels has pictures, and a model needs "
-            f"{MIN_LABELS} to tell apart. Add pictures of another label and train again."
+            f"{targets.size} of {targets.names} labels has images, and a model needs "
+            f"at least {MIN_LABELS}. Add images of another label and train again."
         )

@@ -209,7 +209,7 @@ class _Table:
     def _find(self, cell: str) -> int | str:
         """Return the index of the image that a cell names, or the reason why it was not found."""
         if not cell:
-            return "the row names no picture; write its file name."
+            return "the row names no image; write its file name."
         path, folder = as_path(cell), self._folder
         # The table is in the split's folder, or above a folder that has the table's name.
         own = folder + self._member.name[:-4] + "/"
@@ -219,9 +219,7 @@ class _Table:
             stem = self._files.stems.find_first(places)
             found = stem if isinstance(stem, int) else found
         if isinstance(found, int) and not self._fits(found):
-            return (
-                "the archive has no picture of this name in the table's folder; correct the name."
-            )
+            return "the archive has no image of this name in the table's folder; correct the name."
         return found
 
     def _fits(self, picture: int) -> bool:

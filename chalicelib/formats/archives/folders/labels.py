@@ -71,7 +71,7 @@ class FolderLabels:
         if self._is_split_at and not self._tables.labels:
             raise InvalidUpload(
                 "'labelSeparator' splits the cells of a label table, and the archive has none "
-                "that names its pictures. Add _classes.csv or train.csv, or leave it out."
+                "that names its images. Add _classes.csv or train.csv, or leave it out."
             )
         self._used = {member.index for member in members} if self._tables.labels else set()
         self._book = LabelBook()
@@ -98,7 +98,7 @@ class FolderLabels:
             raise MemberProblem(self._explain_missing(member))
         if len(names) > 1 and not self._is_multi:
             raise MemberProblem(
-                f"the label table gives the picture {len(names)} labels; leave one, or use the "
+                f"the label table gives the image {len(names)} labels; leave one, or use the "
                 f"type {MULTI_LABEL}."
             )
         for name in names:
@@ -132,12 +132,12 @@ class FolderLabels:
             places = tuple(sorted(map(show_path, self._splits.repeating)))
             message = (
                 f"Folders such as {places[0]} hold folders of the same names, which are the "
-                "labels. If the folders above are your labels, put the pictures into them."
+                "labels. If the folders above are your labels, put the images into them."
             )
         elif self._splits.are_labels:
             message = (
                 "The labels are named like parts of a dataset, such as train and valid. If they "
-                "are not your labels, put each picture into a folder named by its label."
+                "are not your labels, put each image into a folder named by its label."
             )
         else:
             return []
@@ -166,7 +166,7 @@ class FolderLabels:
 
     def _explain_missing(self, member: ZipMember) -> str:
         if self._tables.labels and self._may_use_table(member):
-            return "no label table has a row of this picture; add one."
+            return "no label table has a row of this image; add one."
         if _path_of(member) in self._splits.outer:
             return (
                 "the file is in a part of the dataset and not in a class folder; put it into a "

@@ -446,7 +446,7 @@ def _no_columns(
             shown = " or ".join(f"{at + 1}, '{names[at][:40]}'," for at in found[:_MOST_SHOWN])
             shown = shown.rstrip(",") + (" or others" if len(found) > _MOST_SHOWN else "")
             message = (
-                f"The {role} can be in the columns {shown}. Say which one with the field "
+                f"The {role} can be in the columns {shown}. Choose one with the field "
                 f"'{role}Column', by position or name."
             )
             break

@@ -18,7 +18,7 @@ def rank(
         str,
         typer.Argument(
             help="Texts without labels as csv, tsv, xlsx or JSON lines; a zip or folder of "
-            "pictures; or an URL."
+            "images; or a URL."
         ),
     ],
     model: Annotated[str, typer.Option(help="Id of your model.", show_default=False)],

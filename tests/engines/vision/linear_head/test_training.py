@@ -157,7 +157,7 @@ def test_one_label_is_not_enough() -> None:
     """The failure names how many labels have pictures, and the remedy."""
     values, labels = clusters([6])
 
-    with pytest.raises(TrainingFailed, match=r"1 of 2 labels has pictures.*Add pictures"):
+    with pytest.raises(TrainingFailed, match=r"1 of 2 labels has images.*Add images"):
         ImageTraining(vision_data(values, labels, ["cat", "dog"]), options(), POOL)
 
 
@@ -189,9 +189,9 @@ def test_a_checkpoint_of_other_pictures_is_refused() -> None:
     saved = training.save()
     values, labels = clusters([14, 12, 8])
 
-    with pytest.raises(ArtifactError, match="other pictures"):
+    with pytest.raises(ArtifactError, match="other images"):
         ImageTraining(vision_data(values, labels, IMAGE_NAMES), options(), POOL, saved)
-    with pytest.raises(ArtifactError, match="other pictures"):
+    with pytest.raises(ArtifactError, match="other images"):
         ImageTraining(_image_data(), options(epochs=9), POOL, saved)
     with pytest.raises(ArtifactError):
         ImageTraining(_image_data(), options(), POOL, saved[:-40])

@@ -213,7 +213,7 @@ class DenseFit:
         image = self._dataset.data.pictures.pictures[place]
         if not all(np.isfinite(part).all() for part in (maps.fine, maps.middle, maps.coarse)):
             return (
-                f"The features of {image.name} are not finite. Upload the picture again and "
+                f"The features of {image.name} are not finite. Upload the image again and "
                 "train again."
             )
         return (

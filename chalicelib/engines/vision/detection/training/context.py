@@ -165,7 +165,7 @@ def _nothing_usable(data: VisionData, rules: Rules) -> str:
     pictures = data.pictures.pictures
     if not any(image.boxes for image in pictures):
         return (
-            f"None of the {len(pictures)} pictures has a box. Add pictures with annotations and "
+            f"None of the {len(pictures)} images has a box. Add images with annotations and "
             "train again."
         )
     place = next(place for place, image in enumerate(pictures) if image.boxes)
@@ -176,5 +176,5 @@ def _nothing_usable(data: VisionData, rules: Rules) -> str:
         f"Every box is too thin to be seen: {pictures[place].name} measures {width} x {height} "
         f"pixels, and its box at x {box.x:g}, y {box.y:g} {box.width:g} x {box.height:g}, below "
         f"{LEAST_SIDE:g} pixels in the {across:.0f} x {down:.0f} pixels that the engine looks at. "
-        "Crop the pictures around the objects, upload them and train again."
+        "Crop the images around the objects, upload them and train again."
     )

@@ -337,7 +337,7 @@ def test_pictures_without_boxes_teach_nothing():
     data = drawn_data()
     bare = [replace(image, boxes=()) for image in data.pictures.pictures]
 
-    with pytest.raises(TrainingFailed, match=r"has a box\. Add pictures with annotations"):
+    with pytest.raises(TrainingFailed, match=r"has a box\. Add images with annotations"):
         DetectionTraining(with_pictures(data, bare), options(), POOL)
 
 
@@ -347,7 +347,7 @@ def test_boxes_that_are_too_thin_teach_nothing():
     thin = (LabelledBox(0, Box(3, 4, 1, 90), 1),)
     pictures = [replace(image, boxes=thin) for image in data.pictures.pictures]
 
-    with pytest.raises(TrainingFailed, match=r"drawn-0\.png .* x 3, y 4 1 x 90.*Crop the pictures"):
+    with pytest.raises(TrainingFailed, match=r"drawn-0\.png .* x 3, y 4 1 x 90.*Crop the images"):
         DetectionTraining(with_pictures(data, pictures), options(), POOL)
 
 
