@@ -45,7 +45,8 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
     yield f"- Model type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]
     counts = [f"{known[key]:,} {key}" for key in ("examples", "labels") if known.get(key)]
-    yield f"- Data: {'; '.join([known['source'].rstrip('.'), *counts])}"
+    total = f" In total: {', '.join(counts)}." if counts else ""
+    yield f"- Data: {known['source'].rstrip('.')}.{total}"
     yield f"- Licence of the data and networks: {known['licence']}"
     names = [
         f"{network.get('name') or network['title']} ({network['licence']})"
@@ -56,7 +57,8 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
     if figures := list(_figures(card)):
         yield f"- On held-out examples: {', '.join(figures)}"
     if left := card.get("leftOut"):
-        yield f"- Tested on sources left out of training: {'; '.join(_left_out(left))}"
+        kind = "Mean recall (and calibration error) on a source, by a head trained without it"
+        yield f"- {kind}: {', '.join(_left_out(left))}"
     sentences = re.split(r"(?<=\.) (?=[A-Z])", card["limits"])
     yield f"- Limits: {' '.join(_without_repeats(sentences, limits))}\n"
     limits[name] = sentences
@@ -73,7 +75,7 @@ def _left_out(sources: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
     """Yield, for each source of texts, the metrics of a head trained without this source."""
     for name, found in sources.items():
         recall, error = found["macroRecall"], found["calibrationError"]
-        yield f"{name} mean recall {recall:.3f}, calibration error {error:.3f}"
+        yield f"{name} {recall:.3f} ({error:.3f})"
 
 
 def _figures(card: Mapping[str, Any]) -> Iterator[str]:

@@ -174,7 +174,7 @@ _TEXTS = (
         "sentiment_model",
         ("bge-sentiment",),
         "a classifier fitted on rated sentences; no sentence is installed",
-        recipe=4,
+        recipe=5,
         own=(_FILES / "fitted" / "sentiment.json",),
     ),
     _prebuilt(
@@ -235,11 +235,21 @@ _IMAGES = (
             ),
         ),
     ),
-    _prebuilt("GeneralImageClassifier", "vision_models", ("lite2",), "all of its labels"),
+    _prebuilt("GeneralImageClassifier", "vision_models", ("lite2",), "all of its labels", recipe=2),
     _prebuilt(
-        "FoodImageClassifier", "vision_models", ("lite2",), "its labels of food, renormalised"
+        "FoodImageClassifier",
+        "vision_models",
+        ("lite2",),
+        "its labels of food, renormalised",
+        recipe=2,
     ),
-    _prebuilt("SceneClassifier", "vision_models", ("lite2",), "its labels of places, renormalised"),
+    _prebuilt(
+        "SceneClassifier",
+        "vision_models",
+        ("lite2",),
+        "its labels of places, renormalised",
+        recipe=2,
+    ),
 )
 
 _READING = (
@@ -311,8 +321,8 @@ _READING = (
             ),
         ),
     ),
-    _prebuilt("OCRModel", "ocr_models", ("ppocr",), "reads text, contacts and forms"),
-    _prebuilt("tabulatev2", "ocr_models", ("ppocr", "slanet"), "reads tables too"),
+    _prebuilt("OCRModel", "ocr_models", ("ppocr",), "reads text, contacts and forms", recipe=2),
+    _prebuilt("tabulatev2", "ocr_models", ("ppocr", "slanet"), "reads tables too", recipe=2),
 )
 
 # Downloading half a gigabyte and converting it takes minutes, so the service starts without it.
@@ -453,6 +463,7 @@ _OBJECTS = (
         "vision_models",
         ("nanodet",),
         "its greatest score for each label",
+        recipe=2,
     ),
 )
 

@@ -47,11 +47,11 @@ def test_figures_and_networks_of_a_card():
 
     page = model_cards.page({"CommunitySentiment": card, "GlobalIntentModel": bare})
 
-    assert "- Data: here; 1,200 examples; 3 labels" in page
+    assert "- Data: here. In total: 1,200 examples, 3 labels.\n" in page
     assert "- Networks: net (Apache-2.0)" in page
     assert "accuracy 0.500 (0.250 to 0.750), calibration error 0.013" in page
-    assert "left out of training: tweets mean recall 0.600, calibration error 0.050\n" in page
-    assert page.count("held-out") == page.count("left out") == 1
+    assert "by a head trained without it: tweets 0.600 (0.050)\n" in page
+    assert page.count("held-out") == page.count("trained without") == 1
 
 
 def test_command_writes_the_page_or_says_what_is_missing(tmp_path, monkeypatch, capsys):

@@ -19,22 +19,22 @@ from infra.model_files.prebuilt import cards
 KIND = "ocr"
 VERSION = 1
 _TRAINED = {
-    "ppocr": "Text: trained by the authors of {title} on data that they do not name; downloaded as "
-    "{source}.",
-    "slanet": "Tables: trained by the authors of {title} on images of tables, such as PubTabNet; "
-    "downloaded as {source}.",
+    "ppocr": "Text: {title} was trained by its authors, who do not name their data. "
+    "It is downloaded as {source}.",
+    "slanet": "Tables: {title} was trained by its authors on images of tables, such as PubTabNet. "
+    "It is downloaded as {source}.",
 }
 _CHARACTERS = (
     "Reads English documents. Answers consist of the letters A to Z and a to z, digits, the "
     f"punctuation {''.join(sign for sign in ASCII if not sign.isalnum())}, the symbols {SYMBOLS} "
     "and spaces. Accents are dropped unless the call sets alphabet to 'latin'. Other alphabets are "
     "left out or read as similar Latin letters. Check boxes are not read, and handwriting is often "
-    "misread. The probability of a line comes from the network's probabilities of its characters "
-    "and is not calibrated."
+    "misread. The probability of a line is the mean of its characters' probabilities. It is not "
+    "calibrated."
 )
 _TABLES = (
-    " Tables without ruled lines are found by the alignment of their columns. Their structure is "
-    "estimated: cells may be merged or split."
+    " Tables without ruled lines are found by the alignment of their columns. Their rows and "
+    "columns are estimated, so cells may be merged or split."
 )
 _LIMITS = {"OCRModel": _CHARACTERS, "tabulatev2": _CHARACTERS + _TABLES}
 

@@ -33,17 +33,17 @@ from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 # changes much less, and another layer of the encoder much more.
 TOLERANCE = 0.05
 _LIMITS = (
-    "English only: answers to other languages mean little. Made for one to a few sentences: longer "
-    "texts are cut after 128 tokens, and a text with mixed opinions gets one label. Trained on "
-    "tweets, reviews of films, products and restaurants, and newspaper editorials, all from before "
-    "2015, and on sentences written for this project. Irony and the jargon of other fields are "
-    "often misjudged. Neutral is the least reliable label, because people agree on it least. The "
-    "most common emoji are read as words; others are ignored. The metrics are of held-out "
-    "sentences of the same sources. leftOut has the metrics of each source with a head that was "
-    "trained without this source and similar ones. The settings were chosen by both kinds of "
-    "metrics, and some of the project's own sentences were written after a look at mistakes on the "
-    "editorials, so other texts may be classified less accurately. The metrics were computed when "
-    "the head was fitted, not on this machine."
+    "English only; predictions for other languages are unreliable. Intended for one to a few "
+    "sentences. Longer texts are cut after 128 tokens, and a text with mixed opinions gets one "
+    "label. Trained on tweets, reviews of films, products and restaurants, and newspaper "
+    "editorials, all from before 2015, and on sentences written for this project. Irony and the "
+    "jargon of other fields are often misjudged. Neutral is the least reliable label, because "
+    "people agree on it least. The most common emoji are read as words; others are ignored. The "
+    "metrics come from held-out sentences of the same sources. The member leftOut has the metrics "
+    "on each source, by a head that was trained without this source and similar ones. Both were "
+    "used to choose the settings, and some of the project's sentences were written after looking "
+    "at errors on the editorials. So the accuracy on other texts may be lower. The metrics were "
+    "computed when the head was fitted, not on this machine."
 )
 
 
@@ -120,11 +120,12 @@ def _make_card(
             "examples": rated + clear + own + held,
             "labels": len(LABELS),
             "feedback": 0,
-            "source": f"{vader.package} {vader.version}: {rated:,} sentences with the means of "
-            f"the human ratings published with VADER, and {held:,} held out, without the "
-            "development and test splits of the Stanford Sentiment Treebank; "
-            f"{reviews.package} {reviews.version}: {clear:,} sentences of reviews with a clear "
-            f"sentiment (Sentiment Labelled Sentences); {own:,} sentences written for this project",
+            "source": f"{vader.package} {vader.version}: {rated:,} sentences, each with the mean "
+            f"of its human ratings as published with VADER, and {held:,} held out. The development "
+            "and test splits of the Stanford Sentiment Treebank are not used. "
+            f"{reviews.package} {reviews.version}: {clear:,} review sentences with a clear "
+            f"sentiment, from Sentiment Labelled Sentences. Also {own:,} sentences written for "
+            "this project.",
             "licence": f"{vader.licence}; {reviews.licence}; those of the project Apache-2.0",
         },
         engine={

@@ -29,12 +29,12 @@ _IMAGENET = (
     "not measured here. An image that shows several things gets one label."
 )
 _SUBSET = (
-    "A renormalised subset of ImageNet labels: the probabilities of the {count} {kind} among the "
-    "1,000 labels, scaled to sum to 1. So every image gets one of these labels, whatever it shows. "
+    "The labels are a renormalised subset of ImageNet labels: the probabilities of the {count} "
+    "{kind} are scaled to sum to 1. So every image gets one of these labels, whatever it shows. "
 )
 _COCO = (
-    "Trained by its authors on the photographs of COCO. The score of a label is its greatest score "
-    "at any place of the image; a useful threshold is 0.35. Small objects are often missed, and "
+    "Trained by its authors on the photographs of COCO. The score of a label is its highest score "
+    "at any position in the image. A useful threshold is 0.35. Small objects are often missed, and "
     "scores are not calibrated probabilities."
 )
 
@@ -115,8 +115,8 @@ def _make_card(name: str, facts: Mapping[str, Any], labels: int, content: bytes)
         trained_on={
             "labels": labels,
             "feedback": 0,
-            "source": f"{choice.data}, by the authors of {facts['title']}; downloaded as "
-            f"{facts['source']}",
+            "source": f"{choice.data}. The network was trained by its authors and is downloaded "
+            f"as {facts['source']}.",
             "licence": facts["licence"],
         },
         engine={"name": KIND, "version": VERSION, "backbones": [backbone]},
