@@ -16,7 +16,7 @@ from infra.models import default_directory
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 _INTRODUCTION = (
     "# Prebuilt models\n\n"
-    "Training data, accuracy and limits of the models that come with an installation. "
+    "Data, accuracy and limits of the models that come with an installation. "
     "`GET /v2/{family}/models/{modelId}/card` returns the same card with digests. "
     "`python -m infra.model_cards` writes this page from the installed cards.\n"
 )

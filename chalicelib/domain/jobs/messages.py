@@ -158,7 +158,7 @@ JobType = TypeVar("JobType", bound=Job)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
-    """Return the kind of a job as messages name it; "" for a struct that is no job."""
+    """Return the kind of a job as messages name it; "" for any other struct."""
     return str(job.__struct_config__.tag or "")
 
 

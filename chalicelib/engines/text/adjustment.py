@@ -199,7 +199,7 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Reduce the influence of the linear boundary on a rejector.
+    """Reduce the weight of the linear boundary in a rejector.
 
     Returns:
         The new rejector, and the scores of the samples with it, float64, shape (4, n).

@@ -59,13 +59,13 @@ class TextParameters:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy below which a text is out of domain; minus infinity to reject no text."""
+    """Energy (log-sum-exp of the logits) below which a text is out of domain; else -infinity."""
     rejector: Rejector | None = None
     """Rejects out-of-domain texts; None in older models, which use `threshold`."""
     neighbours: NearestTexts | None = None
     """Training texts whose similarity increases the logits; None if unused, as in older models."""
     windows: WindowReading | None = None
-    """How long texts are encoded; None in older models, which use the first 128 tokens."""
+    """How texts longer than 128 tokens are encoded; None in older models, which cut them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,7 +98,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return the rows at 200 equally spaced ranks of their score, float64, shape (200, 3).
+    """Return 200 rows, evenly spaced by the rank of their score, float64, shape (200, 3).
 
     Args:
         signals: scaled signals, float64, shape (n, 3).

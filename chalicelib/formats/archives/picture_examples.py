@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when they are cut. Add all labels before `find_fault`."""
+    """Finds labels that become equal when cut to the limit. Add all before `find_fault`."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -52,7 +52,7 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return an error text if another label is cut to the same name; otherwise "".
+        """Return an error text if a longer label becomes the same name when it is cut; else "".
 
         Args:
             name: A label that was added before, cut to the stored length.

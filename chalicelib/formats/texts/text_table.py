@@ -55,7 +55,7 @@ class Survey:
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether the delimiter ends cells that another one separates, as forms write it."""
+        """Return whether the delimiter ends cells that another one separates, as in surveys."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)

@@ -215,7 +215,7 @@ class BrowseService:
 
 
 def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[SoughtExample]:
-    """Yield where each suspect may be stored: in the sequence of its label, for each source."""
+    """Yield where each suspect may be stored: under its label, for each source."""
     counts = {c.label_id: c for c in view.dataset.counts}
     for one in suspects:
         mine = counts.get(one.label_id)

@@ -31,13 +31,13 @@ _SETTLED_MILLISECONDS = 15 * 60 * 1000
 
 @dataclass(frozen=True)
 class _Places:
-    """Stored positions in one owner's list of datasets."""
+    """Known positions in one owner's list of datasets."""
 
     owner: str
     version: int
     """Number of datasets that the owner has deleted, which shows whether positions are valid."""
     ids: Mapping[int, int]
-    """For each stored position, the id of the dataset before it."""
+    """For each known position, the id of the dataset before it."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
         """Return the last stored position up to an offset, and the id of the dataset before it."""

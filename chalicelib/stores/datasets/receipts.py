@@ -20,7 +20,7 @@ def receipt_key(receipt: Receipt) -> str:
 
 
 def parse_receipt_key(key: str, dataset_id: int) -> Receipt:
-    """Return an empty receipt with the id and the time in a sort key."""
+    """Return a receipt that has only the id and the time in a sort key."""
     milliseconds, _, receipt_id = key.partition("#")
     return Receipt(receipt_id, dataset_id, from_milliseconds(int(milliseconds)))
 

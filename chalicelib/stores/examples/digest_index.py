@@ -31,7 +31,7 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """How much of a sequence the digest index covers."""
+    """How many examples of a sequence the digest index has."""
 
     entries: int
     """Number of entries in the index object; 0 if there is none."""

@@ -59,7 +59,7 @@ class ExampleSequence:
 
 @dataclass(frozen=True)
 class ExampleRange:
-    """Consecutive committed examples of one sequence."""
+    """Consecutive committed examples of one label and source."""
 
     sequence: ExampleSequence
     """The sequence."""

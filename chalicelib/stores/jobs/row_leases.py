@@ -86,7 +86,7 @@ class FileJobStore(ABC, Generic[JobT]):
     """Jobs that write a file. Single conditional writes create, acquire and end a job."""
 
     _kinds: tuple[str | None, ...]
-    """Kinds of the rows of these jobs, because other jobs share the table."""
+    """Kinds of rows that this store reads; other jobs share the table."""
 
     def __init__(
         self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings

@@ -163,7 +163,7 @@ def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
 
 
 def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return how much narrower and how much wider than usual gaps are, as two means."""
+    """Return by how much gaps are narrower, and wider, than the usual gap: two means."""
     relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
     return (
         fmean(max(0.0, 1 - white) for white in relative),
@@ -200,7 +200,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return the fraction of a column's rarer kind of text, numbers or words: mean of columns."""
+    """Return how mixed columns are: mean fraction of the rarer of numbers and words."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:
@@ -254,7 +254,7 @@ def _cuts(rule: Ruling, cells: Iterable[Sequence[tuple[float, float, float, floa
 
 
 def _ruled_share(rows: Sequence[_Gap]) -> float:
-    """Return the fraction of boundaries between rows that have a ruled line; 0 if all have one."""
+    """Return the fraction of row boundaries with a ruled line; 0 if all of them have one."""
     ruled = [gap.is_ruled for gap in rows if not gap.is_same_row]
     return 0.0 if all(ruled) else sum(ruled) / len(ruled)
 

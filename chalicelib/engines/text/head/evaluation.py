@@ -38,7 +38,7 @@ class SplitEvaluator:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy below which a text is rejected as out of domain."""
+    """Energy (log-sum-exp of the logits) below which a text is rejected."""
     may_reject: bool
     """Whether the confusion matrix has an out-of-domain row and column."""
     rejector: Rejector | None = None
@@ -157,7 +157,7 @@ def make_evaluator(
     *,
     may_reject: bool,
 ) -> SplitEvaluator:
-    """Prepare both parts of the split, with settings chosen without the held-out part.
+    """Prepare both parts of the split; the settings were chosen on the training part only.
 
     Args:
         layout: features and labels.

@@ -83,7 +83,7 @@ def minimise(objective: Objective, start: Floats, rounding: Rounding) -> Iterato
     Args:
         objective: returns value and gradient, float, shape (parameters,), at a point.
         start: first point, float, shape (parameters,).
-        rounding: rounds a new point to the grid of the arithmetic, in place.
+        rounding: rounds a new point as the arithmetic requires, in place.
     """
     loss, gradient = objective(start)
     here = Step(start, loss, gradient)

@@ -50,7 +50,7 @@ class Rejector:
 
     @property
     def uses_energy(self) -> bool:
-        """Return whether the first signal is the energy of all logits, as in older models."""
+        """Return whether the first signal is the log-sum-exp of the logits, as in older models."""
         return self.scale.usual is None
 
     def signals(self, support: Floats, features: Floats, answers: Ints) -> Doubles:
@@ -102,7 +102,7 @@ class Rejection:
     rejectors: FittedRejectors | None = None
     """The rejectors; None without background texts, a rate, or held-out examples."""
     threshold: float = float("-inf")
-    """Energy below which the model rejects a text; minus infinity if it rejects none."""
+    """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     metric_threshold: float = float("-inf")
     """Energy below which a text is rejected in the evaluation for the metrics."""
 

@@ -31,7 +31,7 @@ _STEPS = 4_096.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAttention:
-    """A linear model of windows, with a class for each label; the last class is background."""
+    """A linear model of windows: a class for each label, the last for windows without evidence."""
 
     encoder: str
     """Name of the encoder whose vectors determine the weights."""
@@ -67,7 +67,7 @@ class WindowReading:
 
 
 def relevance_of(scores: Floats) -> Doubles:
-    """Return the log-odds of any label against background, shape (windows,).
+    """Return the log-odds that a window is evidence for any label, shape (windows,).
 
     Args:
         scores: logits, shape (windows, labels + 1); the last column is background.

@@ -152,7 +152,7 @@ class _Sample:
 
 
 class _Objective:
-    """The penalised log-loss of windows that are partly of a label, partly background."""
+    """The penalised log-loss; a window counts partly for its text's label, partly as background."""
 
     def __init__(
         self, features: Floats, labels: Ints, weights: Doubles, shape: tuple[int, ...]

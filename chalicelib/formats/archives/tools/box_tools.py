@@ -170,7 +170,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return members of an object; each is None if the value is no object."""
+    """Return members of an object; each is None if the value is not an object."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 
