@@ -64,13 +64,13 @@ def read_cards(
         card = entities_of(truth["items"]), [(each.tag, each.text) for each in contacts]
         result.cards.append(card)
         if reader is bench.reader:
-            tell_wrong(sample.name, card)
+            print_errors(sample.name, card)
             if bench.plots is not None:
                 bench.plots.page(sample.name, page, contact_marks(contacts))
     return result
 
 
-def tell_wrong(name: str, card: Card) -> None:
+def print_errors(name: str, card: Card) -> None:
     """Print the tags of entities that were missed or invented on a card."""
     tally = Tally()
     tally.add(*card)

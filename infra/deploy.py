@@ -73,7 +73,7 @@ def destroy(options: argparse.Namespace, target: Target, ask: Ask = input) -> No
     if not options.yes and ask(question).strip() != target.stage:
         raise DeployError("nothing was deleted")
     data, service = _stacks(target, options)
-    is_wanted = data.status() and not options.delete_data and not data.is_stillborn()
+    is_wanted = data.status() and not options.delete_data and not data.has_failed_creation()
     for stack in (service,) if is_wanted else (service, data):
         if options.delete_data and stack is data:
             # An emulator without support for the tables' deletion policy removes the bucket with

@@ -78,7 +78,7 @@ def open_document(
         data: The file.
         max_pages: Maximum number of pages of a PDF.
         page_seconds: Maximum time to open a PDF, and to read each of its pages, in seconds.
-        seconds_left: Returns for how many seconds the caller can still wait.
+        seconds_left: How long the caller can still wait, in seconds.
 
     Raises:
         TooLarge: the file has more than 10 MB.

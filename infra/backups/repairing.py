@@ -103,7 +103,7 @@ class _Repair:
             self._take_table(made, short)
         made.objects.extend(item for item in base.objects if item.sha256 not in self.damaged)
         gone = [item.key for item in base.objects if item.sha256 in self.damaged]
-        self._leave_out_torn(made, gone)
+        self._leave_out_incomplete(made, gone)
         if self._has_lost(COUNTERS):
             counters = _raised(self._rows(made, COUNTERS), self._highest_ids(made))
             self._put(made, COUNTERS, counters)
@@ -153,14 +153,14 @@ class _Repair:
         self.lost.append(text)
         self._put(made, short, [*kept, *older])
 
-    def _leave_out_torn(self, made: Manifest, gone: list[str]) -> None:
+    def _leave_out_incomplete(self, made: Manifest, gone: list[str]) -> None:
         """Leave out datasets and models with missing parts, and report them."""
         datasets = {row["dataset_id"]["N"]: row for row in self._rows(made, DATASETS)}
         models = {row["model_id"]["S"]: row for row in self._rows(made, MODELS)}
         self._name_orphans(made, set(datasets), set(models))
         if self._has_lost(ACCOUNTS):
             self._name_accounts(made)
-        torn = self._torn_datasets(made, datasets, gone)
+        torn = self._find_incomplete_datasets(made, datasets, gone)
         torn_models = {
             model_id
             for model_id, row in models.items()
@@ -207,7 +207,7 @@ class _Repair:
                 continue
             self.lost.append(f"account {_text(row, 'target') or key} ({email})")
 
-    def _torn_datasets(
+    def _find_incomplete_datasets(
         self, made: Manifest, datasets: dict[str, Item], gone: list[str]
     ) -> set[str]:
         """Return the datasets that lack files, or examples or labels that their row counts."""

@@ -115,7 +115,7 @@ class Stack:
         ]
         return max(times, default=None)
 
-    def is_stillborn(self) -> bool:
+    def has_failed_creation(self) -> bool:
         """Return whether the stack is empty because its creation failed."""
         return self.status() in _STILLBORN
 
@@ -310,7 +310,7 @@ class Stack:
             for event in self._events(began, stack_id):
                 if event["EventId"] not in shown:
                     shown.add(event["EventId"])
-                    reason = self._tell(event)
+                    reason = self._print_event(event)
                     cause = cause or reason
             status = str(self._describe(stack_id).get("StackStatus", ""))
             # Before its first event, the stack still has the status of its previous change.
@@ -325,7 +325,7 @@ class Stack:
             time.sleep(self._pause)
         raise DeployError(f"{self.name} is not ready after an hour; look into the console")
 
-    def _tell(self, event: Mapping[str, Any]) -> str:
+    def _print_event(self, event: Mapping[str, Any]) -> str:
         """Print a stack event; return its reason if the event is a failure."""
         status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
         self._say(f"  {status:28} {event.get('LogicalResourceId', '')} {reason}".rstrip())

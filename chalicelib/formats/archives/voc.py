@@ -61,7 +61,7 @@ def read_voc(files: BoxFiles) -> Annotations:
         try:
             root = _parse(files, member)
         except (DocumentFault, MemberProblem) as fault:
-            _spoil_namesake(files, member, result)
+            _reject_namesake(files, member, result)
             files.reject(RejectedItem(str(fault), file=shown_name(member)))
             continue
         picture = _find_picture(files, member, (root.findtext("filename") or "").strip())
@@ -128,11 +128,11 @@ def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
     return found
 
 
-def _spoil_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> None:
+def _reject_namesake(files: BoxFiles, member: ZipMember, result: Annotations) -> None:
     # The image of an unreadable document was already counted as rejected.
     picture = _find_picture(files, member, "")
     if isinstance(picture, int):
-        result.spoil(picture)
+        result.note_rejected_box(picture)
 
 
 def _read_objects(
@@ -158,7 +158,7 @@ def _read_objects(
             result.add(index, (number, part), label, _read_box(found))
         except CellFault as fault:
             if isinstance(picture, int):
-                result.spoil(picture)
+                result.note_rejected_box(picture)
             at = (number, result.part_name(part))
             files.reject(rejected(PLACE, at, member.path, str(fault)))
 

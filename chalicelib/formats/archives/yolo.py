@@ -236,7 +236,7 @@ def _read_lines(
             result.add(index, (number, part), classes.label_of(words[0]), box)
         except CellFault as fault:
             if isinstance(picture, int):
-                result.spoil(picture)
+                result.note_rejected_box(picture)
             at = (number, result.part_name(part))
             files.reject(rejected(PLACE, at, member.path, str(fault)))
 

@@ -61,7 +61,7 @@ def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
         return None
     try:
         letters = GlyphReader(pdfium, text_page, view).read()
-        if letters is None or not is_sane(letters):
+        if letters is None or not is_readable(letters):
             return None
         cover, rules, covers = ImageCover(view), DrawnRules(pdfium, view), Covers(pdfium, view)
         paths = 0
@@ -98,7 +98,7 @@ def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
     ]
 
 
-def is_sane(letters: Letters) -> bool:
+def is_readable(letters: Letters) -> bool:
     """Return whether most characters have a known code and are visible."""
     glyphs = letters.glyphs
     if not glyphs or letters.hidden > MAX_HIDDEN * len(glyphs):

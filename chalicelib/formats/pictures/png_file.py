@@ -90,12 +90,12 @@ def read_png(data: bytes, max_pixels: int = MAX_PIXELS) -> PngFile:
         if name == b"IEND":
             return _finish(png)
         # Other chunks are skipped, never inflated: a text chunk can unpack to gigabytes.
-        if name in _KEPT and _is_sound(name, body, view[end - 4 : end]):
+        if name in _KEPT and _is_intact(name, body, view[end - 4 : end]):
             _take(png, name, body)
         position = end
 
 
-def _is_sound(name: bytes, body: memoryview, checksum: memoryview) -> bool:
+def _is_intact(name: bytes, body: memoryview, checksum: memoryview) -> bool:
     # Ancillary chunks do not affect the pixels, so those with a wrong checksum are skipped.
     sound = zlib.crc32(body, zlib.crc32(name)) == int.from_bytes(checksum, "big")
     if not sound and name in _CRITICAL:

@@ -146,7 +146,7 @@ class BatchService:
         model.require_known_type()
         kind = checked_kind(options.kind, family, model.type)
         self._works[family].check_model(model, kind)
-        self._check_room(account)
+        self._check_open_limit(account)
         batch = self._described(account, family, model, source, options, kind)
         try:
             self._write(batch, source, options.template)
@@ -301,7 +301,7 @@ class BatchService:
         with retried_by_sweep("batch", batch=batch.batch_id):
             self._stores.queues.send(EMBED, BatchJob.of(batch))
 
-    def _check_room(self, account: Account) -> None:
+    def _check_open_limit(self, account: Account) -> None:
         """Raise TooManyOpen if the account has the maximum number of batches."""
         kept = self._batches.of_account(account.account_id)
         unfinished = sum(not batch.is_over for batch in kept)

@@ -15,7 +15,7 @@ from chalicelib.domain.jobs.export import (
     SUCCEEDED,
     Export,
     ExportedModel,
-    require_room,
+    check_open_exports,
 )
 from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.domain.models.model import Model
@@ -70,7 +70,7 @@ class ModelExportService:
             self._require_graph(model)
         now = self._clock()
         stored = [one for one in self._exports.of_account(model.account_id) if one.model]
-        require_room(stored, MAX_KEPT_MODELS, now, "exports of models")
+        check_open_exports(stored, MAX_KEPT_MODELS, now, "exports of models")
         export = Export(
             export_id=object_id(),
             account_id=model.account_id,

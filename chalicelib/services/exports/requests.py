@@ -16,8 +16,8 @@ from chalicelib.domain.jobs.export import (
     MAX_KEPT,
     SUCCEEDED,
     Export,
+    check_open_exports,
     checked_format,
-    require_room,
 )
 from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.errors import (
@@ -82,7 +82,7 @@ class ExportService:
                 code="nothing_to_export",
             )
         stored = [one for one in self._exports.of_account(account.account_id) if not one.model]
-        require_room(stored, MAX_KEPT, now, "exports")
+        check_open_exports(stored, MAX_KEPT, now, "exports")
         self._exports.create(export)
         with retried_by_sweep("export", export=export.export_id):
             self._queues.send(EXPORT, ExportJob.of(export))

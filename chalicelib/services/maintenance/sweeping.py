@@ -141,7 +141,7 @@ class SweepService:
 
         If a call died before it wrote the deletion record, the record is created.
         """
-        stale = self._stores.deletions.nudge(older_than)
+        stale = self._stores.deletions.claim_stale(older_than)
         for dataset in self._stores.datasets.claim_deleted(older_than):
             stale.append(
                 deletion_of(dataset.account_id, DATASET, str(dataset.dataset_id), dataset.family)

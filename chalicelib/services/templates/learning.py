@@ -125,7 +125,7 @@ class TemplateService:
             TooManyOpen: the account has the maximum number of jobs.
         """
         self._ocr.require_networks(self._stores.served_models.find(account.account_id, READER))
-        self._check_room(account)
+        self._check_open_limit(account)
         place = self._place(account, source)
         now = self._clock()
         learning = TemplateLearning(
@@ -284,7 +284,7 @@ class TemplateService:
             self._stores.downloads.check(source.path, MAX_LEARNING_BYTES, "the archive")
         return {"path": source.path}
 
-    def _check_room(self, account: Account) -> None:
+    def _check_open_limit(self, account: Account) -> None:
         """Raise TooManyOpen if the account has the maximum number of jobs."""
         stored = self._learnings.of_account(account.account_id)
         unfinished = sum(not each.is_over for each in stored)

@@ -118,7 +118,7 @@ class TrainingRunService:
             self._queue.announce_next(job, model.account_id)
         if model.model_id != job.model_id:
             # Another job has used this message, so this job needs a new one.
-            self._queue.remind(job)
+            self._queue.announce_again(job)
 
     def _attempt(self, model: Model, remaining_seconds: Callable[[], float]) -> bool:
         """Train a model, and store in its row whether that succeeded.

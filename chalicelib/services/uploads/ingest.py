@@ -156,7 +156,7 @@ class IngestService:
                     self._queue.announce_next(job, dataset.account_id)
             if dataset.upload_id != job.upload_id:
                 # Another job has used this message, so this job needs a new one.
-                self._queue.remind(job)
+                self._queue.announce_again(job)
         if owned is None or owned.dataset.upload_id != job.upload_id:
             self._emit_again(job, delivery)
 

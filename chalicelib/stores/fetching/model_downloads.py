@@ -128,7 +128,7 @@ class ModelDownloads:
                 whole = Path(aside) / "whole"
                 whole.mkdir()
                 for name, file in files.items():
-                    self._bring(file, whole / name, target / name)
+                    self._link_or_download(file, whole / name, target / name)
                 _put_in_place(whole, target, files)
         except Exception as error:
             journal.model_not_brought(folder, error)
@@ -138,7 +138,7 @@ class ModelDownloads:
         size = sum(file.size for file in files.values())
         journal.model_brought(folder, size, time.monotonic() - began)
 
-    def _bring(self, file: ModelFile, path: Path, final: Path) -> None:
+    def _link_or_download(self, file: ModelFile, path: Path, final: Path) -> None:
         """Create one file of a folder: link to an equal file of another folder, or download it."""
         with self._lock:
             fetching = self._fetching[file.sha256]

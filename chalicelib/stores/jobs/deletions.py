@@ -155,7 +155,7 @@ class DeletionStore:
         waiting = list(DeletionRow.open_index.query(WAITING, filter_condition=dead))
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
-    def nudge(self, older_than: int) -> list[Deletion]:
+    def claim_stale(self, older_than: int) -> list[Deletion]:
         """Return deletions without a worker, so that the caller sends their jobs again.
 
         The time is stored in each row, so that a simultaneous sweep does not return it again.

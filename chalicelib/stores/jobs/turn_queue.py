@@ -114,7 +114,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Return whether the job of a message has ended or its object was deleted."""
         return self._find(job) is None
 
-    def remind(self, job: Queued) -> None:
+    def announce_again(self, job: Queued) -> None:
         """Send another message for a job that still waits because another job ran in its place."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:

@@ -136,10 +136,14 @@ def _texts(members: object) -> dict[str, str]:
     """Return those members of an object that are texts."""
     if not isinstance(members, Mapping):
         return {}
-    return {str(name): _sound(value) for name, value in members.items() if isinstance(value, str)}
+    return {
+        str(name): _without_surrogates(value)
+        for name, value in members.items()
+        if isinstance(value, str)
+    }
 
 
-def _sound(text: str) -> str:
+def _without_surrogates(text: str) -> str:
     """Replace unpaired surrogates in a text, because an answer with them cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -150,7 +154,7 @@ def _query(event: Mapping[str, Any]) -> dict[str, list[str]]:
     if not isinstance(many, Mapping):
         return {name: [value] for name, value in _texts(event.get("queryStringParameters")).items()}
     return {
-        str(name): [_sound(str(value)) for value in values]
+        str(name): [_without_surrogates(str(value)) for value in values]
         for name, values in many.items()
         if isinstance(values, list | tuple) and values
     }

@@ -49,7 +49,7 @@ def example(operation: str, family: str) -> dict[str, Any]:
 
 
 def refusal(path: str, status: int) -> dict[str, Any]:
-    """Return the body of an example error with a status, for a path."""
+    """Return the body of an example error response with this status."""
     if status == NotFound.status:
         name = next((name for name in _NOT_FOUND if f"{{{name}}}" in path), "model_id")
         error = _NOT_FOUND[name]

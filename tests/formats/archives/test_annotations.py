@@ -97,7 +97,7 @@ def test_rejected_boxes_name_row_box_and_file() -> None:
     assert rejected[0].reason.startswith("Row 2, box1 of a.jpg: the cell is not JSON. Write {")
     assert "Row 2, box2 of a.jpg: the box is 0 × 1 pixels" in rejected[1].reason
     assert _labels(found) == ["cat"]
-    assert (found.is_spoilt(0), found.is_spoilt(1)) == (True, False)
+    assert (found.has_rejected_box(0), found.has_rejected_box(1)) == (True, False)
 
 
 def test_missing_pictures() -> None:

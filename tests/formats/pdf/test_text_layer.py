@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.formats.pdf.glyphs import Glyph, Letters
-from chalicelib.formats.pdf.text_layer import MAX_PATHS, is_sane
+from chalicelib.formats.pdf.text_layer import MAX_PATHS, is_readable
 from tests.formats.opened import first_page, texts
 from tests.pdfs import Sheet, Writer, add_sheets, flat_image, image_sheet, pdf, words
 
@@ -32,9 +32,9 @@ def test_few_characters_are_enough_for_a_page_of_text():
 @pytest.mark.parametrize("bad", ["\x01", "\ue000", "\x7f"])
 def test_unprintable_characters(bad):
     """A font without a table of its letters gives codes, not characters."""
-    assert is_sane(letters("a" * 95 + bad * 5))
-    assert not is_sane(letters("a" * 94 + bad * 6))
-    assert not is_sane(letters("a" * 50, known=False))
+    assert is_readable(letters("a" * 95 + bad * 5))
+    assert not is_readable(letters("a" * 94 + bad * 6))
+    assert not is_readable(letters("a" * 50, known=False))
 
 
 def test_replacement_characters():
@@ -42,8 +42,8 @@ def test_replacement_characters():
     unknown = Glyph("\ufffd", (0, 0), (0, 0, 1, 1), 0, 10, 0, False, False)
     most = letters("a" * 95).glyphs
 
-    assert is_sane(Letters([*most, *[unknown] * 5], 0))
-    assert not is_sane(Letters([*most, *[unknown] * 6], 0))
+    assert is_readable(Letters([*most, *[unknown] * 5], 0))
+    assert not is_readable(Letters([*most, *[unknown] * 6], 0))
 
 
 AMOUNT = words("The price is 97050 euros today", 72, 600)

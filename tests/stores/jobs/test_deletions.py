@@ -62,11 +62,13 @@ def test_nudge_claims_unassigned_deletions(world: World) -> None:
     deletion = deletions.create(deletion_of("1", DATASET, "7", "language"))
     created = round(world.clock.now.timestamp() * 1000)
 
-    assert deletions.nudge(created) == []
+    assert deletions.claim_stale(created) == []
     deletions.acquire("1", deletion.deletion_id)
     world.clock.advance(seconds=30)
-    assert deletions.nudge(created + 1) == []
+    assert deletions.claim_stale(created + 1) == []
     world.clock.advance(seconds=31)
 
-    assert [found.deletion_id for found in deletions.nudge(created + 1)] == [deletion.deletion_id]
-    assert deletions.nudge(created + 1) == []
+    assert [found.deletion_id for found in deletions.claim_stale(created + 1)] == [
+        deletion.deletion_id
+    ]
+    assert deletions.claim_stale(created + 1) == []

@@ -236,7 +236,7 @@ class _Judge:
         if (
             len(text) > measures.LONGEST_ORGANISATION
             or is_labelled
-            or any(_stands_alone(piece) for piece in group[:-1])
+            or any(_ends_name(piece) for piece in group[:-1])
         ):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
@@ -340,7 +340,7 @@ def _is_printed(text: str) -> bool:
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 
-def _stands_alone(piece: CardPiece) -> bool:
+def _ends_name(piece: CardPiece) -> bool:
     """Return whether a name must end with this line: it has a legal form or is a job title."""
     return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
 

@@ -101,7 +101,7 @@ def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
         return False
     if _repeated_rows(known.table, part.table):
         return True
-    return _stand_alike(before, part) and not _has_own_header(known.table, part.table)
+    return _have_equal_columns(before, part) and not _has_own_header(known.table, part.table)
 
 
 def _columns(table: Table) -> int:
@@ -166,7 +166,7 @@ def _last_row(table: Table) -> int:
     return max((cell.row + cell.row_span - 1 for cell in table.cells), default=0)
 
 
-def _stand_alike(before: PagePart, part: PagePart) -> bool:
+def _have_equal_columns(before: PagePart, part: PagePart) -> bool:
     """Return whether the columns of two parts are at the same horizontal positions."""
     first, second = _extents(before), _extents(part)
     return all(

@@ -41,11 +41,11 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of four kinds of texts, float32, shape (4, n, 3); None in older models.
+    """Scaled signals of n texts of each of four kinds, float32, (4, n, 3); None in older models.
 
     The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
-    background texts. The signals are from models that were not trained on these texts. If nothing
-    was withheld, the first and the last kind are stored twice.
+    background texts. The models that gave the signals were not trained on these texts. If nothing
+    was withheld, the signals of the first and the last kind are stored twice.
     """
 
     @property

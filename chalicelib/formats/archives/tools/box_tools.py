@@ -131,7 +131,7 @@ def _add(
         result.add(picture, at, label, turned_box(box, row.rotation))
     except CellFault as fault:
         if isinstance(found, int):
-            result.spoil(found)
+            result.note_rejected_box(found)
         files.reject(rejected(PLACE, (at[0], result.part_name(at[1])), row.picture, str(fault)))
 
 

@@ -174,10 +174,10 @@ class Trials:
             return True
         if not all(trial.is_done for trial in self._proposed):
             return True
-        return self._has_room
+        return self._can_improve
 
     @cached_property
-    def _has_room(self) -> bool:
+    def _can_improve(self) -> bool:
         counts = _boxes_by_label(self._context)
         median = float(np.median(counts[counts > 0]))
         good = _GOOD if median >= _MANY_BOXES else _GOOD_OF_FEW
