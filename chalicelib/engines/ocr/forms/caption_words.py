@@ -42,7 +42,11 @@ _ALSO_VALUES = frozenset(
 def looks_like_label(text: str) -> bool:
     """Return whether a short text consists only of words that forms print as captions."""
     words = {word.folded for word in tokens(text)}
-    return 0 < len(words) <= measures.LABEL_WORDS and words <= _WORDS and not words <= _ALSO_VALUES
+    return (
+        0 < len(words) <= measures.FEW_WORDS_AROUND_KEY
+        and words <= _WORDS
+        and not words <= _ALSO_VALUES
+    )
 
 
 def is_another_caption(wanted: Collection[str], read: Collection[str]) -> bool:

@@ -61,7 +61,7 @@ def _fits(kind: str, text: str) -> float:
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []
-        if sum(word.isalpha() for word in before) > measures.WORDS_BEFORE_TYPE:
+        if sum(word.isalpha() for word in before) > measures.COLUMN_CAPTION_WORDS:
             return measures.MISFIT
         return measures.FIT if spans else measures.MISFIT
     words = text.split()

@@ -98,7 +98,7 @@ def _find_printed(
     check()
     found = find_keys(keys, segments, check)
     check()
-    remains = without_second_captions(found, take_out_keys(found, segments, rules))
+    remains = without_second_captions(found, take_out_keys(found, segments))
     numbered = NumberedLines(segments, remains.pieces)
     remains = numbered.without_numbers(remains)
     columns = StatementColumns(segments, remains.pieces)
@@ -111,15 +111,9 @@ def _find_printed(
         number: _field(keys[number], found[place], values[place], sheet)
         for number, place in meant.items()
     }
-    fitting = {
-        keys[number].entity
-        for number, place in meant.items()
-        if _fit(found[place], values[place]) >= measures.WEAK_FIT
-    }
-    crossed = _crossed_fields(keys, fields, columns, remains, sheet)
-    fitting |= {field.entity for field in crossed.values()}
-    fields |= crossed
-    texts = {each.entity: each.value_text for each in fields.values() if each.entity in fitting}
+    fields |= _crossed_fields(keys, fields, columns, remains, sheet)
+    fitting = (each for each in fields.values() if (each.fit or 0.0) >= measures.WEAK_FIT)
+    texts = {each.entity: each.value_text for each in fitting}
     return fields | _holders(keys, fields, texts, remains)
 
 

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 # Lines and columns of the whole page.
 
-# Minimum fraction of the smaller height that two texts of one line have in common.
+# Minimum fraction of the smaller height that two texts of one line have in common, and of the
+# smaller box that two boxes of the same text have in common.
 SAME_LINE_SHARE = 0.5
 # Minimum ratio of the heights of two texts that belong together: lines of one key or of one value,
 # keys of one row.
 SAME_SIZE = 0.65
 # Maximum distance between the middles of centred lines, of a column's numbers, of a row's keys.
 SAME_MIDDLE_HEIGHTS = 0.6
-# Maximum gap between the captions of columns and the line below them.
-ABOVE_COLUMNS_HEIGHTS = 1.0
-# Maximum number of words in a column's caption.
+# Maximum number of words in a column's caption, and before a date or an amount that is a value.
 COLUMN_CAPTION_WORDS = 2
 # A page with a smaller angle is not rotated.
 LEAST_TILT_RADIANS = 0.002
-# The boxes of a line and of the next line of the same text may overlap by this much.
+# The boxes of two consecutive texts, or lines of one text, may overlap by this much.
 OVERLAP_HEIGHTS = 0.6
-# A text may begin this far before the end of the text before it.
-BEFORE_END_HEIGHTS = 0.6
+# Number of texts of one kind on a page (sentences, towns, headers, leading numbers, spaced digits,
+# matches of a key) above which the page is not a form, or which are examined at most.
+MOST_ALIKE = 400
 
 # Ruled lines.
 
@@ -53,8 +53,9 @@ LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
 
 # Maximum number of lines of one key.
 KEY_LINES = 3
-# Maximum difference between the left edges, middles or right edges of a key's lines.
-KEY_SAME_START_HEIGHTS, KEY_SAME_MIDDLE_HEIGHTS, KEY_SAME_END_HEIGHTS = 2.0, 1.5, 1.0
+# Maximum difference between the left edges, and between the middles or right edges, of a key's
+# lines.
+KEY_SAME_START_HEIGHTS, KEY_SAME_MIDDLE_HEIGHTS = 2.0, 1.5
 # Number of following segments among which the next line of a key is searched.
 KEY_REACH = 40
 # If one segment has a higher fraction of a key's letter pairs, it contains the whole key.
@@ -66,33 +67,32 @@ LETTER_PAIRS_SHARE = 0.45
 ALIGNMENT_SLACK = 10.0
 # Maximum of keys times units for which keys over several lines are searched.
 MOST_KEYS_TIMES_UNITS = 50_000_000
-# Maximum number of pairs of key and line that are compared, the likeliest first. Also the maximum
-# sum of their letters multiplied, which limits the time for very long texts.
-MOST_LOOKS, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
+# Maximum number of pairs of key and line that are compared, the likeliest first, and of matches of
+# all keys. Also the maximum sum of their letters multiplied, which limits the time for long texts.
+MOST_READINGS, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
 # Maximum number of searches for one key in one line.
 KEY_REPEATS = 6
-# Maximum number of matches of one text, the best first, and of matches of all keys together.
-MOST_KEY_PLACES, MOST_READINGS = 400, 20_000
 # Minimum score of a match; below it, texts are similar by chance.
 KEY_SCORE = 0.4
 # Number of words after a key, plus twice the number before it, above which it is part of a
-# sentence.
+# sentence; and maximum number of words in a label.
 FEW_WORDS_AROUND_KEY = 6
 # Factor of a key after the end of a sentence, or of one with a colon after any text; and factor of
 # a short key after any text.
 KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
-# Factor of a longer key after few words, and after many.
-KEY_BEHIND_FEW_WORDS, KEY_BEHIND_MANY_WORDS = 0.6, 0.45
-# Factor of a key before few words; and before many, or before a label.
-KEY_BEFORE_FEW_WORDS, KEY_BEFORE_MANY_WORDS = 0.93, 0.75
+# Factor of a longer key after many words.
+KEY_BEHIND_MANY_WORDS = 0.45
+# Factor of a key before few words, and of a short key whose upper and lower case differ from the
+# template.
+KEY_BEFORE_FEW_WORDS = 0.93
 # Factor for each further line of a key, because texts below each other may be separate.
 KEY_LINE_FACTOR = 0.98
-# Factor of a key before a verb, where a sentence mentions it, and of one in the middle of a name.
+# Factor of a key before a verb, where a sentence mentions it, of one in the middle of a name, and
+# of a longer key after few words.
 KEY_IN_PROSE = 0.6
-# Factor of a text in small letters if the template has a capital, as in running text.
+# Factor of a text in small letters if the template has a capital, as in running text; and of a key
+# before many words, or before a label.
 KEY_IN_SMALL_LETTERS = 0.8
-# Factor of a short key whose upper and lower case differ from the template.
-SHORT_KEY_IN_OTHER_CASE = 0.92
 # Of equally similar keys, longer ones get a higher score, up to this number of letters.
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
 # Maximum number of rounds in which keys that were found help to find others.
@@ -103,31 +103,22 @@ SPARE_KEY_PLACES, SPARE_KEY_SHARE = 8, 0.85
 
 # Texts that are neither keys nor values: labels, captions, sentences.
 
-# Maximum number of words in a label.
-LABEL_WORDS = 5
 # Maximum number of lines in a printed sentence.
 SENTENCE_LINES = 4
-# Maximum gap between the lines of a sentence.
-SENTENCE_GAP_HEIGHTS = 0.5
-# Number of sentences above which a page is not a form; further lines are not searched.
-MOST_INSTRUCTIONS = 200
-# Minimum number of captions with the same feature, such as a number, for it to count as a rule.
+# Minimum number of captions with the same feature, such as a number or a value in their box, for
+# it to count as a rule; and number of nearest other values whose directions are compared.
 FEWEST_CAPTIONS = 4
 # Minimum fraction of the keys with a caption in a second language, if any has one.
 SECOND_CAPTION_SHARE = 0.8
 # Minimum confidence that a text is a street or a part of an address: after the number of a
 # caption, in a value, and above a town.
 STREET_CERTAINTY = 0.8
-# Maximum length of a word with its date.
-DATED_WORD_CHARACTERS = 40
-# Minimum overlap of two boxes of the same text, as a fraction of the smaller box.
-PRINTED_PLACE_SHARE = 0.5
 # Number of first rows of a table that may be column headers according to the template.
 HEADER_ROWS = 3
 
 # Types of values.
 
-# Number of characters of a text from which its type is determined.
+# Number of characters of a text that are searched for its type.
 LONGEST_TYPED_CHARACTERS = 400
 # Factors of a text that is not of the type, that contains a text of it, and that may be a name.
 MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
@@ -135,19 +126,17 @@ MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
 ADDRESS_WITHOUT_NUMBER = 0.3
 # Maximum number of words in a name.
 NAME_WORDS = 8
-# Maximum number of words before a date or an amount; with more, the text is a sentence.
-WORDS_BEFORE_TYPE = 2
 # Minimum number of digits of a number in single boxes.
 COMB_DIGITS = 4
 
 # Positions of values relative to their keys.
 
-# Maximum gap between a key or a header and the text below or above it.
-BELOW_HEIGHTS, ABOVE_HEIGHTS = 3.0, 1.5
-# A text next to a key that is higher is not in its line: it may be vertical, for example.
-TALL_HEIGHTS = 3.5
-# A value below a key begins at most this far after the end of the key.
-INDENT_HEIGHTS = 3.0
+# Maximum gap between a key or a header and the text below it, between the end of a key and the
+# start of a value below, after a colon, and between characters in single boxes; and maximum height
+# of a text in the line of a key.
+BELOW_HEIGHTS = 3.0
+# Maximum gap between a key and the text above it.
+ABOVE_HEIGHTS = 1.5
 # Maximum difference in the distances of a key to the texts of a row below it.
 SAME_ROW_HEIGHTS = 0.8
 # A horizontal offset from the key by this much counts like one more line of distance.
@@ -159,26 +148,16 @@ LINE_SPACE_HEIGHTS = 0.4
 # Factors of a value below or above a key that is not aligned with it, and that begins after its
 # end.
 OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
-# Maximum gap after a colon at which a text is always the key's value.
-ADJOINING_HEIGHTS = 2.5
-# Factor of a text next to a key if both have a number below.
-CAPTION_FACTOR = 0.4
-# Maximum gap between a caption and the text directly below it.
-RIGHT_BELOW_HEIGHTS = 0.8
-# Factor of a position, and of a text of caption words, for directions that values/candidates.py
-# does not name.
+# Factor of a position for directions that values/candidates.py does not name; and of a text of
+# caption words, or of one next to a key if both have a number below.
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 
 # Boxes that contain a value.
 
 # Minimum space for a value below the key of a box, and maximum height of such a box.
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
-# Minimum number of captions in a row, each alone in a box above a box with one text, that are
-# column headers.
-FEWEST_HEADERS = 3
-# Minimum number of values inside the boxes of their keys for a form of boxes, and factor of a
-# value outside the box of its key on such a form.
-FEWEST_BOXED, OTHER_BOX_FACTOR = 4, 0.5
+# Factor of a value outside the box of its key on a form where values are inside the boxes.
+OTHER_BOX_FACTOR = 0.5
 # A horizontal distance counts this many times less than a vertical one.
 WIDE_BOX_TIMES = 4.0
 
@@ -193,12 +172,11 @@ BOX_PITCHES_HEIGHTS = (0.9, 2.4)
 BOX_ROW_GAP_HEIGHTS, BOX_OFF_SHARE = 12.0, 0.25
 # Maximum distance between two rows of boxes, in distances from box to box.
 BOX_ROWS_APART = 2.0
-# Minimum number of digits that show where the other boxes are, and maximum number of boxes in a
-# row.
+# Minimum number of digits that show where the other boxes are, and of repeated numbers that show a
+# column of line numbers; and maximum number of boxes in a row.
 FEWEST_BOXED_DIGITS, MOST_BOXES = 2, 24
-# Number of lines with spaced digits above which a page is a table, and maximum number of rows that
-# are read again.
-MOST_BOXED_LINES, MOST_BOX_ROWS = 400, 20
+# Maximum number of rows of boxes that are read again, and of equal row labels of a pay statement.
+MOST_BOX_ROWS = 20
 # Width of a box without the ticks at its sides; minimum ink of a digit, as a fraction of that of
 # other digits; maximum variation of the brightness of the paper.
 BOX_CORE_SHARE, LEAST_BOX_INK_SHARE, BOX_PAPER_NOISE = 0.66, 0.3, 48
@@ -233,13 +211,12 @@ WEAK_FIT = 0.4
 LEAST_LINE_PROBABILITY = 0.01
 # Fraction of misread characters on a clear page.
 CLEAR_PAGE_BLUR = 0.002
-# Minimum number of amounts with cents, or without, that show the notation of a page; and how many
-# times more of them there must be than of the others.
+# Minimum number of amounts with cents, or without, that show the notation of a page, and of
+# captions above or left of values that show a table; and how many times more of these amounts there
+# must be than of the others.
 FEWEST_AMOUNTS, USUAL_AMOUNT_TIMES = 3, 4
 # Maximum probability of an amount in another notation: on worn forms, 3 of 20 were right.
 ODD_AMOUNT_CERTAINTY = 0.2
-# Number of nearest other values whose directions are compared.
-CONSENSUS_KEYS = 4
 # Maximum number of misread characters that is counted.
 MOST_MISREAD = 2.0
 
@@ -249,8 +226,6 @@ MOST_MISREAD = 2.0
 REST_OF_LINE_FACTOR = 0.93
 # Maximum number of lines of a value, and of pieces that are joined in one line.
 VALUE_LINES, VALUE_PIECES = 20, 50
-# Number of characters of a line that are searched for an address.
-ADDRESS_CHARACTERS = 120
 # The upper edges of texts in the same line may differ by this much.
 HIGHER_UP_HEIGHTS = 4.0
 # Maximum gap between two parts of a key or value in one line. A space is a third of it, with
@@ -258,14 +233,12 @@ HIGHER_UP_HEIGHTS = 4.0
 WORD_GAP_HEIGHTS = 1.25
 # Minimum gap to a caption word; closer words continue a value.
 CAPTION_GAP_HEIGHTS = 0.4
-# Maximum gap between characters in single boxes.
-COMB_GAP_HEIGHTS = 3.0
 # Minimum vertical offset at which larger letters are a separate text.
 OFF_LEVEL_HEIGHTS = 0.3
-# Maximum gap between values of one key in several columns; also as a fraction of the gap between
-# key and value.
+# Maximum gap between values of one key in several columns, and before unassigned text that may be
+# the rest of a value; also as a fraction of the gap between key and value.
 FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
-# Maximum gap between two lines of a value, and of a key or of a name and an address.
+# Maximum gap between two lines of a value or a sentence, and of a key or of a name and an address.
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
 # Minimum probability of a single character that certainly is one.
 CLEAR_CHARACTER = 0.85
@@ -273,32 +246,17 @@ CLEAR_CHARACTER = 0.85
 # from the beginning of the key.
 FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
 
-# Maximum distance of unassigned text that may be the rest of a value.
-UNUSED_BEHIND_HEIGHTS, UNUSED_BELOW_HEIGHTS = 8.0, 0.5
-
 # Numbered lines and pay statements.
 
-# Maximum gap between the letter of a line and its caption.
-LINE_LETTER_GAP_HEIGHTS = 1.5
 # Minimum fraction of a column's numbers that are larger than the number above.
 GROWING_SHARE = 0.8
-# Minimum number of repeated numbers in a column that identify further numbers of the column.
-FEWEST_LINE_NUMBERS = 2
-# Number of texts with a leading number above which lines are not numbered.
-MOST_LINE_NUMBERS = 1_000
-# Maximum horizontal distance between a number and its column's header.
+# Maximum horizontal distance between a number and its column's header, and between the left ends
+# of the lines of an address.
 HEADER_OFFSET_HEIGHTS = 1.0
-# Number of headers on a page, and of labels with the same text, above which a page is not a pay
-# statement.
-MOST_STATEMENT_HEADERS, MOST_STATEMENT_LABELS = 60, 20
 
 # Blocks of a name and an address without a caption.
 
-# Number of lines that end with a postcode above which a page is a list of addresses.
-MOST_TOWNS = 40
 # Maximum number of lines of the name in a block.
 HOLDER_NAME_LINES = 2
-# Maximum difference between the left ends of a block's lines.
-HOLDER_ASIDE_HEIGHTS = 1.0
 # Minimum confidence that a line is the name of a firm.
 FIRM_CERTAINTY = 0.5

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, isinf
 
-from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.dates import find_dates
@@ -23,13 +20,13 @@ _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
 _LEAD = re.compile(r"(?:[*•]{2}[*•\s-]{0,40}|(?<![^ :])[.-])$")
 _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
-_LEADERS = re.compile(r"\s?(?:[.…·_] ?){4,}")
+_LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
-_LONGEST_NUMBER = "12a. "
 _CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
+_LONGEST_NUMBER = "12a. "
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -56,9 +53,7 @@ class Remains:
     """Labels that are not in the template. They are never values."""
 
 
-def take_out_keys(
-    keys: Sequence[FoundKey], segments: Sequence[LineSegment], rules: PageRules
-) -> Remains:
+def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> Remains:
     """Split the lines of a page into keys and other text."""
     spans: dict[int, list[tuple[int, int, int | None]]] = {}
     for place, key in enumerate(keys):
@@ -67,16 +62,7 @@ def take_out_keys(
             spans.setdefault(number, []).append((start, end, place if is_last else None))
     pieces: list[FormPiece] = []
     labels: list[LineSegment] = []
-    captioned = [
-        (key.rect, rules.box(key.rect))
-        for key in keys
-        if not key.segments[0].line.text[:1].isdecimal()
-    ]
-    captions = {
-        number
-        for number in _numbered_captions(segments, spans)
-        if not any(_is_below(segments[number].rect, *each) for each in captioned)
-    }
+    captions = set(_numbered_captions(segments, spans))
     instructions = _instructions(segments, spans)
     for number, segment in enumerate(segments):
         if number in spans:
@@ -112,7 +98,7 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
 def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
     """Return whether a text is a single small letter directly to the left of a caption."""
     text, rect = piece.segment.text, piece.segment.rect
-    reach = measures.LINE_LETTER_GAP_HEIGHTS * piece.segment.height
+    reach = measures.WORD_GAP_HEIGHTS * piece.segment.height
     return (
         len(text) == 1
         and text.islower()
@@ -139,18 +125,14 @@ def is_enumeration(text: str) -> bool:
 
 def _is_label(text: str) -> bool:
     """Return whether a line is only a label: it ends with a colon or a row of dots."""
-    leaders = _LEADERS.search(text)
-    is_led = leaders is not None and leaders.start() > 0 and leaders.end() == len(text)
-    return is_led or text.rstrip(_TRAILING).endswith((":", "："))
+    return bool(_LED.fullmatch(text)) or text.rstrip(_TRAILING).endswith((":", "："))
 
 
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
-    is_label = label is not None and len(label.group().split()) <= measures.LABEL_WORDS
-    leaders = _LEADERS.search(text)
-    is_led = leaders is not None and text[0].isalpha()
-    return is_label or is_led or _is_dated(text)
+    is_label = label is not None and len(label.group().split()) <= measures.FEW_WORDS_AROUND_KEY
+    return is_label or _is_dated(text)
 
 
 def _numbered_captions(
@@ -172,14 +154,6 @@ def _numbered_captions(
                 yield number
 
 
-def _is_below(rect: Rect, caption: Rect, box: Rect) -> bool:
-    """Return whether a text is below a caption in its box, which may be open on one side."""
-    x, y = rect.center
-    is_closed = isfinite(box.height) and not (isinf(box.min_x) and isinf(box.max_x))
-    is_inside = box.min_x < x < min(box.max_x, caption.max_x) and caption.max_y < y < box.max_y
-    return is_closed and is_inside
-
-
 def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set[int]:
     """Return the indexes of segments that are instructions, with the lines that continue them."""
     found = {
@@ -187,7 +161,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
         for number, segment in enumerate(segments)
         if number not in keyed and is_instruction(segment.text)
     }
-    for number in sorted(found) if len(found) <= measures.MOST_INSTRUCTIONS else ():
+    for number in sorted(found) if len(found) <= measures.MOST_ALIKE else ():
         last = segments[number]
         for _ in range(measures.SENTENCE_LINES):
             below = [
@@ -206,7 +180,7 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
     """Return whether the lower line continues the sentence of the upper one."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
-        -measures.OVERLAP_HEIGHTS <= gap <= measures.SENTENCE_GAP_HEIGHTS
+        -measures.OVERLAP_HEIGHTS <= gap <= measures.LINE_GAP_HEIGHTS
         and abs(lower.rect.min_x - upper.rect.min_x) < upper.height / 2
         and not upper.text.rstrip().endswith((".", ")"))
     )
@@ -215,7 +189,7 @@ def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
 def _is_dated(text: str) -> bool:
     """Return whether a line is a word in capitals with a date, such as REV 01/02/2020."""
     match = _CAPITALS.match(text)
-    rest = text[match.end() : measures.DATED_WORD_CHARACTERS].rstrip() if match else ""
+    rest = text[match.end() : measures.LONGEST_TYPED_CHARACTERS].rstrip() if match else ""
     return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
 
 
@@ -248,7 +222,7 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     if _GOES_ON.match(text, start, stop):
         return _past_continuation(text, start, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
-    if label is not None and len(label.group().split()) <= measures.LABEL_WORDS:
+    if label is not None and len(label.group().split()) <= measures.FEW_WORDS_AROUND_KEY:
         return label.end()
     hint = _HINT.match(text, start, stop)
     if hint is None:

@@ -107,7 +107,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
     bottoms = [_bottom(each) for each in by_bottom]
     divided: list[LineSegment] = []
     for segment in segments:
-        reach = measures.ABOVE_COLUMNS_HEIGHTS * segment.height
+        reach = measures.PRINTED_LINE_GAP_HEIGHTS * segment.height
         first = bisect_left(bottoms, segment.rect.min_y - reach)
         last = bisect_right(bottoms, segment.rect.min_y + reach / 2)
         divided += _divide_below(segment, by_bottom[first:last])

@@ -81,7 +81,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
     """Find the rows of single boxes of a page."""
     found: list[list[int]] = []
     spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
-    if len(spaced) > measures.MOST_BOXED_LINES:
+    if len(spaced) > measures.MOST_ALIKE:
         return []
     for number in sorted(spaced, key=lambda each: lines[each].box.min_x):
         box = lines[number].box

@@ -60,7 +60,7 @@ def find_virtual_fields(
 def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
     """Return whether a text is already the value of a printed key."""
     return any(
-        found.box.overlap(place) > measures.PRINTED_PLACE_SHARE * min(found.box.area, place.area)
+        found.box.overlap(place) > measures.SAME_LINE_SHARE * min(found.box.area, place.area)
         for place in used
     )
 

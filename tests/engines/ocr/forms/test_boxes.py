@@ -55,19 +55,6 @@ def test_place_with_a_fitting_value_is_the_key() -> None:
     assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
 
 
-def test_house_number_in_a_captioned_box_is_no_caption() -> None:
-    """Where captions have numbers, a street may begin as they do, too."""
-    form = DrawnForm()
-    captions = ("1 Wages", "2 Tax withheld", "3 Tips", "4 Benefits", "Home address")
-    for place, caption in enumerate(captions):
-        form.box(60, 60 + 80 * place, 500, 140 + 80 * place)
-        form.write(66, 64 + 80 * place, caption, 14)
-    form.write(80, 104 + 80 * 4, "9 Elm")
-    keys = [TemplateKey(caption, (caption,)) for caption in captions]
-
-    assert _read(form, *keys)["Home address"] == "9 Elm"
-
-
 def test_digits_in_single_boxes_stay_in_their_row() -> None:
     """Behind a rule, what stands a row lower belongs to the key of that row."""
     form = DrawnForm()

@@ -215,7 +215,7 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
     is_few = len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
     if few_letters:
         return 1.0 if is_next and is_few else measures.KEY_BEHIND_OTHER_TEXT
-    return measures.KEY_BEHIND_FEW_WORDS if is_few else measures.KEY_BEHIND_MANY_WORDS
+    return measures.KEY_IN_PROSE if is_few else measures.KEY_BEHIND_MANY_WORDS
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
@@ -241,9 +241,9 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     ):
         return measures.KEY_IN_PROSE
     if ":" in after and not any(letter.isdecimal() for letter in after.split(":")[0]):
-        return measures.KEY_BEFORE_MANY_WORDS
+        return measures.KEY_IN_SMALL_LETTERS
     is_few = len(after.split()) <= measures.FEW_WORDS_AROUND_KEY
-    return measures.KEY_BEFORE_FEW_WORDS if is_few else measures.KEY_BEFORE_MANY_WORDS
+    return measures.KEY_BEFORE_FEW_WORDS if is_few else measures.KEY_IN_SMALL_LETTERS
 
 
 def _fits_case(wanted: str, read: str) -> float:
@@ -251,4 +251,4 @@ def _fits_case(wanted: str, read: str) -> float:
     if wanted[:1].isupper() and read[:1].islower():
         return measures.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)
-    return 1.0 if is_same else measures.SHORT_KEY_IN_OTHER_CASE
+    return 1.0 if is_same else measures.KEY_BEFORE_FEW_WORDS

@@ -86,7 +86,9 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     is_centred = (
         abs(lower.rect.center[0] - upper.rect.center[0]) < measures.KEY_SAME_MIDDLE_HEIGHTS * height
     )
-    ends_alike = abs(lower.rect.max_x - upper.rect.max_x) < measures.KEY_SAME_END_HEIGHTS * height
+    ends_alike = (
+        abs(lower.rect.max_x - upper.rect.max_x) < measures.KEY_SAME_MIDDLE_HEIGHTS * height
+    )
     is_stacked = starts_alike or is_centred or ends_alike
     return (
         gap

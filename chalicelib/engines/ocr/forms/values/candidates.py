@@ -51,22 +51,22 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
     gaps: Rects = (rects[:, 0] - rect.max_x) / height
     is_level = (high - low >= measures.SAME_LINE_SHARE * heights) & (
-        rects[:, 3] - rects[:, 1] <= measures.TALL_HEIGHTS * rect.height
+        rects[:, 3] - rects[:, 1] <= measures.BELOW_HEIGHTS * rect.height
     )
-    return np.where(is_level & (gaps >= -measures.BEFORE_END_HEIGHTS), gaps, np.inf)
+    return np.where(is_level & (gaps >= -measures.OVERLAP_HEIGHTS), gaps, np.inf)
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return distances as `right_gaps` does, for rectangles below a key."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
-    is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
+    is_near = (gaps >= -measures.OVERLAP_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return distances as `right_gaps` does, for rectangles above a key."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
-    is_near = (gaps >= -measures.BEFORE_END_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
+    is_near = (gaps >= -measures.OVERLAP_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
@@ -75,7 +75,7 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
-        rects[:, 0] <= rect.max_x + measures.INDENT_HEIGHTS * height
+        rects[:, 0] <= rect.max_x + measures.BELOW_HEIGHTS * height
     )
     return np.asarray((overlap >= 0.5 * height) | (starts & (overlap > 0)) | is_indented)
 
@@ -261,7 +261,7 @@ class Neighbourhood:
 
         This applies to forms where several values are in their key's box.
         """
-        if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_BOXED:
+        if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_CAPTIONS:
             return list(candidates)
         return [
             replace(each, score=measures.OTHER_BOX_FACTOR * each.score)
@@ -369,7 +369,7 @@ class Neighbourhood:
             return []
         inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
         inside &= (self._rects[:, 3] <= rect.min_y + height / 2) & (
-            np.abs(self._rects[:, 0] - rect.min_x) < measures.INDENT_HEIGHTS * height
+            np.abs(self._rects[:, 0] - rect.min_x) < measures.BELOW_HEIGHTS * height
         )
         block: list[int] = []
         for number in sorted(np.flatnonzero(inside), key=lambda each: -self._rects[each, 1]):
@@ -395,20 +395,20 @@ class Neighbourhood:
         if gap >= label:
             return
         near = nearness_right(gap)
-        if key.has_colon and gap < measures.ADJOINING_HEIGHTS:
+        if key.has_colon and gap < measures.BELOW_HEIGHTS:
             yield INLINE, piece, near
         elif not self._is_labelled[piece]:
             place = self.pieces[piece].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
             if is_boxed_row(self.pieces[piece].segment.text):
                 is_ruled = False  # the rule is the side of the first box
-            weight = measures.CAPTION_FACTOR if self._is_adjacent_caption(key, piece) else 1.0
+            weight = measures.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, piece) else 1.0
             yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, piece: int) -> bool:
         """Return whether the text next to a key is also a caption: numbers are below both."""
         return not self._has_digit[piece] and all(
-            (below_gaps(self._rects, rect, rect.height) < measures.RIGHT_BELOW_HEIGHTS)[
+            (below_gaps(self._rects, rect, rect.height) < measures.LINE_GAP_HEIGHTS)[
                 self._has_digit
             ].any()
             for rect in (key.segments[-1].rect, self.pieces[piece].segment.rect)

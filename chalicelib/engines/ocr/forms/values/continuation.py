@@ -41,7 +41,7 @@ _NOTHING = (0.0, False)
 
 def is_closed(text: str) -> bool:
     """Return whether a text is exactly one number, date, amount, phone number or mail address."""
-    if len(text) > measures.ADDRESS_CHARACTERS:
+    if len(text) > measures.LONGEST_TYPED_CHARACTERS:
         return False
     length = len(text.strip(" .;"))
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
@@ -64,8 +64,8 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
         return True
     return (
         max(
-            address_confidence(line[: measures.ADDRESS_CHARACTERS]),
-            address_confidence(below[: measures.ADDRESS_CHARACTERS]),
+            address_confidence(line[: measures.LONGEST_TYPED_CHARACTERS]),
+            address_confidence(below[: measures.LONGEST_TYPED_CHARACTERS]),
         )
         >= measures.STREET_CERTAINTY
     )
@@ -146,17 +146,17 @@ class Continuation:
     def _unused_around(self, number: int) -> tuple[bool, bool]:
         """Return whether unassigned text follows in the line, and whether it follows below."""
         rect, height = self._rect(number), self._segment(number).height
-        end = rect.max_x - measures.BEFORE_END_HEIGHTS * height
+        end = rect.max_x - measures.OVERLAP_HEIGHTS * height
         row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
         behind = [
             (other.min_x, is_text)
             for other, is_text in self._unused(*row, self._level_labels(rect))
             if is_level(rect, other)
-            and end <= other.min_x < rect.max_x + measures.UNUSED_BEHIND_HEIGHTS * height
+            and end <= other.min_x < rect.max_x + measures.FAR_GAP_HEIGHTS * height
         ]
         next_row = (
             rect.max_y - measures.OVERLAP_HEIGHTS * height,
-            rect.max_y + measures.UNUSED_BELOW_HEIGHTS * height,
+            rect.max_y + measures.LINE_GAP_HEIGHTS * height,
         )
         first, last = (bisect_left(self._tops_of_labels, top) for top in next_row)
         below = [
@@ -170,7 +170,7 @@ class Continuation:
     def _is_before_number(self, number: int) -> bool:
         """Return whether the next text in the same line is an unassigned number."""
         rect = self._rect(number)
-        end = rect.max_x - measures.BEFORE_END_HEIGHTS * rect.height
+        end = rect.max_x - measures.OVERLAP_HEIGHTS * rect.height
         low = rect.min_y - measures.HIGHER_UP_HEIGHTS * rect.height
         behind = [
             (self._rect(other).min_x, other not in self._used and self._is_number(other))
@@ -312,7 +312,7 @@ class Continuation:
                 and self._rect(other).height <= 2 * rect.height
             ]
         return any(
-            label.max_x <= rect.min_x + measures.BEFORE_END_HEIGHTS * key.height
+            label.max_x <= rect.min_x + measures.OVERLAP_HEIGHTS * key.height
             and label.max_x > key.rect.min_x
             for label in left
         )
@@ -409,9 +409,9 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     """
     height = left.height
     blank = right.rect.min_x - left.rect.max_x
-    farthest = max(measures.COMB_GAP_HEIGHTS * height, word_gap, reach)
+    farthest = max(measures.BELOW_HEIGHTS * height, word_gap, reach)
     if not (
-        -measures.BEFORE_END_HEIGHTS * height < blank < farthest and is_level(left.rect, right.rect)
+        -measures.OVERLAP_HEIGHTS * height < blank < farthest and is_level(left.rect, right.rect)
     ):
         return False
     if _is_comb(left, right):

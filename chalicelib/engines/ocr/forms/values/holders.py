@@ -70,7 +70,7 @@ def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
     """Return the blocks of name and address on a page, from top to bottom."""
     segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
-    if len(towns) > measures.MOST_TOWNS:
+    if len(towns) > measures.MOST_ALIKE:
         return []
     return [_block_above(number, segments) for number in towns]
 
@@ -95,8 +95,8 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
-        -measures.BEFORE_END_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
-        and abs(upper.rect.min_x - lower.rect.min_x) < measures.HOLDER_ASIDE_HEIGHTS * height
+        -measures.OVERLAP_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
+        and abs(upper.rect.min_x - lower.rect.min_x) < measures.HEADER_OFFSET_HEIGHTS * height
     )
 
 

@@ -60,7 +60,7 @@ class NumberedLines:
         """Find numbers that are printed twice in the same line."""
         firsts = _printings(segments, _FIRST)
         seconds = _printings([piece.segment for piece in pieces], _NUMBER)
-        if max(len(firsts), len(seconds)) > measures.MOST_LINE_NUMBERS:
+        if max(len(firsts), len(seconds)) > measures.MOST_ALIKE:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
         seconds = [
@@ -176,7 +176,7 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
-        and 0 < abs(each.rect.center[0] - rect.center[0]) < measures.COMB_GAP_HEIGHTS * rect.height
+        and 0 < abs(each.rect.center[0] - rect.center[0]) < measures.BELOW_HEIGHTS * rect.height
         for each in others.level(rect)
     )
 
@@ -236,7 +236,7 @@ def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
     """Return whether a text is only a number, and is in a column of repeated numbers."""
     reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
-    return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_LINE_NUMBERS
+    return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_BOXED_DIGITS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:

@@ -93,7 +93,7 @@ class _Cells:
             pairs += self._pairs(number, box, column, 1)
         # In a grid of equal boxes without any value, the text below is another caption.
         is_table = (
-            len(pairs) >= measures.FEWEST_HEADERS
+            len(pairs) >= measures.FEWEST_AMOUNTS
             and not self._shared
             and all(
                 pair.cell.height > pair.box.height + self._keys[pair.key].height / 2
@@ -126,7 +126,7 @@ class _Cells:
         # caption.
         roomy = sum(self._has_room(pair) for pair in pairs)
         is_sure = 2 * roomy <= len(pairs) or self._are_numbers(pairs)
-        if is_sure and len(pairs) >= max(measures.FEWEST_HEADERS, self._shared + 1):
+        if is_sure and len(pairs) >= max(measures.FEWEST_AMOUNTS, self._shared + 1):
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
@@ -151,7 +151,7 @@ class _Cells:
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""
         texts = [self._pieces[pair.value].segment.text for pair in row]
-        are_likely = len(row) >= measures.FEWEST_HEADERS and self._are_numbers(row)
+        are_likely = len(row) >= measures.FEWEST_AMOUNTS and self._are_numbers(row)
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:

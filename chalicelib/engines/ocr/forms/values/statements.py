@@ -66,7 +66,7 @@ class StatementColumns:
             for segment in segments
             if (kind := _KINDS.get(fold(segment.text)))
         ]
-        known = known if len(known) <= measures.MOST_STATEMENT_HEADERS else []
+        known = known if len(known) <= measures.MOST_ALIKE else []
         self._headers = [each for each in known if _has_companion(each, known)]
         self._labels: dict[str, list[LineSegment]] = {}
         for segment in segments if self._headers else ():
@@ -120,7 +120,7 @@ class StatementColumns:
                 for column, row in ((first, last), (last, first)):
                     kind = _KINDS.get(column)
                     for label in (
-                        self._labels.get(row, [])[: measures.MOST_STATEMENT_LABELS] if kind else ()
+                        self._labels.get(row, [])[: measures.MOST_BOX_ROWS] if kind else ()
                     ):
                         piece = self._row(label.rect).get(kind or "")
                         if piece is not None:

@@ -186,7 +186,7 @@ def _extend(
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
     """Return the fraction of nearby values with the same direction from key to value."""
     numbers = list(chosen)
-    count = min(measures.CONSENSUS_KEYS, len(numbers) - 1)
+    count = min(measures.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:
         return dict.fromkeys(numbers, Surroundings().consensus)
     x, y = np.array([keys[number].rect.center for number in numbers]).T
