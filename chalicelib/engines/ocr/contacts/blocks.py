@@ -72,11 +72,11 @@ class _Blocks:
     def _is_address(self, block: Sequence[CardPiece]) -> bool:
         """Return whether lines together are complete enough for an address."""
         best = max(self._sure[piece] for piece in block)
-        fair = sum(self._sure[piece] >= measures.FAIR_ADDRESS for piece in block)
+        fair = sum(self._sure[piece] >= measures.KIND_CERTAINTY for piece in block)
         return (
             best >= measures.SURE_KIND
             or fair > 1
-            or (best >= measures.FAIR_ADDRESS and len(block) > 1)
+            or (best >= measures.KIND_CERTAINTY and len(block) > 1)
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
@@ -196,7 +196,7 @@ def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
-        sure[block[begin - 1]] >= measures.FAIR_ADDRESS or is_unit(block[begin - 1].text)
+        sure[block[begin - 1]] >= measures.KIND_CERTAINTY or is_unit(block[begin - 1].text)
     ):
         begin -= 1
     return block[begin:]
@@ -225,7 +225,7 @@ def _has_postcode(text: str) -> bool:
     is_street = names_street(text)
     return any(
         not is_street
-        or code.confidence > measures.FAIR_ADDRESS
+        or code.confidence > measures.KIND_CERTAINTY
         or text[: code.start].rstrip().endswith(",")
         for code in find_postcodes(text)
     )

@@ -18,7 +18,7 @@ _CENTS = re.compile(r"[.,]\d\d(?!\d)")
 def key_end(text: str) -> int:
     """Return the index after the colon of a key that begins the text; 0 without a key."""
     match = _KEY.match(text)
-    return match.end() if match and len(match["key"].split()) <= measures.KEY_WORDS else 0
+    return match.end() if match and len(match["key"].split()) <= measures.TOWN_WORDS else 0
 
 
 def is_entry(text: str) -> bool:
@@ -37,14 +37,14 @@ def is_entry(text: str) -> bool:
 
 def _has_date(text: str) -> bool:
     """Return whether a line contains a date with its year."""
-    return any(span.confidence >= measures.ENTRY_CERTAINTY for span in find_dates(text))
+    return any(span.confidence >= measures.FURTHER_CERTAINTY for span in find_dates(text))
 
 
 def has_amount(text: str) -> bool:
     """Return whether a line contains an amount of money, and not `Rm 12` or `Unit 3.02`."""
     spans = find_money(text)
     if any(
-        span.confidence >= measures.ENTRY_CERTAINTY and _CENTS.search(span.text) for span in spans
+        span.confidence >= measures.FURTHER_CERTAINTY and _CENTS.search(span.text) for span in spans
     ):
         return True
     if any(span.text[0] in "$£€¥₹" for span in spans):

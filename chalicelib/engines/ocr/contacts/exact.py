@@ -58,14 +58,14 @@ def _spans_of(text: str) -> list[tuple[str, Span]]:
 
 def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     """Remove spans that look like phone numbers but belong to an address or postcode."""
-    if all(phone.confidence >= measures.WEAK_PHONE for phone in phones):
+    if all(phone.confidence >= measures.SURE_KIND for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
     is_address = address_confidence(text) >= measures.SURE_KIND
     return [
         phone
         for phone in phones
-        if phone.confidence >= measures.WEAK_PHONE
+        if phone.confidence >= measures.SURE_KIND
         or labels.tag_before(text[: phone.start])[0]
         or not (
             any(phone.meets(code) for code in codes)
@@ -93,7 +93,7 @@ def _cut(
             tag, start = (later, span.start) if later else (tag, start)
         if kind == labels.PHONE and tag == labels.OTHER:
             # The label of a registration number is part of its text.
-            span = Span(start, span.end, text[start : span.end], measures.REGISTRATION_NUMBER)
+            span = Span(start, span.end, text[start : span.end], measures.UNLABELLED_MOBILE)
         part = piece.part(span.start, span.end)
         if part is not None:
             found.append(_entity(kind, tag, span, part))
@@ -119,7 +119,7 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
     if kind == labels.PHONE:
         numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
         if label in numbers:
-            tag, confidence = label, max(confidence, measures.LABELLED_NUMBER)
+            tag, confidence = label, max(confidence, measures.SUREST)
         elif label == labels.OTHER:
             tag = labels.OTHER
         elif is_mobile_number(span.text):

@@ -106,7 +106,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
         return found, None
     if found.tag in _NUMBERS and tag in _NUMBERS:
         return EntityMatch(
-            tag, found.text, max(found.confidence, measures.LABELLED_NUMBER), found.pieces
+            tag, found.text, max(found.confidence, measures.SUREST), found.pieces
         ), mark
     return found, mark if tag == found.tag else None
 
@@ -114,9 +114,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     """Return the label next to a number, otherwise the label above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
-    label = next(
-        (mark for mark in near if is_next_to(mark, piece, measures.LABEL_GAP_HEIGHTS)), None
-    )
+    label = next((mark for mark in near if is_next_to(mark, piece, measures.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)
 
 

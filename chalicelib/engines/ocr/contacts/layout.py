@@ -49,9 +49,9 @@ def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEI
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
     """Return whether two boxes have the same left edge, right edge or middle."""
-    left = abs(one.min_x - other.min_x) < measures.ALIGNED_HEIGHTS * height
-    right = abs(one.max_x - other.max_x) < measures.ALIGNED_HEIGHTS * height
-    middle = abs(one.center[0] - other.center[0]) < measures.ALIGNED_HEIGHTS * height
+    left = abs(one.min_x - other.min_x) < measures.BELOW_HEIGHTS * height
+    right = abs(one.max_x - other.max_x) < measures.BELOW_HEIGHTS * height
+    middle = abs(one.center[0] - other.center[0]) < measures.BELOW_HEIGHTS * height
     return left or right or middle
 
 

@@ -17,15 +17,15 @@ COLUMN_GAP_HEIGHTS = 2.2
 STEEPEST_RADIANS = math.radians(45)
 # Minimum fraction of the smaller height that two pieces of one row have in common.
 SAME_ROW_SHARE = 0.5
-# Maximum gap between two pieces of one text in a row, and between a label and its number.
-ADJACENT_HEIGHTS, LABEL_GAP_HEIGHTS = 3.0, 8.0
-# Maximum gap between two lines of one text, in heights of the smaller one.
-BELOW_HEIGHTS = 1.3
+# Maximum gap between two pieces of one text in a row.
+ADJACENT_HEIGHTS = 3.0
+# Maximum gap between two lines of one text, in heights of the smaller one; and maximum difference
+# of left edges, right edges or middles of lines in one column.
+BELOW_HEIGHTS = 1.4
 # Minimum vertical distance between the middles of a line and the next one.
 LOWER_HEIGHTS = 0.4
-# Maximum difference of left edges, right edges or middles of lines in one column.
-ALIGNED_HEIGHTS = 1.4
-# Maximum distance of a neighbour above, below, left or right of a piece.
+# Maximum distance of a neighbour above, below, left or right of a piece, and of a label from its
+# number.
 AROUND_HEIGHTS = 8.0
 # Maximum number of pieces above and below that are examined, and of neighbours of one piece.
 # Normal pages have fewer.
@@ -37,7 +37,8 @@ SAME_SIZE_TIMES = 1.35
 # Kinds of text, by their words.
 
 # Confidence from which a text is certainly of a kind: address, person with a known given name,
-# title, or organisation.
+# title, or organisation. Also the minimum confidence of a phone number without a label, and of a
+# name on a page of many lines, whose largest line is not a name and which may have no person.
 SURE_KIND = 0.75
 
 # Labels and keys before a value.
@@ -45,37 +46,30 @@ SURE_KIND = 0.75
 # Number of characters next to a number that can contain its label, and maximum number of words of
 # a label.
 LABEL_WINDOW, LABEL_WORDS = 48, 3
-# Maximum number of words of a key before its colon.
-KEY_WORDS = 5
 # Number of characters of a line that are searched for dates, amounts and separators.
 LONGEST_ENTRY = 120
-# Minimum confidence of a date or an amount in an entry of a bill or a form.
-ENTRY_CERTAINTY = 0.9
 
 # Numbers, mail and web addresses.
 
-# Minimum confidence of a phone number without a label.
-WEAK_PHONE = 0.75
 # Minimum number of digits of a misread number after its label.
 FEWEST_DIGITS = 5
-# Confidence of a number's tag after its label, and after a label of another kind; factor for a
-# mobile number without a label.
-LABELLED_NUMBER, REGISTRATION_NUMBER, UNLABELLED_MOBILE = 0.97, 0.8, 0.7
+# Confidence of a number's tag after a label of another kind; factor for a mobile number without a
+# label.
+UNLABELLED_MOBILE = 0.7
 # Confidence of a contact that only its label shows, such as a mail address without an at sign.
 MISREAD_ENTITY = 0.6
 
 # Postal addresses.
 
-# Minimum confidence of a line that is an address together with another line; and of one that may
-# be part of an address.
-FAIR_ADDRESS, WEAK_ADDRESS = 0.5, 0.3
+# Minimum confidence of a line that may be part of an address.
+WEAK_ADDRESS = 0.3
 # Maximum gap between two lines of an address.
 ADDRESS_LINE_GAP_HEIGHTS = 1.6
 # Maximum number of lines of an address.
 ADDRESS_LINES = 12
-# Maximum number of words of a town or quarter.
+# Maximum number of words of a town or quarter, and of a key before its colon.
 TOWN_WORDS = 6
-# Maximum confidence that words can give.
+# Maximum confidence that words or labels can give.
 SUREST = 0.98
 
 # Names in mail and web addresses.
@@ -95,13 +89,11 @@ PART_OF_NAME_FITS = 0.7
 
 # Persons, organisations and titles.
 
-# Minimum confidence of a person, organisation or title.
+# Minimum confidence of a person, organisation or title, and of two lines that are an address.
 KIND_CERTAINTY = 0.5
-# Minimum confidence of further persons and organisations.
+# Minimum confidence of further persons and organisations, and of a date or an amount in an entry of
+# a bill or a form.
 FURTHER_CERTAINTY = 0.9
-# Minimum confidence on a page of many lines, whose largest line is not a name and which may have
-# no person.
-PAGE_CERTAINTY = 0.65
 # Maximum number of lines of a card.
 CARD_LINES = 30
 # Maximum number of lines of a page that are tried in pairs.
@@ -109,25 +101,23 @@ PAIRED_LINES = 80
 # Letters of a headline or a logo are at least this many times as high as those of most lines.
 LARGE_TIMES = 1.2
 # Minimum height of the largest letters: as a fraction of the tallest, and relative to most lines.
+# The latter is also the maximum ratio of the heights of the lines of one logo.
 TALLEST_SHARE, TALLEST_TIMES = 0.95, 1.1
 # Minimum height of a logo without other signs, as a fraction of the tallest letters.
 LOGO_TALL_SHARE = 0.8
-# Maximum ratio of the heights of the lines of one logo.
-LOGO_SAME_SIZE = 1.12
-# Maximum number of words of a person's name, of a name in one of several lines, and of a logo.
-NAME_WORDS, NAME_PART_WORDS, LOGO_WORDS = 4, 2, 4
+# Maximum number of words of a person's name or a logo, and of a name in one of several lines.
+NAME_WORDS, NAME_PART_WORDS = 4, 2
 # Maximum number of characters of an organisation's name over several lines.
 LONGEST_ORGANISATION = 60
-# Minimum gain in confidence of several lines together, compared with the best single line.
-JOINING_GAIN = 0.15
 # Minimum fit to a domain at which a text is the name of its owner, at least by its initials.
 OWNER_FIT = 0.8
 # Confidence of a name that is only known from the mail address.
 NAME_OF_MAIL = 0.3
 # Bonus of a person whose mail address matches, and of one with a title in the next line.
 MAIL_BONUS, TITLE_BELOW_BONUS = 0.4, 0.2
-# Bonus for the largest letters, for large ones, for a separate logo, and for each line of a joined
-# name.
+# Bonus for the largest letters (also the minimum gain in confidence of several lines together,
+# compared with the best single line), for large letters, for a separate logo, and for each line of
+# a joined name.
 LARGEST_BONUS, LARGE_BONUS, LOGO_BONUS, LINE_BONUS = 0.15, 0.1, 0.25, 0.02
 # Penalty of a person for a legal form, for each word of a trade or job, and for being the domain's
 # owner.

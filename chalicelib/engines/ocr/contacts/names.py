@@ -30,8 +30,8 @@ _CARD_FLOORS = {
 }
 # The same on a page of many lines: its largest line is not a name, and there may be no person.
 _PAGE_FLOORS = {
-    PERSON: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
-    ORG: (measures.PAGE_CERTAINTY, measures.FURTHER_CERTAINTY),
+    PERSON: (measures.SURE_KIND, measures.FURTHER_CERTAINTY),
+    ORG: (measures.SURE_KIND, measures.FURTHER_CERTAINTY),
 }
 # Small words inside names; a line that begins with one continues the line above.
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
@@ -212,7 +212,7 @@ class _Judge:
         is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
         if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
             return 0.0
-        named = text[:1].isupper() and len(text.split()) <= measures.LOGO_WORDS and _is_plain(text)
+        named = text[:1].isupper() and len(text.split()) <= measures.NAME_WORDS and _is_plain(text)
         return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
@@ -241,7 +241,7 @@ class _Judge:
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
         goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
-        gains = goes_on or confidence - parts >= measures.JOINING_GAIN or has_legal_form(text)
+        gains = goes_on or confidence - parts >= measures.LARGEST_BONUS or has_legal_form(text)
         if not gains and not (confidence >= measures.KIND_CERTAINTY and self._is_logo(group)):
             return 0.0
         return max(confidence, parts) + self._size(group) + measures.LINE_BONUS * len(group)
@@ -252,7 +252,7 @@ class _Judge:
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
         large = min(heights) >= measures.LARGE_TIMES * self._usual
-        alike = max(heights) <= measures.LOGO_SAME_SIZE * min(heights)
+        alike = max(heights) <= measures.TALLEST_TIMES * min(heights)
         plain = all(
             person_confidence(piece.text) < measures.SURE_KIND
             and title_confidence(piece.text) < measures.KIND_CERTAINTY
@@ -317,7 +317,7 @@ class _Judge:
         text = _text(group)
         short = (
             self.is_card
-            and len(text.split()) <= measures.LOGO_WORDS
+            and len(text.split()) <= measures.NAME_WORDS
             and _is_plain(text)
             and text[:1].isupper()
         )

@@ -109,6 +109,6 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 def _value(piece: CardPiece) -> CardPiece:
     """Return the text after a key, as in `Patient: Dana Reyes`; the whole line without a key."""
     head, colon, tail = piece.text.partition(":")
-    if not colon or not tail.strip() or len(head.split()) > measures.KEY_WORDS:
+    if not colon or not tail.strip() or len(head.split()) > measures.TOWN_WORDS:
         return piece
     return piece.part(len(head) + 1, len(piece.text)) or piece

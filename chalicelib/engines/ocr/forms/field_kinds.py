@@ -72,11 +72,7 @@ def _fits(kind: str, text: str) -> float:
         return measures.NAME_FIT if is_name else measures.MISFIT
     if normalized_address(text):
         return measures.FIT
-    return (
-        1.0
-        if letters and any(letter.isdecimal() for letter in text)
-        else measures.ADDRESS_WITHOUT_NUMBER
-    )
+    return 1.0 if letters and any(letter.isdecimal() for letter in text) else measures.MISFIT
 
 
 def is_one_line(types: Sequence[str]) -> bool:

@@ -112,7 +112,7 @@ def _find_printed(
         for number, place in meant.items()
     }
     fields |= _crossed_fields(keys, fields, columns, remains, sheet)
-    fitting = (each for each in fields.values() if (each.fit or 0.0) >= measures.WEAK_FIT)
+    fitting = (each for each in fields.values() if (each.fit or 0.0) >= measures.KEY_SCORE)
     texts = {each.entity: each.value_text for each in fitting}
     return fields | _holders(keys, fields, texts, remains)
 

@@ -32,8 +32,6 @@ MOST_ALIKE = 400
 
 # A ruled line may reach this far into the rectangle of a text.
 IN_RULE_HEIGHTS = 0.3
-# Minimum fraction of a text's width that a ruled line below it covers.
-UNDERLINE_SHARE = 0.85
 # A ruled line that separates two texts is longer than both by this much; an underline is not.
 RULE_BEYOND_HEIGHTS = 1.5
 # A vertical line that splits a text extends this far above and below it.
@@ -51,7 +49,7 @@ LEAST_RATIO, ONE_ERROR_RATIO, LONG_RATIO = 82.0, 110.0, 95.0
 
 # Keys: texts of the template that are printed on the page.
 
-# Maximum number of lines of one key.
+# Maximum number of lines of one key, and of lines that continue a printed sentence.
 KEY_LINES = 3
 # Maximum difference between the left edges, and between the middles or right edges, of a key's
 # lines.
@@ -70,9 +68,11 @@ MOST_KEYS_TIMES_UNITS = 50_000_000
 # Maximum number of pairs of key and line that are compared, the likeliest first, and of matches of
 # all keys. Also the maximum sum of their letters multiplied, which limits the time for long texts.
 MOST_READINGS, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
-# Maximum number of searches for one key in one line.
+# Maximum number of searches for one key in one line, and of rounds in which keys that were found
+# help to find others.
 KEY_REPEATS = 6
-# Minimum score of a match; below it, texts are similar by chance.
+# Minimum score of a match; below it, texts are similar by chance. Fields whose fit is lower may be
+# replaced by the name or address of a block.
 KEY_SCORE = 0.4
 # Number of words after a key, plus twice the number before it, above which it is part of a
 # sentence; and maximum number of words in a label.
@@ -82,8 +82,8 @@ FEW_WORDS_AROUND_KEY = 6
 KEY_BEHIND_SENTENCE, KEY_BEHIND_OTHER_TEXT = 0.85, 0.3
 # Factor of a longer key after many words.
 KEY_BEHIND_MANY_WORDS = 0.45
-# Factor of a key before few words, and of a short key whose upper and lower case differ from the
-# template.
+# Factor of a key before few words, of a short key whose upper and lower case differ from the
+# template, and of words right after a key without a colon, which may be the rest of a heading.
 KEY_BEFORE_FEW_WORDS = 0.93
 # Factor for each further line of a key, because texts below each other may be separate.
 KEY_LINE_FACTOR = 0.98
@@ -95,16 +95,11 @@ KEY_IN_PROSE = 0.6
 KEY_IN_SMALL_LETTERS = 0.8
 # Of equally similar keys, longer ones get a higher score, up to this number of letters.
 LONG_KEY_CHARACTERS, LONG_KEY_BONUS = 20, 0.1
-# Maximum number of rounds in which keys that were found help to find others.
-KEY_ROUNDS = 4
-# Maximum number of additional matches of a key, from which its value is chosen, and their minimum
-# score as a fraction of that of the other matches.
-SPARE_KEY_PLACES, SPARE_KEY_SHARE = 8, 0.85
+# Maximum number of additional matches of a key, from which its value is chosen.
+SPARE_KEY_PLACES = 8
 
 # Texts that are neither keys nor values: labels, captions, sentences.
 
-# Maximum number of lines in a printed sentence.
-SENTENCE_LINES = 4
 # Minimum number of captions with the same feature, such as a number or a value in their box, for
 # it to count as a rule; and number of nearest other values whose directions are compared.
 FEWEST_CAPTIONS = 4
@@ -120,10 +115,9 @@ HEADER_ROWS = 3
 
 # Number of characters of a text that are searched for its type.
 LONGEST_TYPED_CHARACTERS = 400
-# Factors of a text that is not of the type, that contains a text of it, and that may be a name.
+# Factors of a text that is not of the type or an address without any number, that contains a text
+# of it, and that may be a name.
 MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
-# Factor of an address without any number.
-ADDRESS_WITHOUT_NUMBER = 0.3
 # Maximum number of words in a name.
 NAME_WORDS = 8
 # Minimum number of digits of a number in single boxes.
@@ -139,8 +133,6 @@ BELOW_HEIGHTS = 3.0
 ABOVE_HEIGHTS = 1.5
 # Maximum difference in the distances of a key to the texts of a row below it.
 SAME_ROW_HEIGHTS = 0.8
-# A horizontal offset from the key by this much counts like one more line of distance.
-ASIDE_HEIGHTS = 4.0
 # Distances at which the factor for nearness falls to a third.
 DECAY_RIGHT_HEIGHTS, DECAY_BELOW_HEIGHTS, DECAY_ABOVE_HEIGHTS = 60.0, 2.5, 1.2
 # Gap below or above a key that does not count as distance.
@@ -149,12 +141,14 @@ LINE_SPACE_HEIGHTS = 0.4
 # end.
 OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
 # Factor of a position for directions that values/candidates.py does not name; and of a text of
-# caption words, or of one next to a key if both have a number below.
+# caption words, of one next to a key if both have a number below, or of a number in single boxes
+# that skips a box.
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 
 # Boxes that contain a value.
 
-# Minimum space for a value below the key of a box, and maximum height of such a box.
+# Minimum space for a value below the key of a box; maximum height of such a box, and maximum gap
+# between two digits of a row of single boxes.
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
 # Factor of a value outside the box of its key on a form where values are inside the boxes.
 OTHER_BOX_FACTOR = 0.5
@@ -163,19 +157,18 @@ WIDE_BOX_TIMES = 4.0
 
 # Digits in single boxes.
 
-# Minimum width per digit if digits are in boxes; normal text has half of it.
-BOX_PITCH_HEIGHTS = 0.9
-# Minimum and maximum distance from one box to the next.
+# Minimum and maximum distance from one box to the next. Digits of normal text are half as wide as
+# the minimum.
 BOX_PITCHES_HEIGHTS = (0.9, 2.4)
-# Maximum gap between two digits of a row, and maximum offset of a digit from the middle of its
-# box, as a fraction of the distance between boxes.
-BOX_ROW_GAP_HEIGHTS, BOX_OFF_SHARE = 12.0, 0.25
+# Maximum offset of a digit from the middle of its box, as a fraction of the distance between boxes.
+BOX_OFF_SHARE = 0.25
 # Maximum distance between two rows of boxes, in distances from box to box.
 BOX_ROWS_APART = 2.0
 # Minimum number of digits that show where the other boxes are, and of repeated numbers that show a
 # column of line numbers; and maximum number of boxes in a row.
 FEWEST_BOXED_DIGITS, MOST_BOXES = 2, 24
-# Maximum number of rows of boxes that are read again, and of equal row labels of a pay statement.
+# Maximum number of rows of boxes that are read again, of equal row labels of a pay statement, and
+# of lines of a value.
 MOST_BOX_ROWS = 20
 # Width of a box without the ticks at its sides; minimum ink of a digit, as a fraction of that of
 # other digits; maximum variation of the brightness of the paper.
@@ -193,8 +186,8 @@ STRANGER_VOTE, NEIGHBOUR_VOTE = 0.3, 4.0
 DIRECTION_FLOOR = 0.25
 # Minimum score of a value; below it, the key counts as empty.
 VALUE_SCORE = 0.26
-# Distance between boxes, relative to the usual one, that skips a box; and factor of such a number.
-COMB_GAP_STEPS, COMB_GAP_FACTOR = 1.5, 0.4
+# Distance between boxes, relative to the usual one, that skips a box.
+COMB_GAP_STEPS = 1.5
 # Score of a number that is found by its row and its column.
 CROSSED_CERTAINTY = 0.9
 # Factor of the probability of a name or an address without a caption.
@@ -202,8 +195,6 @@ UNCAPTIONED_CERTAINTY = 0.85
 # Maximum number of characters of a value that is read as one word with its key; digits may be
 # more.
 GLUED_CHARACTERS = 2
-# Fields below this fit may be replaced by the name or address of a block.
-WEAK_FIT = 0.4
 
 # Probability of a value.
 
@@ -222,10 +213,8 @@ MOST_MISREAD = 2.0
 
 # Values of several words and lines.
 
-# Factor of words right after a key without a colon, which may be the rest of a heading.
-REST_OF_LINE_FACTOR = 0.93
-# Maximum number of lines of a value, and of pieces that are joined in one line.
-VALUE_LINES, VALUE_PIECES = 20, 50
+# Maximum number of pieces that are joined in one line.
+VALUE_PIECES = 50
 # The upper edges of texts in the same line may differ by this much.
 HIGHER_UP_HEIGHTS = 4.0
 # Maximum gap between two parts of a key or value in one line. A space is a third of it, with
@@ -242,8 +231,9 @@ FAR_GAP_HEIGHTS, FAR_GAP_SHARE = 8.0, 0.5
 LINE_GAP_HEIGHTS, PRINTED_LINE_GAP_HEIGHTS = 0.75, 1.0
 # Minimum probability of a single character that certainly is one.
 CLEAR_CHARACTER = 0.85
-# Minimum position at which a line that continues below ends: as a fraction of the page's text, and
-# from the beginning of the key.
+# Minimum position at which a line that continues below ends: as a fraction of the page's text (also
+# the fraction of a text that an underline covers, and of the best score of a key that further
+# matches have), and from the beginning of the key.
 FULL_LINE_SHARE, FULL_LINE_HEIGHTS = 0.85, 15.0
 
 # Numbered lines and pay statements.

@@ -163,7 +163,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
     }
     for number in sorted(found) if len(found) <= measures.MOST_ALIKE else ():
         last = segments[number]
-        for _ in range(measures.SENTENCE_LINES):
+        for _ in range(measures.KEY_LINES):
             below = [
                 other
                 for other, segment in enumerate(segments)

@@ -82,7 +82,7 @@ class PageRules:
         found = (
             (place > upper.max_y - slack)
             & (place < lower.min_y + slack)
-            & (covered >= measures.UNDERLINE_SHARE * (right - left))
+            & (covered >= measures.FULL_LINE_SHARE * (right - left))
             & ((start < begin - beyond) | (stop > end + beyond))
         )
         return bool(found.any())

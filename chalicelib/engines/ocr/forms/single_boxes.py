@@ -90,7 +90,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
             down = box.center[1] - last.center[1] - slope * (box.center[0] - last.center[0])
             if (
                 abs(down) < last.height / 2
-                and box.min_x - last.max_x < measures.BOX_ROW_GAP_HEIGHTS * last.height
+                and box.min_x - last.max_x < measures.TALLEST_BOX_HEIGHTS * last.height
             ):
                 row.append(number)
                 break
@@ -123,7 +123,7 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 def _is_spaced(line: TextLine) -> bool:
     """Return whether a line is a single digit, or digits with wide spaces between them."""
     bare = "".join(line.text.split())
-    wide = line.box.width >= measures.BOX_PITCH_HEIGHTS * line.box.height * len(bare)
+    wide = line.box.width >= measures.BOX_PITCHES_HEIGHTS[0] * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)
 
 

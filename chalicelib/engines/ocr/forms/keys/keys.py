@@ -86,7 +86,7 @@ def find_keys(
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
     found: dict[int, list[FoundKey]] = {group: [] for group in counts}
-    for _ in range(measures.KEY_ROUNDS):
+    for _ in range(measures.KEY_REPEATS):
         check()
         readings = [
             each
@@ -129,7 +129,7 @@ def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
     is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
     return any(
-        key.score >= measures.SPARE_KEY_SHARE * each.score
+        key.score >= measures.FULL_LINE_SHARE * each.score
         and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
         for each in found
     )

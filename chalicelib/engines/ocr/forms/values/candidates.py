@@ -87,7 +87,7 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
-    cost = gaps + np.minimum(starts, centres) / (measures.ASIDE_HEIGHTS * height)
+    cost = gaps + np.minimum(starts, centres) / (measures.WIDE_BOX_TIMES * height)
     cost[gaps > gaps.min() + measures.SAME_ROW_HEIGHTS] = np.inf
     return int(cost.argmin())
 
@@ -225,7 +225,7 @@ class Neighbourhood:
             return score * factor if is_label else score
         # In the key's own line, even caption words are its value.
         is_sure = key.has_colon or self._has_digit[number]
-        return score if is_sure else measures.REST_OF_LINE_FACTOR * score
+        return score if is_sure else measures.KEY_BEFORE_FEW_WORDS * score
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
         """Return a factor that is higher the better a text matches a key's types.

@@ -123,7 +123,7 @@ class Continuation:
         if is_one_line(types):
             return first
         lines = [first]
-        while len(lines) < measures.VALUE_LINES and self._is_open(lines[-1]):
+        while len(lines) < measures.MOST_BOX_ROWS and self._is_open(lines[-1]):
             below = self._next_line(key, chosen, lines[-1], types)
             if below is None or (
                 has_address

@@ -207,7 +207,7 @@ def _value(
     """Make a value of its segments; its score is lower if a character is missing."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
-        certainty *= measures.COMB_GAP_FACTOR if _has_gap(segments) else 1.0
+        certainty *= measures.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
     return Value(_cut(_without_key(segments, template), template.types), certainty, around)
 
