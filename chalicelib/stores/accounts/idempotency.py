@@ -32,6 +32,7 @@ from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
+from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.sealing import Seal
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.aws.tables import KeyRow
@@ -151,10 +152,7 @@ class IdempotencyStore:
 
 
 def _read(account_id: str, key: str) -> KeyRow | None:
-    try:
-        return KeyRow.get(_owner(account_id), _range(key), consistent_read=True)
-    except KeyRow.DoesNotExist:
-        return None
+    return find_row(KeyRow, _owner(account_id), _range(key))
 
 
 def _owner(account_id: str) -> str:

@@ -15,6 +15,7 @@ from pynamodb.models import Model as TableRow
 from chalicelib.domain.common.decoding import prepare
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.errors import try_update
+from chalicelib.stores.aws.rows import find_row
 
 Member = TypeVar("Member")
 
@@ -39,10 +40,7 @@ class MemberRows(Generic[Member]):
 
     def read(self, key: str) -> Any:
         """Return the row with a hash key; None if it does not exist."""
-        try:
-            return self.row_type.get(key, consistent_read=True)
-        except self.row_type.DoesNotExist:
-            return None
+        return find_row(self.row_type, key)
 
     def load(self, account_id: str, row: Any) -> list[Member]:
         """Return the members in a row, in order of creation; none if `row` is None."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
@@ -23,6 +23,7 @@ from chalicelib.domain.jobs.turns import Turn
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
+from chalicelib.stores.aws.rows import find_row, load
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
@@ -57,11 +58,8 @@ class DatasetStore:
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset of an account, or None."""
-        try:
-            row = DatasetRow.get(owner_key(account_id, family), dataset_id, consistent_read=True)
-        except DatasetRow.DoesNotExist:
-            return None
-        return load_dataset(row)
+        row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
+        return load_dataset(row) if row else None
 
     def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
         """Return the datasets of an account and family in order of id, up to `limit`."""
@@ -229,12 +227,8 @@ class DatasetStore:
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
         """Return a running upload; None if it has ended. An old one without turn has turn 0."""
-        row = DatasetRow(owner_key(account_id, family), dataset_id)
-        try:
-            row.refresh(consistent_read=True)
-        except DatasetRow.DoesNotExist:
-            return None
-        if row.status != UPLOADING or row.upload_id != upload_id:
+        row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
+        if row is None or row.status != UPLOADING or row.upload_id != upload_id:
             return None
         return _load_queued(row)
 
@@ -363,42 +357,20 @@ def label_ids(blocks: Iterable[str]) -> set[int]:
 
 def _load_queued(row: DatasetRow) -> QueuedUpload:
     account_id, _, family = str(row.owner).rpartition("#")
-    return QueuedUpload(
-        account_id=account_id,
-        family=family,
-        dataset_id=int(row.dataset_id),
-        upload_id=row.upload_id or "",
-        lane=row.lane or "",
-        turn=int(row.turn or 0),
-        lease_until=int(row.lease_until),
-    )
+    owner = {"account_id": account_id, "family": family}
+    return load(QueuedUpload, row, **owner, lane=row.lane or "", turn=int(row.turn or 0))
 
 
 def load_dataset(row: DatasetRow) -> Dataset:
     """Return the dataset of a row."""
     account_id, _, family = str(row.owner).rpartition("#")
-    return Dataset(
+    return load(
+        Dataset,
+        row,
         account_id=account_id,
         family=family,
-        dataset_id=int(row.dataset_id),
-        name=row.name,
-        type=row.type,
-        language=row.language,
-        status=row.status,
-        available=bool(row.available),
-        created_at=from_milliseconds(row.created_at),
-        updated_at=from_milliseconds(row.updated_at),
-        message=row.message or "",
         counts=load_counts(row.counts),
-        duplicates=int(row.duplicates),
-        words_upload=int(row.words_upload),
-        words_feedback=int(row.words_feedback),
         bytes=int(row.size_bytes),
-        training=frozenset(row.training or ()),
-        is_uploaded=bool(row.is_uploaded),
-        upload_id=row.upload_id or "",
-        reserved_bytes=int(row.reserved_bytes),
-        fence=int(row.fence),
-        last_correction=int(row.last_correction or 0),
+        # Rows of older versions have no such attribute, and no index.
         is_placed=bool(row.is_placed),
     )

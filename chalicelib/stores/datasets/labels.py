@@ -18,6 +18,7 @@ from chalicelib.domain.datasets.label_names import NamesOfLabel, ids_by_name, no
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import LabelRow
 
 # Names in memory; beyond it, the cache is emptied.
@@ -140,11 +141,8 @@ class LabelStore:
 
     def dataset_id(self, owner: str, label_id: int) -> int | None:
         """Return the id of a label's dataset; None if the owner has no such label."""
-        try:
-            row = LabelRow.get(label_id, consistent_read=True)
-        except LabelRow.DoesNotExist:
-            return None
-        return int(row.dataset_id) if row.owner == owner else None
+        row = find_row(LabelRow, label_id)
+        return int(row.dataset_id) if row and row.owner == owner else None
 
     def delete(self, label_ids: Sequence[int]) -> None:
         """Delete the rows of labels. Missing ones are ignored."""
@@ -198,10 +196,10 @@ def _read_row(label_id: int) -> LabelRow:
     Raises:
         LeaseLost: the label was deleted with its dataset.
     """
-    try:
-        return LabelRow.get(label_id, consistent_read=True)
-    except LabelRow.DoesNotExist:
-        raise LeaseLost from None
+    row = find_row(LabelRow, label_id)
+    if row is None:
+        raise LeaseLost
+    return row
 
 
 def _entries(row: LabelRow) -> list[tuple[int, str]]:

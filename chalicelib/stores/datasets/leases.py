@@ -23,6 +23,7 @@ from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import lease_is_over
+from chalicelib.stores.aws.rows import refresh
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.datasets import dump_counts, label_block, load_dataset, row_of
 from chalicelib.stores.datasets.labels import owner_key
@@ -260,14 +261,10 @@ class DatasetLeases:
             DatasetRow.fence.add(1),
             *more,
         ]
-        if not try_update(row, actions, condition & free):
-            # A retry must not count another attempt: it is refused, and then checks the owner.
-            try:
-                row.refresh(consistent_read=True)
-            except DatasetRow.DoesNotExist:
-                return None
-            if row.lease_owner != owner:
-                return None
+        is_taken = try_update(row, actions, condition & free)
+        # A retry must not count another attempt: it is refused, and then checks the owner.
+        if not is_taken and (not refresh(row) or row.lease_owner != owner):
+            return None
         lease = Lease(int(row.fence), int(row.attempts), row.last_error or "")
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 

@@ -17,6 +17,7 @@ from pynamodb.exceptions import PynamoDBException
 from chalicelib import log
 from chalicelib.domain.common.head_calls import current_head_call
 from chalicelib.stores.aws.errors import try_update
+from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import CounterRow, DatasetRow
 
 # Rows that a page may count before noting its start is worth a write.
@@ -109,9 +110,8 @@ def _key(owner: str, dataset_id: int) -> dict[str, Any] | None:
 
 
 def _read_places(owner: str) -> _Places:
-    try:
-        row = CounterRow.get(f"places#{owner}", consistent_read=True)
-    except CounterRow.DoesNotExist:
+    row = find_row(CounterRow, f"places#{owner}")
+    if row is None:
         return _Places(owner, 0, {})
     ids = {int(position): int(before) for position, before in (row.places or {}).items()}
     return _Places(owner, int(row.value), ids)

@@ -11,6 +11,7 @@ from chalicelib.domain.datasets.receipt import Receipt, RejectedItem
 from chalicelib.domain.datasets.upload_format import UploadWarning
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_write
+from chalicelib.stores.aws.rows import load
 from chalicelib.stores.aws.tables import ReceiptRow
 
 
@@ -68,16 +69,11 @@ class ReceiptStore:
 
 def _load(row: ReceiptRow) -> Receipt:
     empty = parse_receipt_key(row.receipt_key, int(row.dataset_id))
-    return Receipt(
+    return load(
+        Receipt,
+        row,
         receipt_id=empty.receipt_id,
-        dataset_id=empty.dataset_id,
         created_at=empty.created_at,
-        status=row.status,
-        message=row.message,
-        seen=int(row.seen),
-        kept=int(row.kept),
-        duplicates=int(row.duplicates),
-        rejected=int(row.rejected),
         rejections=tuple(RejectedItem(**item) for item in row.rejections or ()),
         warnings=tuple(_load_warning(item) for item in row.warnings or ()),
     )

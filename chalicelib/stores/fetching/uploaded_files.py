@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 from botocore.exceptions import ClientError
@@ -20,6 +21,7 @@ from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, UploadedFi
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.rows import find_row, load
 from chalicelib.stores.aws.tables import UploadFormRow
 
 # The only content type that a form accepts; the format is detected from the bytes.
@@ -165,18 +167,10 @@ class UploadedFileStore:
         self._clients.s3.delete_object(Bucket=self._bucket, Key=uploaded.key)
 
     def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:
-        try:
-            row = UploadFormRow.get(account_id, upload_id or "-", consistent_read=True)
-        except UploadFormRow.DoesNotExist:
+        row = find_row(UploadFormRow, account_id, upload_id or "-")
+        if row is None:
             return None
-        return UploadedFile(
-            row.account_id,
-            row.upload_id,
-            row.name or "",
-            int(row.usable_until),
-            row.status,
-            row.etag or "",
-        )
+        return load(UploadedFile, row, name=row.name or "", expires_at=int(row.usable_until))
 
     def _with_file(self, uploaded: UploadedFile) -> tuple[UploadedFile, int]:
         """Return a form with the ETag of its file, and the size of the file in bytes."""
@@ -198,12 +192,4 @@ class UploadedFileStore:
                 f"The file has {size} bytes; at most {MAX_ARCHIVE_BYTES_BY_PATH} are allowed. "
                 "Send less."
             )
-        found = UploadedFile(
-            uploaded.account_id,
-            uploaded.upload_id,
-            uploaded.name,
-            uploaded.expires_at,
-            uploaded.status,
-            etag,
-        )
-        return found, size
+        return replace(uploaded, etag=etag), size

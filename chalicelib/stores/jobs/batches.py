@@ -30,6 +30,7 @@ from chalicelib.domain.jobs.batch import (
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
+from chalicelib.stores.aws.rows import find_row, load
 from chalicelib.stores.aws.tables import BatchRow, ExportRow
 from chalicelib.stores.jobs.row_leases import ENDED, OPEN, RowLease
 
@@ -84,11 +85,8 @@ class BatchStore:
 
     def find(self, account_id: str, batch_id: str) -> Batch | None:
         """Return a batch, also an expired one; None if it does not exist."""
-        try:
-            row = BatchRow.get(account_id, batch_id, consistent_read=True)
-        except BatchRow.DoesNotExist:
-            return None
-        return _load(row) if row.kind == KIND else None
+        row = find_row(BatchRow, account_id, batch_id)
+        return _load(row) if row and row.kind == KIND else None
 
     def count_open(self) -> int:
         """Return the number of unfinished batches of all accounts."""
@@ -275,12 +273,9 @@ def _row(batch: Batch) -> BatchRow:
 
 def _load(row: BatchRow) -> Batch:
     request = row.request
-    return Batch(
-        batch_id=row.batch_id,
-        account_id=row.account_id,
-        family=row.family,
-        name=row.name,
-        model_id=row.model_id,
+    return load(
+        Batch,
+        row,
         model_version=row.model_version or "",
         kind=request["kind"],
         format=request["format"],
@@ -295,23 +290,7 @@ def _load(row: BatchRow) -> Batch:
             for stored in row.warnings or ()
         ),
         is_partial=request["partial"],
-        source=row.source,
-        created_at=from_milliseconds(row.created_at),
-        updated_at=from_milliseconds(row.updated_at),
         expires_at=from_milliseconds(row.due_at),
-        status=row.status,
-        is_prepared=bool(row.is_prepared),
         is_open=row.open == OPEN,
-        total=int(row.total),
-        covered=int(row.covered),
-        month=row.month or "",
         part_ends=tuple(row.part_ends or ()),
-        parts_done=frozenset(row.parts_done or ()),
-        size_bytes=int(row.size_bytes),
-        result=row.result or "",
-        message=row.message or "",
-        fence=int(row.fence),
-        attempts=int(row.attempts),
-        stalls=int(row.stalls),
-        lease_until=int(row.lease_until),
     )

@@ -26,6 +26,7 @@ from chalicelib.domain.models.model_version import check_version_capacity
 from chalicelib.errors import StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import AccountRow, UploadFormRow
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.models.sizes import VersionSizes
@@ -87,7 +88,7 @@ class CapacityStore:
         """
         is_recounted = False
         for _ in range(_TRIES):
-            row = _read(dataset.account_id)
+            row = find_row(AccountRow, dataset.account_id)
             before = _find(row, dataset.receipt_id)
             if row is None or before is None:
                 # An older version accepted the upload without counting; the next recount does.
@@ -108,7 +109,7 @@ class CapacityStore:
     def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
         """Uncount an ended upload. With `is_kept`, its bytes stay counted as stored data."""
         try:
-            entry = _find(_read(dataset.account_id), dataset.receipt_id)
+            entry = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)
             if entry is None:
                 return
             actions = [
@@ -155,7 +156,7 @@ class CapacityStore:
         """
         more, limit = max(1, size_bytes), self._max_stored_bytes
         for is_recounted in (False, True):
-            row = _read(account_id)
+            row = find_row(AccountRow, account_id)
             stored = int(row.stored_bytes or 0) if row else 0
             is_recent = row and (row.counted_at or 0) > self._now() - _RECOUNT_MILLISECONDS
             if stored + more <= limit and (is_recent or is_recounted):
@@ -166,7 +167,7 @@ class CapacityStore:
 
     def read_version(self, account_id: str) -> int | None:
         """Return a number that grows with each change of the bytes, for a later `settle`."""
-        row = _read(account_id)
+        row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
@@ -219,7 +220,7 @@ class CapacityStore:
             )
 
     def _drop_forms(self, account_id: str) -> None:
-        row = _read(account_id)
+        row = find_row(AccountRow, account_id)
         gone = {
             text for text in (row.forms if row else None) or () if self._is_over(account_id, text)
         }
@@ -232,15 +233,13 @@ class CapacityStore:
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True
-        try:
-            return bool(UploadFormRow.get(account_id, upload_id).status == USED)
-        except UploadFormRow.DoesNotExist:
-            return False
+        row = find_row(UploadFormRow, account_id, upload_id)
+        return row is not None and bool(row.status == USED)
 
     def _recount(self, account_id: str) -> frozenset[str]:
         """Recount all bytes that an account stores; return the entries of its running uploads."""
         for _ in range(_TRIES):
-            row = _read(account_id)
+            row = find_row(AccountRow, account_id)
             version, noted = (row.room_version, row.uploads) if row else (None, None)
             datasets = [d for f in FAMILY_TYPES for d in self._datasets.of_account(account_id, f)]
             open_uploads = frozenset(self._alive(noted or (), datasets))
@@ -292,7 +291,7 @@ class CapacityStore:
             TooManyOpen: a limit is exceeded.
             StorageUnavailable: no limit is exceeded any more; the call can be repeated.
         """
-        row = _read(account_id)
+        row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
         check_capacity(int(row.stored_bytes or 0) if row else 0, size_bytes, self._max_stored_bytes)
         if running < self._max_open_uploads:
@@ -311,13 +310,6 @@ def _changed(more_bytes: int) -> list[Action]:
     """Return the actions that add bytes to the sum, and 1 to the number that recounts check."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
-
-
-def _read(account_id: str) -> AccountRow | None:
-    try:
-        return AccountRow.get(account_id, consistent_read=True)
-    except AccountRow.DoesNotExist:
-        return None
 
 
 def _find(row: AccountRow | None, receipt_id: str) -> OpenUpload | None:

@@ -13,6 +13,7 @@ from chalicelib.domain.jobs.lease import longest_lease
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
+from chalicelib.stores.aws.rows import find_row, load
 from chalicelib.stores.aws.tables import DeletionRow
 
 # Index key of an unfinished record, by which the sweep finds it.
@@ -75,11 +76,8 @@ class DeletionStore:
 
     def find(self, account_id: str, deletion_id: str) -> Deletion | None:
         """Return a deletion of an account, or None."""
-        try:
-            row = DeletionRow.get(account_id, deletion_id, consistent_read=True)
-        except DeletionRow.DoesNotExist:
-            return None
-        return _load(row)
+        row = find_row(DeletionRow, account_id, deletion_id)
+        return _load(row) if row else None
 
     def acquire(self, account_id: str, deletion_id: str) -> Deletion | None:
         """Acquire a deletion and set it RUNNING; None if it has ended or has another owner."""
@@ -177,16 +175,5 @@ class DeletionStore:
 
 
 def _load(row: DeletionRow) -> Deletion:
-    return Deletion(
-        deletion_id=row.deletion_id,
-        account_id=row.account_id,
-        kind=row.kind,
-        object_id=row.object_id,
-        status=row.status,
-        progress=max(float(row.progress), _BEGUN if row.status == RUNNING else 0),
-        message=row.message,
-        family=row.family or "",
-        attempts=int(row.attempts),
-        urls_until=int(row.urls_until or 0),
-        fence=int(row.fence),
-    )
+    progress = max(float(row.progress), _BEGUN if row.status == RUNNING else 0)
+    return load(Deletion, row, progress=progress)

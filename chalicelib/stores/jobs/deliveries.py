@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
+from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.ids import new_string_id
 from chalicelib.domain.jobs.webhook import (
     DELIVERY_KEPT,
@@ -27,6 +27,7 @@ from chalicelib.domain.jobs.webhook import (
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
+from chalicelib.stores.aws.rows import load
 from chalicelib.stores.aws.tables import DeliveryRow
 
 # Index partition of unfinished deliveries, sorted by the time of the next attempt.
@@ -156,18 +157,5 @@ def _row(delivery: Delivery) -> DeliveryRow:
 
 
 def _load(row: DeliveryRow) -> Delivery:
-    return Delivery(
-        account_id=row.account,
-        hook_id=row.hook_id,
-        key=row.key,
-        message_id=row.message_id,
-        event=row.event,
-        body=row.body,
-        created_at=from_milliseconds(row.created_at),
-        updated_at=from_milliseconds(row.updated_at),
-        due_at=from_milliseconds(row.due_at),
-        status=row.status,
-        attempts=int(row.attempts),
-        response=None if row.response is None else int(row.response),
-        cause=row.cause or "",
-    )
+    response = None if row.response is None else int(row.response)
+    return load(Delivery, row, account_id=row.account, response=response)

@@ -17,11 +17,8 @@ from chalicelib.domain.jobs.export import FAILED, SUCCEEDED, Export, ExportedMod
 from chalicelib.domain.jobs.messages import BatchJob, ExportJob, Job, LearnJob
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
-from chalicelib.stores.aws.objects import (
-    batch_prefix,
-    exports_prefix,
-    page_images_prefix,
-)
+from chalicelib.stores.aws.objects import batch_prefix, exports_prefix, page_images_prefix
+from chalicelib.stores.aws.rows import load
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.queues import EMBED, EXPORT
 from chalicelib.stores.jobs.row_leases import ENDED, OPEN, FileJobStore
@@ -177,22 +174,10 @@ def _job(row: ExportRow) -> tuple[str, Job]:
 
 def _load(row: ExportRow) -> Export:
     model = ExportedModel(**json.loads(row.source)) if row.kind == MODEL else None
-    return Export(
-        export_id=row.export_id,
-        account_id=row.account_id,
-        family=row.family,
-        dataset_id=int(row.dataset_id),
-        format=row.format,
+    return load(
+        Export,
+        row,
         source=row.source if model is None else "",
-        created_at=from_milliseconds(row.created_at),
-        updated_at=from_milliseconds(row.updated_at),
         expires_at=from_milliseconds(row.due_at),
-        status=row.status,
-        examples=int(row.examples),
-        size_bytes=int(row.size_bytes),
-        message=row.message or "",
-        fence=int(row.fence),
-        attempts=int(row.attempts),
-        last_error=row.last_error or "",
         model=model,
     )

@@ -19,6 +19,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.objects import ArtifactStore
+from chalicelib.stores.aws.rows import find_row
 from chalicelib.stores.aws.tables import BatchRow, ExportRow
 
 # Index partitions: rows that the sweep may announce again, and rows that it deletes.
@@ -98,19 +99,15 @@ class FileJobStore(ABC, Generic[JobT]):
 
     def find(self, account_id: str, job_id: str) -> JobT | None:
         """Find a job that has not expired."""
-        try:
-            row = ExportRow.get(account_id, job_id, consistent_read=True)
-        except ExportRow.DoesNotExist:
+        row = find_row(ExportRow, account_id, job_id)
+        if row is None or row.kind not in self._kinds:
             return None
-        is_there = row.kind in self._kinds and row.due_at > to_milliseconds(self._clock())
-        return self._load(row) if is_there else None
+        return self._load(row) if row.due_at > to_milliseconds(self._clock()) else None
 
     def acquire(self, account_id: str, job_id: str) -> JobT | None:
         """Acquire a job and set it RUNNING; None if it has ended or has another owner."""
-        row = ExportRow(account_id, job_id)
-        try:
-            row.refresh(consistent_read=True)
-        except ExportRow.DoesNotExist:
+        row = find_row(ExportRow, account_id, job_id)
+        if row is None:
             return None
         begun = [ExportRow.status.set(RUNNING), self._now()]
         is_mine = self._lease.take(row, int(row.fence), int(row.attempts), begun)

@@ -16,6 +16,7 @@ from chalicelib.domain.jobs.template_learning import TemplateLearning
 from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.objects import batch_prefix
+from chalicelib.stores.aws.rows import load
 from chalicelib.stores.aws.tables import ExportRow
 from chalicelib.stores.jobs.exports import LEARNING
 from chalicelib.stores.jobs.row_leases import FileJobStore
@@ -79,18 +80,12 @@ class LearningStore(FileJobStore[TemplateLearning]):
         return ExportRow(job.account_id, job.learning_id)
 
     def _load(self, row: ExportRow) -> TemplateLearning:
-        return TemplateLearning(
+        return load(
+            TemplateLearning,
+            row,
             learning_id=row.export_id,
-            account_id=row.account_id,
             source=json.loads(row.source),
-            created_at=from_milliseconds(row.created_at),
-            updated_at=from_milliseconds(row.updated_at),
             expires_at=from_milliseconds(row.due_at),
-            status=row.status,
-            message=row.message or "",
-            fence=int(row.fence),
-            attempts=int(row.attempts),
-            last_error=row.last_error or "",
         )
 
 

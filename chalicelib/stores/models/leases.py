@@ -21,6 +21,7 @@ from chalicelib.errors import LeaseLost
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.moments import lease_is_over
+from chalicelib.stores.aws.rows import refresh
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.models import dump_request, load_model, open_key
 from chalicelib.stores.models.serving import row_versions, unchanged_versions
@@ -63,14 +64,10 @@ class ModelLeases:
         # A late message of an earlier run must not start the retraining.
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & lease_is_over(ModelRow.lease_until, now, self._longest)
-        if not try_update(row, actions, free):
-            # A retried call must not count another attempt; it meets its own first write here.
-            try:
-                row.refresh(consistent_read=True)
-            except ModelRow.DoesNotExist:
-                return None
-            if row.lease_owner != owner:
-                return None
+        is_taken = try_update(row, actions, free)
+        # A retried call must not count another attempt; it meets its own first write here.
+        if not is_taken and (not refresh(row) or row.lease_owner != owner):
+            return None
         return load_model(row)
 
     def renew(self, model: Model) -> None:
@@ -142,11 +139,7 @@ class ModelLeases:
         Raises:
             LeaseLost: another worker owns the run.
         """
-        try:
-            row.refresh(consistent_read=True)
-        except ModelRow.DoesNotExist as error:
-            raise LeaseLost from error
-        if (row.run, row.fence) != (model.run, model.fence):
+        if not refresh(row) or (row.run, row.fence) != (model.run, model.fence):
             raise LeaseLost
         return row_versions(row)
 

@@ -25,6 +25,7 @@ from chalicelib.domain.models.model import (
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
+from chalicelib.stores.aws.rows import find_row, load, refresh
 from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.models.serving import row_versions
 
@@ -50,11 +51,8 @@ class ModelStore:
 
     def find(self, account_id: str, model_id: str) -> Model | None:
         """Return a model of an account; None if it does not exist or is being deleted."""
-        try:
-            row = ModelRow.get(account_id, model_id, consistent_read=True)
-        except ModelRow.DoesNotExist:
-            return None
-        return None if row.deleted else load_model(row)
+        row = find_row(ModelRow, account_id, model_id)
+        return None if row is None or row.deleted else load_model(row)
 
     def of_dataset(self, account_id: str, dataset_id: int) -> list[Model]:
         """Return the models of a dataset, in order of creation time and id."""
@@ -136,12 +134,8 @@ class ModelStore:
         row = ModelRow(model.account_id, model.model_id)
         if try_update(row, actions, free):
             return load_model(row)
-        try:
-            row.refresh(consistent_read=True)
-        except ModelRow.DoesNotExist:
-            return None
         # The token is the call's own, so a retried call has met its own first write.
-        return load_model(row) if row.lease_owner == token else None
+        return load_model(row) if refresh(row) and row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
@@ -171,17 +165,13 @@ class ModelStore:
 
     def is_hidden(self, account_id: str, model_id: str) -> bool:
         """Return whether a model is being deleted."""
-        try:
-            return bool(ModelRow.get(account_id, model_id, consistent_read=True).deleted)
-        except ModelRow.DoesNotExist:
-            return False
+        row = find_row(ModelRow, account_id, model_id)
+        return row is not None and bool(row.deleted)
 
     def delete(self, account_id: str, model_id: str) -> int:
         """Delete the row of a model; return the size of its versions in bytes."""
         row = ModelRow(account_id, model_id)
-        try:
-            row.refresh(consistent_read=True)
-        except ModelRow.DoesNotExist:
+        if not refresh(row):
             return 0
         # Of two simultaneous deletions, only one may release the bytes.
         is_deleted = try_write(lambda: row.delete(condition=ModelRow.model_id.exists()))
@@ -294,33 +284,11 @@ def load_model(row: ModelRow) -> Model:
     """Return the model of a row."""
     # Rows of versions without turns have their queueing time in place of the turn.
     queued_at = row.accepted_at or row.turn
-    return Model(
-        account_id=row.account_id,
-        model_id=row.model_id,
-        name=row.name,
-        dataset_id=int(row.dataset_id),
-        family=row.family,
-        type=row.type,
-        language=row.language,
-        status=row.status,
-        progress=float(row.progress),
-        created_at=from_milliseconds(row.created_at),
-        updated_at=from_milliseconds(row.updated_at),
+    return load(
+        Model,
+        row,
         request=TrainRequest(**row.request),
-        run=int(row.run),
-        fence=int(row.fence),
-        attempts=int(row.attempts),
         queued_at=None if queued_at is None else from_milliseconds(queued_at),
-        is_paid=bool(row.is_paid),
-        turn=int(row.turn or 0),
-        lease_until=int(row.lease_until),
-        served_seconds=float(row.served_seconds),
-        epochs=int(row.epochs),
-        failure=row.failure or "",
         stats=None if row.stats is None else TrainStats(**row.stats),
-        version=row.version or "",
         versions=row_versions(row),
-        last_error=row.last_error or "",
-        heeds_rate=bool(row.heeds_rate),
-        mark=row.mark,
     )

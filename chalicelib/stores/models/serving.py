@@ -16,6 +16,7 @@ from chalicelib.domain.models.model_version import (
 )
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
+from chalicelib.stores.aws.rows import refresh
 from chalicelib.stores.aws.tables import ModelRow
 
 
@@ -67,8 +68,4 @@ class VersionServing:
 
 def _read(model: Model) -> ModelRow | None:
     row = ModelRow(model.account_id, model.model_id)
-    try:
-        row.refresh(consistent_read=True)
-    except ModelRow.DoesNotExist:
-        return None
-    return None if row.deleted else row
+    return row if refresh(row) and not row.deleted else None
