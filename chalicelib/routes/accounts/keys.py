@@ -59,7 +59,6 @@ def locate_key(call: Call) -> ApiKey:
     # Without a stored answer, a repeated call could not return the secret again.
     takes_key=True,
     form=ApiKeyForm,
-    answer=service_records.ApiKeyRecord,
     key_scope=NO_KEY,
 )
 def create_key(call: Call) -> service_records.ApiKeyRecord:
@@ -69,20 +68,14 @@ def create_key(call: Call) -> service_records.ApiKeyRecord:
     return describe.api_key(*keys.create(call.account, form.name, form.scope, form.expires_at))
 
 
-@Operation("GET", "/v2/keys", is_list=True, answer=service_records.ApiKeyRecord, key_scope=NO_KEY)
-def list_keys(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/keys", key_scope=NO_KEY)
+def list_keys(call: Call) -> ListAnswer[service_records.ApiKeyRecord]:
     """List the API keys of the account, without their secrets."""
     page = ListPage(call.container.api_keys.of_account(call.account), 0, has_more=False)
     return list_answer(page, describe.api_key, Window(0, MAX_KEYS))
 
 
-@Operation(
-    "DELETE",
-    "/v2/keys/{key_id}",
-    locate=locate_key,
-    answer=service_records.ApiKeyRecord,
-    key_scope=NO_KEY,
-)
+@Operation("DELETE", "/v2/keys/{key_id}", locate=locate_key, key_scope=NO_KEY)
 def delete_key(call: Call) -> service_records.ApiKeyRecord:
     """Revoke an API key at once."""
     call.container.api_keys.revoke(call.located)

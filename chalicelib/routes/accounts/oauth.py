@@ -43,7 +43,6 @@ class TokenForm(msgspec.Struct):
     # Paths that libraries for the old API use.
     aliases=("/oauth2/token", "/v1/oauth2/token"),
     form=TokenForm,
-    answer=service_records.TokenRecord,
     is_public=True,
     # OAuth clients send forms of this type.
     takes_urlencoded=True,

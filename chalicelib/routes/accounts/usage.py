@@ -9,16 +9,14 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, service_records
 
 
-@Operation("GET", "/v2/whoami", answer=service_records.AccountRecord, key_scope=PREDICT)
+@Operation("GET", "/v2/whoami", key_scope=PREDICT)
 def whoami(call: Call) -> service_records.AccountRecord:
     """Return the account that the token or API key belongs to."""
     return describe.account(call.account, call.scope)
 
 
-@Operation(
-    "GET", "/v2/apiusage", answer=service_records.UsageRecord, key_scope=PREDICT, is_list=True
-)
-def list_usage(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/apiusage", key_scope=PREDICT)
+def list_usage(call: Call) -> ListAnswer[service_records.UsageRecord]:
     """Return the plan and the predictions of the current month."""
     # A list of one record, as in the old API.
     facts = call.container.usage.facts(call.account)

@@ -76,7 +76,6 @@ def locate_webhook(call: Call) -> Webhook:
     # Without a stored answer, a repeated call could not return the secret again.
     takes_key=True,
     form=WebhookForm,
-    answer=service_records.WebhookRecord,
     statuses=(409,),
 )
 def create_webhook(call: Call) -> service_records.WebhookRecord:
@@ -86,27 +85,20 @@ def create_webhook(call: Call) -> service_records.WebhookRecord:
     return describe.webhook(*call.container.webhooks.create(call.account, fields))
 
 
-@Operation("GET", "/v2/webhooks", is_list=True, answer=service_records.WebhookRecord)
-def list_webhooks(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/webhooks")
+def list_webhooks(call: Call) -> ListAnswer[service_records.WebhookRecord]:
     """List the webhooks of the account."""
     page = ListPage(call.container.webhooks.of_account(call.account), 0, has_more=False)
     return list_answer(page, describe.webhook, Window(0, MAX_HOOKS))
 
 
-@Operation("GET", ONE, locate=locate_webhook, answer=service_records.WebhookRecord)
+@Operation("GET", ONE, locate=locate_webhook)
 def get_webhook(call: Call) -> service_records.WebhookRecord:
     """Return a webhook without its secret."""
     return describe.webhook(call.located)
 
 
-@Operation(
-    "PUT",
-    ONE,
-    locate=locate_webhook,
-    takes_key=True,
-    form=WebhookChangesForm,
-    answer=service_records.WebhookRecord,
-)
+@Operation("PUT", ONE, locate=locate_webhook, takes_key=True, form=WebhookChangesForm)
 def change_webhook(call: Call) -> service_records.WebhookRecord:
     """Change the URL or the events of a webhook, or enable or disable it."""
     form: WebhookChangesForm = call.form
@@ -121,13 +113,7 @@ def delete_webhook(call: Call) -> None:
     call.container.webhooks.delete(call.located)
 
 
-@Operation(
-    "POST",
-    f"{ONE}/rotate",
-    locate=locate_webhook,
-    takes_key=True,
-    answer=service_records.WebhookRecord,
-)
+@Operation("POST", f"{ONE}/rotate", locate=locate_webhook, takes_key=True)
 def rotate_webhook(call: Call) -> service_records.WebhookRecord:
     """Replace the secret of a webhook.
 
@@ -136,26 +122,14 @@ def rotate_webhook(call: Call) -> service_records.WebhookRecord:
     return describe.webhook(*call.container.webhooks.rotate(call.located))
 
 
-@Operation(
-    "POST",
-    f"{ONE}/test",
-    locate=locate_webhook,
-    takes_key=True,
-    answer=service_records.DeliveryRecord,
-)
+@Operation("POST", f"{ONE}/test", locate=locate_webhook, takes_key=True)
 def test_webhook(call: Call) -> service_records.DeliveryRecord:
     """Send a webhook an event of type `webhook.test`."""
     return describe.delivery(call.container.webhooks.test(call.located))
 
 
-@Operation(
-    "GET",
-    f"{ONE}/deliveries",
-    locate=locate_webhook,
-    is_list=True,
-    answer=service_records.DeliveryRecord,
-)
-def list_deliveries(call: Call) -> ListAnswer:
+@Operation("GET", f"{ONE}/deliveries", locate=locate_webhook)
+def list_deliveries(call: Call) -> ListAnswer[service_records.DeliveryRecord]:
     """List the last 100 deliveries of a webhook, the newest first."""
     page = ListPage(call.container.webhooks.deliveries(call.located), 0, has_more=False)
     return list_answer(page, describe.delivery, Window(0, MAX_DELIVERIES))

@@ -80,12 +80,10 @@ def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
     locate=locate_browsed,
     query=BrowseQuery,
     page_size=EXAMPLES_PAGE,
-    is_list=True,
     list_members=NEXT_OFFSET,
-    answer=dataset_records.BrowsedExampleRecord,
     statuses=(409, 429),
 )
-def browse_examples(call: Call) -> ListAnswer:
+def browse_examples(call: Call) -> ListAnswer[dataset_records.BrowsedExampleRecord]:
     """Browse the examples of a dataset, or those whose labels a model flagged.
 
     Not counted against the monthly limit of example lists.

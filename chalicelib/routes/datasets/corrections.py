@@ -197,7 +197,6 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
     locate=locate.readable_dataset,
     takes_key=True,
     form=DatasetChangesForm,
-    answer=dataset_records.DatasetRecord,
     statuses=(409,),
 )
 def rename_dataset(call: Call) -> dataset_records.DatasetRecord:
@@ -239,7 +238,6 @@ def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
     takes_key=True,
     recover=recover_label,
     form=LabelChangesForm,
-    answer=dataset_records.ChangedLabelRecord,
     statuses=(409,),
 )
 def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
@@ -265,7 +263,6 @@ def change_label(call: Call) -> dataset_records.ChangedLabelRecord:
     "DELETE",
     "/v2/:family/datasets/{dataset_id}/labels/{label_id}",
     locate=locate.label_in_path,
-    answer=dataset_records.CorrectionRecord,
     statuses=(400, 409),
 )
 def remove_label(call: Call) -> dataset_records.CorrectionRecord:
@@ -296,7 +293,6 @@ def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
     takes_key=True,
     recover=recover_example,
     form=ExampleChangesForm,
-    answer=dataset_records.CorrectionRecord,
     takes_data=True,
     statuses=(409,),
 )
@@ -343,7 +339,6 @@ def _sent_box(item: BoxItem) -> SentBox:
     "DELETE",
     "/v2/:family/datasets/{dataset_id}/examples/{example_id}",
     locate=example_in_path,
-    answer=dataset_records.CorrectionRecord,
     statuses=(400, 409),
 )
 def remove_example(call: Call) -> dataset_records.CorrectionRecord:
@@ -369,7 +364,6 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
     takes_key=True,
     recover=recover_corrections,
     form=CorrectionsForm,
-    answer=dataset_records.CorrectionRecord,
     takes_data=True,
     statuses=(409,),
 )
@@ -394,10 +388,8 @@ def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
     "/v2/:family/datasets/{dataset_id}/corrections",
     locate=locate.dataset_in_path,
     page_size=RECEIPTS_PAGE,
-    is_list=True,
-    answer=dataset_records.CorrectionRecord,
 )
-def list_corrections(call: Call) -> ListAnswer:
+def list_corrections(call: Call) -> ListAnswer[dataset_records.CorrectionRecord]:
     """List the corrections and other changes of a dataset, the newest first."""
     view, asked = call.located, call.window
     page = call.container.receipts.corrections(view, asked.offset, asked.count)

@@ -52,15 +52,8 @@ class NewDatasetForm(msgspec.Struct):
     label_descriptions: DescriptionsField = msgspec.field(name="labelDescriptions", default=None)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/datasets",
-    query=DatasetsQuery,
-    page_size=DATASETS_PAGE,
-    is_list=True,
-    answer=dataset_records.DatasetRecord,
-)
-def list_datasets(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/:family/datasets", query=DatasetsQuery, page_size=DATASETS_PAGE)
+def list_datasets(call: Call) -> ListAnswer[dataset_records.DatasetRecord]:
     """List datasets by id; with `global=true` those that ship with the service."""
     datasets, asked = call.container.datasets, call.window
     query: DatasetsQuery = call.query
@@ -85,7 +78,6 @@ def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
     creates="datasets",
     recover=recover_dataset,
     form=NewDatasetForm,
-    answer=dataset_records.DatasetRecord,
 )
 def create_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Create a dataset without examples."""
@@ -95,23 +87,13 @@ def create_dataset(call: Call) -> dataset_records.DatasetRecord:
     return describe.dataset(call.container.datasets.create(call.account, call.family, fields))
 
 
-@Operation(
-    "GET",
-    "/v2/:family/datasets/{dataset_id}",
-    locate=dataset_in_path,
-    answer=dataset_records.DatasetRecord,
-)
+@Operation("GET", "/v2/:family/datasets/{dataset_id}", locate=dataset_in_path)
 def get_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Return a dataset with its labels."""
     return describe.dataset(call.located)
 
 
-@Operation(
-    "DELETE",
-    "/v2/:family/datasets/{dataset_id}",
-    answer=service_records.DeletionRecord,
-    statuses=(404, 409),
-)
+@Operation("DELETE", "/v2/:family/datasets/{dataset_id}", statuses=(404, 409))
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
     """Delete a dataset; its models are kept."""
     # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
@@ -119,14 +101,8 @@ def delete_dataset(call: Call) -> service_records.DeletionRecord:
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))
 
 
-@Operation(
-    "DELETE",
-    "/v2/:family/datasets",
-    query=FailedDatasetsQuery,
-    is_list=True,
-    answer=service_records.DeletionRecord,
-)
-def delete_failed_datasets(call: Call) -> ListAnswer:
+@Operation("DELETE", "/v2/:family/datasets", query=FailedDatasetsQuery)
+def delete_failed_datasets(call: Call) -> ListAnswer[service_records.DeletionRecord]:
     """Delete the datasets whose first upload failed, at most 100 a call."""
     deletions = call.container.deletions
     deleted = deletions.delete_failed(call.account, call.family, DELETIONS_PAGE)

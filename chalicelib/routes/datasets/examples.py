@@ -9,8 +9,6 @@ import msgspec
 from chalicelib.domain.accounts.rates import PICTURES
 from chalicelib.domain.common.limits import EXAMPLES_PAGE
 from chalicelib.domain.datasets.dataset import (
-    LANGUAGE,
-    VISION,
     DatasetView,
     Label,
 )
@@ -82,11 +80,9 @@ class NewPictureForm(msgspec.Struct, rename="camel"):
     locate=readable_dataset,
     query=ExamplesQuery,
     page_size=EXAMPLES_PAGE,
-    is_list=True,
-    answer=dataset_records.ExampleRecord,
     statuses=(429,),
 )
-def list_dataset_examples(call: Call) -> ListAnswer:
+def list_dataset_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
     """List the examples of a dataset; counts against the monthly limit of such calls."""
     account, asked = call.account, call.window
     page = call.container.examples.list_dataset(
@@ -112,13 +108,11 @@ def find_label(call: Call) -> tuple[DatasetView, Label] | None:
 
 @Operation(
     "POST",
-    "/v2/:family/datasets/{dataset_id}/examples",
-    families=(LANGUAGE,),
+    "/v2/language/datasets/{dataset_id}/examples",
     locate=dataset_in_path,
     form=NewExampleForm,
     takes_key=True,
     takes_data=True,
-    answer=dataset_records.ExampleRecord,
     statuses=(409, 429),
 )
 def add_example(call: Call) -> dataset_records.ExampleRecord:
@@ -132,8 +126,7 @@ def add_example(call: Call) -> dataset_records.ExampleRecord:
 
 @Operation(
     "POST",
-    "/v2/:family/datasets/{dataset_id}/examples",
-    families=(VISION,),
+    "/v2/vision/datasets/{dataset_id}/examples",
     locate=dataset_in_path,
     # An image is decoded, which costs more than a record.
     cost=PICTURES,
@@ -141,7 +134,6 @@ def add_example(call: Call) -> dataset_records.ExampleRecord:
     takes_key=True,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.ExampleRecord,
     statuses=(409, 429),
 )
 def add_picture(call: Call) -> dataset_records.ExampleRecord:
@@ -158,11 +150,9 @@ def add_picture(call: Call) -> dataset_records.ExampleRecord:
     "/v2/:family/examples/{dataset_id}/label/{label_id}",
     locate=locate_label,
     page_size=EXAMPLES_PAGE,
-    is_list=True,
-    answer=dataset_records.ExampleRecord,
     statuses=(429,),
 )
-def list_label_examples(call: Call) -> ListAnswer:
+def list_label_examples(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
     """List the examples of a label; counts against the monthly limit of such calls."""
     return _label_page(call, {})
 
@@ -173,13 +163,11 @@ def list_label_examples(call: Call) -> ListAnswer:
     locate=find_label,
     query=LabelQuery,
     page_size=EXAMPLES_PAGE,
-    is_list=True,
-    answer=dataset_records.ExampleRecord,
     statuses=(429,),
     headers=DEPRECATED,
     is_deprecated=True,
 )
-def list_label_examples_deprecated(call: Call) -> ListAnswer:
+def list_label_examples_deprecated(call: Call) -> ListAnswer[dataset_records.ExampleRecord]:
     """List the examples of a label by the label's id alone."""
     view, label = call.located
     path = f"{call.family}/examples/{view.dataset.dataset_id}/label/{label.label_id}"
@@ -187,7 +175,7 @@ def list_label_examples_deprecated(call: Call) -> ListAnswer:
     return _label_page(call, {"Link": f'<{successor}>; rel="successor-version"'})
 
 
-def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer:
+def _label_page(call: Call, headers: dict[str, str]) -> ListAnswer[dataset_records.ExampleRecord]:
     (view, label), asked = call.located, call.window
     page = call.container.examples.list_label(call.account, view, label, asked.offset, asked.count)
     return list_answer(page, describe.example, asked, headers)

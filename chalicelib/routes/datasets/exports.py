@@ -41,7 +41,6 @@ def recover_export(call: Call) -> dataset_records.ExportRecord | None:
     form=ExportForm,
     takes_key=True,
     recover=recover_export,
-    answer=dataset_records.ExportRecord,
     statuses=(409, 429),
 )
 def create_export(call: Call) -> dataset_records.ExportRecord:
@@ -58,12 +57,7 @@ def locate_export(call: Call) -> tuple[DatasetView, Export]:
     return view, call.container.exports.get(view, export_id)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/datasets/{dataset_id}/exports/{export_id}",
-    locate=locate_export,
-    answer=dataset_records.ExportRecord,
-)
+@Operation("GET", "/v2/:family/datasets/{dataset_id}/exports/{export_id}", locate=locate_export)
 def get_export(call: Call) -> dataset_records.ExportRecord:
     """Return the status of an export and the URL of its file."""
     view, export = call.located

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import PICTURES, UPLOADS
-from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.web.http.request import MULTIPART
 from chalicelib.web.operations.fields import Document, Filled, ModelId, Name, Url
@@ -56,13 +55,11 @@ class BulkFeedbackForm(msgspec.Struct, rename="camel"):
 
 @Operation(
     "POST",
-    "/v2/:family/feedback",
-    families=(LANGUAGE,),
+    "/v2/language/feedback",
     locate=model_in_body,
     form=FeedbackForm,
     takes_key=True,
     takes_data=True,
-    answer=dataset_records.ExampleRecord,
     statuses=(409, 429),
 )
 def add_feedback(call: Call) -> dataset_records.ExampleRecord:
@@ -76,15 +73,13 @@ def add_feedback(call: Call) -> dataset_records.ExampleRecord:
 
 @Operation(
     "POST",
-    "/v2/:family/feedback",
-    families=(VISION,),
+    "/v2/vision/feedback",
     locate=model_in_body,
     cost=PICTURES,
     form=PictureFeedbackForm,
     takes_key=True,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.ExampleRecord,
     statuses=(409, 429),
 )
 def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
@@ -108,8 +103,7 @@ def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
 
 @Operation(
     "PUT",
-    "/v2/:family/bulkfeedback",
-    families=(VISION,),
+    "/v2/vision/bulkfeedback",
     locate=model_in_body,
     cost=UPLOADS,
     form=BulkFeedbackForm,
@@ -117,7 +111,6 @@ def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
     takes_key=True,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.DatasetRecord,
     statuses=(409, 429),
 )
 def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.common.limits import LABELS_PAGE
 from chalicelib.domain.common.paging import ListPage
-from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
+from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.label_descriptions import LabelDescription
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.operations.locate import readable_dataset
@@ -14,14 +14,11 @@ from chalicelib.web.records import dataset_records
 
 @Operation(
     "GET",
-    "/v2/:family/datasets/{dataset_id}/labels",
-    families=(LANGUAGE,),
+    "/v2/language/datasets/{dataset_id}/labels",
     locate=readable_dataset,
     page_size=LABELS_PAGE,
-    is_list=True,
-    answer=dataset_records.LabelDescriptionRecord,
 )
-def list_label_descriptions(call: Call) -> ListAnswer:
+def list_label_descriptions(call: Call) -> ListAnswer[dataset_records.LabelDescriptionRecord]:
     """List the labels of a dataset with their descriptions."""
     view: DatasetView = call.located
     asked = call.window

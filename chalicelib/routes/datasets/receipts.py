@@ -14,10 +14,8 @@ from chalicelib.web.records import dataset_records, describe
     "/v2/:family/datasets/{dataset_id}/receipts",
     locate=dataset_in_path,
     page_size=RECEIPTS_PAGE,
-    is_list=True,
-    answer=dataset_records.ReceiptRecord,
 )
-def list_receipts(call: Call) -> ListAnswer:
+def list_receipts(call: Call) -> ListAnswer[dataset_records.ReceiptRecord]:
     """List the results of the uploads of a dataset: rows kept, duplicate and rejected."""
     asked = call.window
     page = call.container.receipts.list(call.located, asked.offset, asked.count)

@@ -17,15 +17,7 @@ class IssueForm(msgspec.Struct):
     name: Name | None = None
 
 
-@Operation(
-    "POST",
-    "/v2/uploads",
-    cost=UPLOADS,
-    form=IssueForm,
-    takes_key=True,
-    takes_data=True,
-    answer=dataset_records.UploadRecord,
-)
+@Operation("POST", "/v2/uploads", cost=UPLOADS, form=IssueForm, takes_key=True, takes_data=True)
 def issue_upload(call: Call) -> dataset_records.UploadRecord:
     """Get a form to upload a file that is too large for a call, up to 2 GB."""
     form: IssueForm = call.form

@@ -135,7 +135,6 @@ _stores = partial(
     recover=recover_dataset,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.DatasetRecord,
     statuses=(429,),
 )
 # A validation stores nothing, so it may be repeated without a key.
@@ -145,7 +144,6 @@ _validates = partial(
     "/v2/:family/datasets/validate",
     cost=UPLOADS,
     files=("data",),
-    answer=dataset_records.ValidationRecord,
     statuses=(429, 504),
 )
 
@@ -204,7 +202,6 @@ def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
     recover=recover_addition,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.DatasetRecord,
     statuses=(409, 429),
 )
 def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
@@ -215,8 +212,7 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
 # Clients of version 1.0 add a file by this PUT, which renames below /v2.
 @Operation(
     "PUT",
-    "/v2/:family/datasets/{dataset_id}",
-    families=(VISION,),
+    "/v2/vision/datasets/{dataset_id}",
     versions=(VERSION_1,),
     locate=dataset_in_path,
     cost=UPLOADS,
@@ -225,7 +221,6 @@ def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     recover=recover_addition,
     takes_data=True,
     files=("data",),
-    answer=dataset_records.DatasetRecord,
     statuses=(409, 429),
 )
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:

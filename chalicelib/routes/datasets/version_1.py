@@ -29,16 +29,8 @@ class NewLabelForm(msgspec.Struct):
     name: Name
 
 
-@Operation(
-    "GET",
-    LABELS,
-    families=(VISION,),
-    versions=(VERSION_1,),
-    locate=locate.readable_dataset,
-    is_list=True,
-    answer=dataset_records.LabelRecord,
-)
-def list_labels(call: Call) -> ListAnswer:
+@Operation("GET", LABELS, families=(VISION,), versions=(VERSION_1,), locate=locate.readable_dataset)
+def list_labels(call: Call) -> ListAnswer[dataset_records.LabelRecord]:
     """List the labels of a dataset."""
     page = ListPage(tuple(call.located.labels), 0, has_more=False)
     return list_answer(page, describe.label, Window(0, MAX_LABELS))
@@ -50,7 +42,6 @@ def list_labels(call: Call) -> ListAnswer:
     families=(VISION,),
     versions=(VERSION_1,),
     locate=locate.label_in_path,
-    answer=dataset_records.LabelRecord,
 )
 def get_label(call: Call) -> dataset_records.LabelRecord:
     """Return a label."""
@@ -67,7 +58,6 @@ def get_label(call: Call) -> dataset_records.LabelRecord:
     form=NewLabelForm,
     takes_key=True,
     takes_data=True,
-    answer=dataset_records.LabelRecord,
     statuses=(409,),
 )
 def add_label(call: Call) -> dataset_records.LabelRecord:
@@ -84,11 +74,9 @@ def locate_example(call: Call) -> tuple[DatasetView, Example]:
 
 @Operation(
     "GET",
-    "/v2/:family/datasets/{dataset_id}/examples/{example_id}",
-    families=(VISION,),
+    "/v2/vision/datasets/{dataset_id}/examples/{example_id}",
     versions=(VERSION_1,),
     locate=locate_example,
-    answer=dataset_records.ExampleRecord,
     statuses=(429,),
 )
 def get_example(call: Call) -> dataset_records.ExampleRecord:

@@ -65,14 +65,12 @@ def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
 
 @Operation(
     "POST",
-    "/v2/:family/models/{model_id}/adjust",
-    families=(LANGUAGE,),
+    "/v2/language/models/{model_id}/adjust",
     locate=locate,
     form=AdjustForm,
     files=("data",),
     takes_key=True,
     recover=recover_adjustment,
-    answer=model_records.TrainingRecord,
     statuses=(409, 429),
 )
 def adjust_model(call: Call) -> model_records.TrainingRecord:

@@ -38,7 +38,6 @@ def recover_model_export(call: Call) -> model_records.ModelExportRecord | None:
     form=ModelExportForm,
     takes_key=True,
     recover=recover_model_export,
-    answer=model_records.ModelExportRecord,
     statuses=(409, 429),
 )
 def create_model_export(call: Call) -> model_records.ModelExportRecord:
@@ -56,12 +55,7 @@ def locate_model_export(call: Call) -> Export:
     return found
 
 
-@Operation(
-    "GET",
-    "/v2/:family/models/{model_id}/exports/{export_id}",
-    locate=locate_model_export,
-    answer=model_records.ModelExportRecord,
-)
+@Operation("GET", "/v2/:family/models/{model_id}/exports/{export_id}", locate=locate_model_export)
 def get_model_export(call: Call) -> model_records.ModelExportRecord:
     """Return the status of an export of a model and the URL of its file."""
     url = call.container.model_exports.url(call.located)

@@ -42,7 +42,6 @@ def recover_import(call: Call) -> model_records.ModelRecord | None:
     files=("data",),
     takes_key=True,
     recover=recover_import,
-    answer=model_records.ModelRecord,
     statuses=(429,),
 )
 def import_model(call: Call) -> model_records.ModelRecord:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 
@@ -71,7 +72,6 @@ EVALUATION_MEMBERS = {
     locate=model_in_path,
     query=VersionQuery,
     key_scope=PREDICT,
-    answer=model_records.MetricsRecord,
 )
 def get_metrics(call: Call) -> model_records.MetricsRecord:
     """Return the metrics of a model."""
@@ -85,15 +85,13 @@ def get_metrics(call: Call) -> model_records.MetricsRecord:
     locate=model_in_path,
     query=VersionQuery,
     page_size=EPOCHS_PAGE,
-    is_list=True,
-    answer=model_records.LearningCurveRecord,
 )
-def list_learning_curve(call: Call) -> ListAnswer:
+def list_learning_curve(call: Call) -> ListAnswer[model_records.LearningCurveRecord]:
     """Return the learning curve of a model, one record per epoch."""
     asked = call.window
     page = call.container.models.curve(_asked_version(call), asked.offset, asked.count)
     # Curves are stored as the records of the API.
-    return list_answer(page, lambda curve: curve, asked)
+    return list_answer(page, partial(cast, model_records.LearningCurveRecord), asked)
 
 
 @Operation(
@@ -102,14 +100,12 @@ def list_learning_curve(call: Call) -> ListAnswer:
     locate=model_in_path,
     query=EvaluationQuery,
     page_size=EXAMPLES_PAGE,
-    is_list=True,
     list_members=EVALUATION_MEMBERS,
-    answer=model_records.EvaluatedRecord,
     # A member of the list and not of `answer`, so the schema needs its name.
     parts=(model_records.ReliabilityRecord,),
     statuses=(409,),
 )
-def list_evaluation(call: Call) -> ListAnswer:
+def list_evaluation(call: Call) -> ListAnswer[model_records.EvaluatedRecord]:
     """List predictions for held-out examples of a model's own dataset."""
     query: EvaluationQuery = call.query
     wanted = EvaluatedFilter(query.expected or None, query.predicted or None, query.is_right)
@@ -129,25 +125,18 @@ def load_card(call: Call) -> dict[str, Any]:
     return call.container.models.card(call.account.account_id, model_id)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/models/{model_id}/card",
-    locate=load_card,
-    query=VersionQuery,
-    answer=model_records.CardRecord,
-)
-def get_card(call: Call) -> dict[str, Any]:
+@Operation("GET", "/v2/:family/models/{model_id}/card", locate=load_card, query=VersionQuery)
+def get_card(call: Call) -> model_records.CardRecord:
     """Return the model card: data, metrics and limitations."""
     query: VersionQuery = call.query
-    card: dict[str, Any] = call.located
-    if query.model_version is None:
-        return card
-    model_id = model_id_in_path(call)
-    if model_id in PREBUILT:
-        if query.model_version != 1:
+    card: object = call.located
+    if query.model_version is not None:
+        if model_id_in_path(call) not in PREBUILT:
+            card = call.container.models.card_of(_asked_version(call, model_in_path(call)))
+        elif query.model_version != 1:
             raise version_not_found(query.model_version, [1])
-        return card
-    return call.container.models.card_of(_asked_version(call, model_in_path(call)))
+    # Cards are stored as the records of the API.
+    return cast("model_records.CardRecord", card)
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
@@ -156,15 +145,8 @@ def _asked_version(call: Call, model: Model | None = None) -> Model:
     return call.container.model_versions.at(model or call.located, query.model_version)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/models",
-    query=ModelsQuery,
-    page_size=MODELS_PAGE,
-    is_list=True,
-    answer=model_records.ModelRecord,
-)
-def list_account_models(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/:family/models", query=ModelsQuery, page_size=MODELS_PAGE)
+def list_account_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
     """List all models of the account, of both families, by creation."""
     query: ModelsQuery = call.query
     wanted, asked = ListFilter(query.name, query.status), call.window
@@ -175,26 +157,16 @@ def list_account_models(call: Call) -> ListAnswer:
 
 
 @Operation(
-    "GET",
-    "/v2/:family/datasets/{dataset_id}/models",
-    locate=dataset_in_path,
-    page_size=MODELS_PAGE,
-    is_list=True,
-    answer=model_records.ModelRecord,
+    "GET", "/v2/:family/datasets/{dataset_id}/models", locate=dataset_in_path, page_size=MODELS_PAGE
 )
-def list_models(call: Call) -> ListAnswer:
+def list_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
     """List the models of a dataset."""
     asked = call.window
     page = call.container.models.list(call.located, asked.offset, asked.count)
     return list_answer(page, describe.model, asked)
 
 
-@Operation(
-    "DELETE",
-    "/v2/:family/models/{model_id}",
-    answer=service_records.DeletionRecord,
-    statuses=(404, 409),
-)
+@Operation("DELETE", "/v2/:family/models/{model_id}", statuses=(404, 409))
 def delete_model(call: Call) -> service_records.DeletionRecord:
     """Delete a model."""
     deletions = call.container.deletions

@@ -88,7 +88,6 @@ def recover_training(call: Call) -> model_records.TrainingRecord | None:
     form=TrainForm,
     takes_key=True,
     recover=recover_training,
-    answer=model_records.TrainingRecord,
     statuses=(409, 429),
 )
 def train(call: Call) -> model_records.TrainingRecord:
@@ -120,7 +119,6 @@ def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
     form=RetrainForm,
     takes_key=True,
     recover=recover_retraining,
-    answer=model_records.TrainingRecord,
     statuses=(409, 429),
 )
 def retrain(call: Call) -> model_records.TrainingRecord:
@@ -131,9 +129,7 @@ def retrain(call: Call) -> model_records.TrainingRecord:
     )
 
 
-@Operation(
-    "GET", "/v2/:family/train/{model_id}", locate=model_in_path, answer=model_records.TrainingRecord
-)
+@Operation("GET", "/v2/:family/train/{model_id}", locate=model_in_path)
 def get_training(call: Call) -> model_records.TrainingRecord:
     """Return the latest training of a model."""
     return describe.training(call.container.training.view(call.located))

@@ -45,14 +45,8 @@ def locate_version(call: Call) -> tuple[Model, int]:
     return model, number
 
 
-@Operation(
-    "GET",
-    "/v2/:family/models/{model_id}/versions",
-    locate=model_in_path,
-    is_list=True,
-    answer=model_records.ModelVersionRecord,
-)
-def list_model_versions(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/:family/models/{model_id}/versions", locate=model_in_path)
+def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionRecord]:
     """List the kept versions of a model, newest first."""
     versions = call.container.model_versions.list(call.located)
     page = ListPage(tuple(versions), 0, has_more=False)
@@ -64,7 +58,6 @@ def list_model_versions(call: Call) -> ListAnswer:
     "/v2/:family/models/{model_id}/versions/{version}/serve",
     locate=locate_version,
     takes_key=True,
-    answer=model_records.ModelVersionRecord,
     statuses=(404, 409),
 )
 def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
@@ -76,7 +69,6 @@ def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
     "DELETE",
     "/v2/:family/models/{model_id}/versions/{version}",
     locate=locate_version,
-    answer=model_records.ModelVersionRecord,
     statuses=(404, 409),
 )
 def delete_model_version(call: Call) -> model_records.ModelVersionRecord:
@@ -89,7 +81,6 @@ def delete_model_version(call: Call) -> model_records.ModelVersionRecord:
     "/v2/:family/models/{model_id}/compare",
     locate=model_in_path,
     form=CompareForm,
-    answer=model_records.ComparisonRecord,
     statuses=(404, 409),
 )
 def compare_model_versions(call: Call) -> model_records.ComparisonRecord:

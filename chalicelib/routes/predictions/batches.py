@@ -166,7 +166,6 @@ _creates = partial(
     recover=recover_batch,
     # Input and result are stored, so batches are refused while saving fails.
     takes_data=True,
-    answer=model_records.BatchRecord,
     statuses=(409, 429),
 )
 
@@ -302,15 +301,8 @@ def _template(call: Call) -> bytes | None:
     return source.encode() if isinstance(source, str) else msgspec.json.encode(source)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/batches",
-    families=(LANGUAGE, VISION),
-    answer=model_records.BatchRecord,
-    page_size=BATCHES_PAGE,
-    is_list=True,
-)
-def list_batches(call: Call) -> ListAnswer:
+@Operation("GET", "/v2/:family/batches", families=(LANGUAGE, VISION), page_size=BATCHES_PAGE)
+def list_batches(call: Call) -> ListAnswer[model_records.BatchRecord]:
     """List the batches of the account, the newest first."""
     asked, batches = call.window, call.container.batches
     page = batches.list(call.account, call.family, asked.offset, asked.count)
@@ -324,11 +316,7 @@ def locate_batch(call: Call) -> Batch:
 
 
 @Operation(
-    "GET",
-    "/v2/:family/batches/{batch_id}",
-    families=(LANGUAGE, VISION),
-    locate=locate_batch,
-    answer=model_records.BatchRecord,
+    "GET", "/v2/:family/batches/{batch_id}", families=(LANGUAGE, VISION), locate=locate_batch
 )
 def get_batch(call: Call) -> model_records.BatchRecord:
     """Return the status of a batch and the URL of its result."""
@@ -336,11 +324,7 @@ def get_batch(call: Call) -> model_records.BatchRecord:
 
 
 @Operation(
-    "DELETE",
-    "/v2/:family/batches/{batch_id}",
-    families=(LANGUAGE, VISION),
-    locate=locate_batch,
-    answer=model_records.BatchRecord,
+    "DELETE", "/v2/:family/batches/{batch_id}", families=(LANGUAGE, VISION), locate=locate_batch
 )
 def delete_batch(call: Call) -> model_records.BatchRecord:
     """Cancel a batch, or delete a finished one with its result."""

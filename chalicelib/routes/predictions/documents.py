@@ -10,7 +10,6 @@ from msgspec import UNSET, UnsetType
 from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import DOCUMENTS
 from chalicelib.domain.common.limits import MAX_ANSWER_BYTES
-from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.documents.characters import DOCUMENTED
 from chalicelib.domain.documents.form_template import FormTemplate
 from chalicelib.domain.documents.ocr import FORM, TEXT, OcrRequest
@@ -84,15 +83,13 @@ def find_model(call: Call) -> ServedModel | None:
 
 @Operation(
     "POST",
-    "/v2/:family/ocr",
-    families=(VISION,),
+    "/v2/vision/ocr",
     locate=find_model,
     # Not metered: the contract counts predictions, not readings.
     cost=DOCUMENTS,
     key_scope=PREDICT,
     form=OcrForm,
     files=("sampleContent", "formTemplate"),
-    answer=OcrRecord,
     # The answer type declares these as any object, so the schema needs their names.
     parts=(PairItem, FormTableItem),
     statuses=(504,),

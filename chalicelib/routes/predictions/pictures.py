@@ -69,7 +69,7 @@ _predicts = partial(
 )
 
 
-@_predicts("/v2/:family/predict", form=PredictionForm, answer=model_records.PredictionRecord)
+@_predicts("/v2/:family/predict", form=PredictionForm)
 def predict_image(call: Call) -> model_records.PredictionRecord:
     """Predict the labels of an image."""
     form: PredictionForm = call.form
@@ -79,7 +79,7 @@ def predict_image(call: Call) -> model_records.PredictionRecord:
     return describe.prediction(labels, form.sample_id, prediction.explanation)
 
 
-@_predicts("/v2/:family/detect", form=PictureForm, answer=model_records.DetectionRecord)
+@_predicts("/v2/:family/detect", form=PictureForm)
 def detect_objects(call: Call) -> model_records.DetectionRecord:
     """Detect the objects in an image."""
     form: PictureForm = call.form

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import DOCUMENTS
-from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs.template_learning import LearningNotFound, TemplateLearning
 from chalicelib.errors import BadRequest, MissingParameter
@@ -40,15 +39,13 @@ def recover_learning(call: Call) -> LearnedTemplateRecord | None:
 
 @Operation(
     "POST",
-    "/v2/:family/templates/learn",
-    families=(VISION,),
+    "/v2/vision/templates/learn",
     form=LearnForm,
     files=("data",),
     cost=DOCUMENTS,
     takes_key=True,
     recover=recover_learning,
     takes_data=True,
-    answer=LearnedTemplateRecord,
     statuses=(409, 429),
 )
 def learn_template(call: Call) -> LearnedTemplateRecord:
@@ -73,13 +70,7 @@ def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None
     return call.container.templates.get(call.account, learning_id)
 
 
-@Operation(
-    "GET",
-    "/v2/:family/templates/learn/{learning_id}",
-    families=(VISION,),
-    locate=locate_learning,
-    answer=LearnedTemplateRecord,
-)
+@Operation("GET", "/v2/vision/templates/learn/{learning_id}", locate=locate_learning)
 def get_learned_template(call: Call) -> LearnedTemplateRecord:
     """Return a learned template."""
     return learned_template(*call.located)

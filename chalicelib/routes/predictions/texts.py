@@ -9,7 +9,6 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import TEXTS
-from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import EntitiesNotOffered
@@ -36,15 +35,13 @@ class TextForm(msgspec.Struct, rename="camel"):
 
 @Operation(
     "POST",
-    "/v2/:family/intent",
-    families=(LANGUAGE,),
+    "/v2/language/intent",
     # The row of the model is read in one trip with that of the account.
     name_model=named_in_body,
     locate=served_in_body,
     cost=TEXTS,
     key_scope=PREDICT,
     form=TextForm,
-    answer=model_records.PredictionRecord,
     is_metered=True,
     statuses=(409, 429),
 )
@@ -55,14 +52,12 @@ def predict_intent(call: Call) -> model_records.PredictionRecord:
 
 @Operation(
     "POST",
-    "/v2/:family/sentiment",
-    families=(LANGUAGE,),
+    "/v2/language/sentiment",
     name_model=named_in_body,
     locate=served_in_body,
     cost=TEXTS,
     key_scope=PREDICT,
     form=TextForm,
-    answer=model_records.PredictionRecord,
     is_metered=True,
     statuses=(409, 429),
 )

@@ -8,12 +8,7 @@ from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import describe, service_records
 
 
-@Operation(
-    "GET",
-    "/v2/:family/deletion/{deletion_id}",
-    answer=service_records.DeletionRecord,
-    statuses=(404,),
-)
+@Operation("GET", "/v2/:family/deletion/{deletion_id}", statuses=(404,))
 def get_deletion(call: Call) -> service_records.DeletionRecord:
     """Return the progress of the deletion of a dataset or model."""
     deletion_id = locate.text_id(call.request.parameters["deletion_id"], DeletionNotFound)

@@ -15,7 +15,7 @@ from chalicelib.web.records import service_records
 HTML = "text/html; charset=utf-8"
 
 
-@Operation("GET", "/v2/health", answer=service_records.HealthRecord, is_public=True)
+@Operation("GET", "/v2/health", is_public=True)
 def get_health(call: Call) -> service_records.HealthRecord:
     """Return the health of the service, its engines, and what cannot be saved."""
     container = call.container
@@ -31,7 +31,7 @@ def get_health(call: Call) -> service_records.HealthRecord:
     return record
 
 
-@Operation("GET", "/v2/openapi.json", answer=dict[str, Any], is_public=True)
+@Operation("GET", "/v2/openapi.json", is_public=True)
 def get_document(call: Call) -> dict[str, Any]:
     """Return this OpenAPI document."""
     return document(call.catalogue)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,6 +25,7 @@ def wire_bytes(encoded: bytes) -> int:
 
 
 Item = TypeVar("Item")
+Record = TypeVar("Record")
 
 # Larger offsets are read as this one, which is past the end of any list.
 FARTHEST = 2**53
@@ -56,7 +57,7 @@ class ScanRecord(ListRecord, rename="camel"):
 
 
 @dataclass(frozen=True)
-class ListAnswer:
+class ListAnswer(Generic[Record]):
     """A page of a list, to be sent as an answer."""
 
     record: ListRecord
@@ -85,10 +86,10 @@ def window(query: Mapping[str, str], largest: int) -> Window:
 
 def list_answer(
     page: ListPage[Item],
-    record: Callable[[Item], Any],
+    record: Callable[[Item], Record],
     asked: Window,
     headers: Mapping[str, str] | None = None,
-) -> ListAnswer:
+) -> ListAnswer[Record]:
     """Return a page of a list. It has at most 5 MB, but at least one record."""
     records = _encoded(page.items, record)
     has_more = page.has_more or len(records) < len(page.items)
@@ -100,9 +101,9 @@ def scan_answer(
     items: Sequence[Item],
     positions: Sequence[int],
     next_offset: int | None,
-    record: Callable[[Item], Any],
+    record: Callable[[Item], Record],
     asked: Window,
-) -> ListAnswer:
+) -> ListAnswer[Record]:
     """Return a page with the results of a scan, limited like `list_answer`.
 
     Args:
@@ -118,7 +119,7 @@ def scan_answer(
     return ListAnswer(answer, following, asked.count)
 
 
-def _encoded(items: Iterable[Item], record: Callable[[Item], Any]) -> list[msgspec.Raw]:
+def _encoded(items: Iterable[Item], record: Callable[[Item], object]) -> list[msgspec.Raw]:
     """Encode records until the page is full."""
     records: list[msgspec.Raw] = []
     budget = MAX_PAGE_BYTES - len(b'{"object":"list","data":[]}') + 1  # one comma less

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
 import msgspec
 from chalice.app import Response
@@ -68,15 +68,13 @@ class Operation:
     """The declaration of one API operation, as the decorator of its view.
 
     The view does the work of the call, and returns the record of the answer. Its name is that of
-    the operation, and its docstring the summary in OpenAPI.
+    the operation, its docstring the summary in OpenAPI, and its annotation the type of the answer.
     """
 
     method: str
     """GET, POST, PUT or DELETE."""
     path: str
     """Path with the placeholder `:family`, and variables in braces."""
-    answer: Any = None
-    """Type of the answer's record, or a union of types; None if the answer has no body."""
     parts: tuple[Any, ...] = ()
     """Types of records inside the answer that the type of the answer does not name."""
     families: tuple[str, ...] = BOTH
@@ -94,8 +92,6 @@ class Operation:
     """Struct with the query parameters other than `offset` and `count`; None if there are none."""
     page_size: int = 0
     """Default and maximum of `count`; 0 if the list has no pages."""
-    is_list: bool = False
-    """Whether the answer is a list of records of type `answer`."""
     list_members: Mapping[str, Any] = field(default_factory=dict)
     """Schemas of optional members that the list has in addition to `object` and `data`."""
     locate: Callable[[Call], object] | None = None
@@ -161,6 +157,24 @@ class Operation:
     def group(self) -> str:
         """Return the section of the call in the OpenAPI document, one of GROUPS."""
         return self.view.__module__.split(".")[-2]
+
+    @cached_property
+    def _returned(self) -> Any:
+        # Resolved at the first use, because an import of all routes has no time for it.
+        return get_type_hints(self.view).get("return")
+
+    @property
+    def is_list(self) -> bool:
+        """Return whether the answer is a list of records of type `answer`."""
+        return get_origin(self._returned) is ListAnswer
+
+    @property
+    def answer(self) -> Any:
+        """Return the type of the answer's record, or a union; None if the answer has no record."""
+        if self.is_list:
+            return get_args(self._returned)[0]
+        has_record = self._returned not in (type(None), NoReturn, TextAnswer)
+        return self._returned if has_record else None
 
     @property
     def methods(self) -> tuple[str, ...]:
