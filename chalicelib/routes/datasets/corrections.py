@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from chalicelib.domain.common.limits import RECEIPTS_PAGE
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.corrections import (
     MAX_CORRECTIONS,
     MINIMUM_CONFIDENCE,
@@ -222,11 +223,11 @@ def changed_label(call: Call) -> tuple[DatasetView, Label, Label | None]:
     return view, label, merge_target
 
 
-def recover_label(call: Call) -> dataset_records.ChangedLabelRecord | None:
+def recover_label(call: Call, keyed: KeyedCall) -> dataset_records.ChangedLabelRecord | None:
     """Return the label into which an earlier attempt has merged the label of the path."""
     into = locate.sent_number_id(call.fields.values, "mergeInto", LabelNotFound)
     # The label of the path no longer exists after a merge. Renaming may simply be repeated.
-    found = None if into is None else locate.find_earlier_correction(call)
+    found = None if into is None else locate.find_earlier_correction(call, keyed)
     label = found[0].label(into) if found and into is not None else None
     return describe.changed_label(label, found[1]) if found and label else None
 
@@ -279,10 +280,10 @@ def example_in_path(call: Call) -> tuple[DatasetView, int]:
     return view, example_id
 
 
-def recover_example(call: Call) -> dataset_records.CorrectionRecord | None:
+def recover_example(call: Call, keyed: KeyedCall) -> dataset_records.CorrectionRecord | None:
     """Return the correction that an earlier attempt made to the example of the path."""
     example_id = locate.number_id(call.request.parameters["example_id"], ExampleNotFound)
-    found = locate.find_earlier_correction(call, example_id)
+    found = locate.find_earlier_correction(call, keyed, example_id)
     return None if found is None else _described(call, *found)
 
 
@@ -310,9 +311,9 @@ def change_example(call: Call) -> dataset_records.CorrectionRecord:
     return _described(call, view, done)
 
 
-def recover_corrections(call: Call) -> dataset_records.CorrectionRecord | None:
+def recover_corrections(call: Call, keyed: KeyedCall) -> dataset_records.CorrectionRecord | None:
     """Return the correction that an earlier attempt made to the dataset of the path."""
-    found = locate.find_earlier_correction(call)
+    found = locate.find_earlier_correction(call, keyed)
     return None if found is None else _described(call, *found)
 
 

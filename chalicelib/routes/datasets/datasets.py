@@ -9,11 +9,12 @@ import msgspec
 from chalicelib.domain.common.limits import DATASETS_PAGE, DELETIONS_PAGE
 from chalicelib.domain.common.list_filters import ListFilter
 from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
-from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
+from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records
 
@@ -65,10 +66,10 @@ def list_datasets(call: Call) -> ListAnswer[dataset_records.DatasetRecord]:
     return list_answer(page, describe.dataset, asked)
 
 
-def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
+def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
     """Return the dataset that an earlier attempt created."""
-    view = created_dataset(call)
-    return None if view is None else describe.dataset(view)
+    account_id, datasets = call.account.account_id, call.container.datasets
+    return describe.dataset(datasets.get(account_id, call.family, keyed.number))
 
 
 @Operation(

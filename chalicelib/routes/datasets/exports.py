@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Literal
 
 import msgspec
 
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.jobs.export import Export
 from chalicelib.errors import ExportNotFound
@@ -26,12 +26,9 @@ class ExportForm(msgspec.Struct):
     )
 
 
-def recover_export(call: Call) -> dataset_records.ExportRecord | None:
+def recover_export(call: Call, keyed: KeyedCall) -> dataset_records.ExportRecord:
     """Return the export that an earlier attempt created."""
-    with suppress(ExportNotFound):
-        export_id = call.keyed.object_id if call.keyed else ""
-        return describe.export(call.container.exports.get(dataset_in_path(call), export_id))
-    return None
+    return describe.export(call.container.exports.get(dataset_in_path(call), keyed.object_id))
 
 
 @Operation(

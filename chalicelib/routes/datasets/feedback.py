@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import PICTURES, UPLOADS
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.web.http.request import MULTIPART
 from chalicelib.web.operations.fields import Document, Filled, ModelId, Name, Url
@@ -91,13 +92,13 @@ def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
     )
 
 
-def recover_feedback(call: Call) -> dataset_records.DatasetRecord | None:
+def recover_feedback(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord | None:
     """Return the model's dataset if an earlier attempt has added the archive."""
     model = model_in_body(call)
-    if model is None or call.keyed is None:
+    if model is None:
         return None
     view = call.container.datasets.get(model.account_id, model.family, model.dataset_id)
-    found = call.container.uploads.find_accepted(view.dataset, call.keyed.object_id)
+    found = call.container.uploads.find_accepted(view.dataset, keyed.object_id)
     return None if found is None else describe.dataset(found)
 
 

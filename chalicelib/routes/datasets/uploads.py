@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import DatasetNotFound, InvalidUpload
+from chalicelib.routes.datasets.datasets import recover_dataset
 from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
@@ -28,7 +30,7 @@ from chalicelib.web.operations.fields import (
 )
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
-from chalicelib.web.operations.locate import created_dataset, dataset_in_path
+from chalicelib.web.operations.locate import dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
@@ -119,12 +121,6 @@ class OldChangesForm(AddForm, rename="camel"):
     name: Name | None = None
 
 
-def recover_dataset(call: Call) -> dataset_records.DatasetRecord | None:
-    """Return the dataset that an earlier attempt created. A worker reads its file."""
-    view = created_dataset(call)
-    return None if view is None else describe.dataset(view)
-
-
 # The common declaration of all calls that store a file as a new dataset.
 _stores = partial(
     Operation,
@@ -184,11 +180,10 @@ def validate_pictures(call: Call) -> dataset_records.ValidationRecord:
     return _validated(call, UploadFields(call.form.name, call.form.type))
 
 
-def recover_addition(call: Call) -> dataset_records.DatasetRecord | None:
+def recover_addition(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord | None:
     """Return the dataset of the path if an earlier attempt has added the file."""
-    receipt_id = call.keyed.object_id if call.keyed else ""
     # The id of the receipt was reserved with the key, so it identifies the attempt.
-    found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, receipt_id)
+    found = call.container.uploads.find_accepted(dataset_in_path(call).dataset, keyed.object_id)
     return None if found is None else describe.dataset(found)
 
 

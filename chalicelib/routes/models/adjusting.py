@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, DatasetView
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import BadRequest, DatasetNotFound, InvalidParameter, PrebuiltHasCardOnly
@@ -54,11 +55,11 @@ def locate(call: Call) -> tuple[Model, DatasetView | None]:
     return model, view
 
 
-def recover_adjustment(call: Call) -> model_records.TrainingRecord | None:
+def recover_adjustment(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
     """Return the training of the model if an earlier attempt has queued the adjustment."""
     model = model_in_path(call)
     # The mark in the row is that of the call which queued the last run.
-    if call.keyed is None or model.mark != call.keyed.object_id:
+    if model.mark != keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Literal
 
 import msgspec
 
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.jobs.export import Export
 from chalicelib.errors import ExportNotFound
 from chalicelib.web.operations.fields import ModelVersionNumber
@@ -22,13 +22,10 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
     format: Annotated[Literal["bundle", "onnx"], msgspec.Meta(examples=["bundle"])] = "bundle"
 
 
-def recover_model_export(call: Call) -> model_records.ModelExportRecord | None:
+def recover_model_export(call: Call, keyed: KeyedCall) -> model_records.ModelExportRecord:
     """Return the export that an earlier attempt created."""
-    with suppress(ExportNotFound):
-        export_id = call.keyed.object_id if call.keyed else ""
-        found = call.container.model_exports.get(model_in_path(call), export_id)
-        return describe_versions.model_export(found)
-    return None
+    found = call.container.model_exports.get(model_in_path(call), keyed.object_id)
+    return describe_versions.model_export(found)
 
 
 @Operation(

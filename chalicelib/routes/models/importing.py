@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import msgspec
 
-from chalicelib.errors import ModelNotFound
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.web.operations.fields import Name, Url
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.operation import Call, Operation
@@ -27,12 +26,9 @@ class ImportForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
-def recover_import(call: Call) -> model_records.ModelRecord | None:
+def recover_import(call: Call, keyed: KeyedCall) -> model_records.ModelRecord:
     """Return the model whose import an earlier attempt has queued."""
-    with suppress(ModelNotFound):
-        model_id = call.keyed.object_id if call.keyed else ""
-        return describe.model(call.container.models.get(call.account.account_id, model_id))
-    return None
+    return describe.model(call.container.models.get(call.account.account_id, keyed.object_id))
 
 
 @Operation(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.upload import SCHEME, is_upload_path
 from chalicelib.domain.models.model import TrainRequest
-from chalicelib.errors import InvalidParameter, ModelNotFound
+from chalicelib.errors import InvalidParameter
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.web.operations.fields import Algorithm, Epochs, LearningRate, ModelId, Name, Share
 from chalicelib.web.operations.forms import convert, whole_number
@@ -70,13 +70,10 @@ class RetrainForm(msgspec.Struct, rename="camel"):
     train_params: ParamsObject | ParamsText | None = None
 
 
-def recover_training(call: Call) -> model_records.TrainingRecord | None:
+def recover_training(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord:
     """Return the training that an earlier attempt has queued."""
-    with suppress(ModelNotFound):
-        model_id = call.keyed.object_id if call.keyed else ""
-        model = call.container.models.get(call.account.account_id, model_id)
-        return describe.training(call.container.training.view(model))
-    return None
+    model = call.container.models.get(call.account.account_id, keyed.object_id)
+    return describe.training(call.container.training.view(model))
 
 
 @Operation(
@@ -101,11 +98,11 @@ def train(call: Call) -> model_records.TrainingRecord:
     )
 
 
-def recover_retraining(call: Call) -> model_records.TrainingRecord | None:
+def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRecord | None:
     """Return the model in the body if an earlier attempt has queued its training."""
     model = model_in_body(call)
     # The mark in the row is that of the call which queued the last training.
-    if model is None or call.keyed is None or model.mark != call.keyed.object_id:
+    if model is None or model.mark != keyed.object_id:
         return None
     return describe.training(call.container.training.view(model))
 

@@ -5,13 +5,14 @@ A ranking, which selects what to label next (section 7), is a batch as well.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.datasets.upload_format import (
     ReadingOptions,
@@ -64,8 +65,8 @@ from chalicelib.web.records import describe, model_records
 RankedCount = Annotated[int, msgspec.Meta(ge=1, le=MAX_RANKED)]
 
 
-class BatchForm(msgspec.Struct, rename="camel"):
-    """Fields of a batch of texts, sent next to the file `data`."""
+class InputFields(msgspec.Struct, rename="camel"):
+    """Fields of a batch, sent next to its files."""
 
     form_rules: ClassVar[dict[str, Any]] = {"oneOf": [{"required": [one]} for one in SOURCES]}
     # Without `data`: a JSON body cannot hold a file.
@@ -75,13 +76,19 @@ class BatchForm(msgspec.Struct, rename="camel"):
     model_version: ModelVersionNumber | None = None
     path: Url | None = None
     dataset_id: int | None = None
-    kind: Literal["intent", "sentiment"] | None = None
+    kind: str | None = None
     num_results: Count | None = None
     name: Name | None = None
     format: Annotated[Literal["jsonl", "csv", "xlsx"], msgspec.Meta(examples=["xlsx"])] = "jsonl"
     columns: Annotated[Literal["answer", "input"], msgspec.Meta(examples=["input"])] = "answer"
     review_below: Annotated[float, msgspec.Meta(ge=0, le=1, examples=[0.6])] | None = None
     partial: bool = False
+
+
+class BatchForm(InputFields, rename="camel"):
+    """Fields of a batch of texts, sent next to the file `data`."""
+
+    kind: Literal["intent", "sentiment"] | None = None
     text_column: Column | None = None
     delimiter: Delimiter | None = None
     header: bool | int | None = None
@@ -89,23 +96,10 @@ class BatchForm(msgspec.Struct, rename="camel"):
     encoding: Encoding | None = None
 
 
-class PictureBatchForm(msgspec.Struct, rename="camel"):
+class PictureBatchForm(InputFields, rename="camel"):
     """Fields of a batch of images or documents, sent next to the files."""
 
-    form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
-    json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
-
-    model_id: ModelId
-    model_version: ModelVersionNumber | None = None
-    path: Url | None = None
-    dataset_id: int | None = None
     kind: Literal["predict", "detect", "ocr"] | None = None
-    num_results: Count | None = None
-    name: Name | None = None
-    format: Annotated[Literal["jsonl", "csv", "xlsx"], msgspec.Meta(examples=["xlsx"])] = "jsonl"
-    columns: Annotated[Literal["answer", "input"], msgspec.Meta(examples=["input"])] = "answer"
-    review_below: Annotated[float, msgspec.Meta(ge=0, le=1, examples=[0.6])] | None = None
-    partial: bool = False
     task: Task = TEXT
     form_type: FormType | None = None
     form_template: Template | None = None
@@ -121,8 +115,8 @@ class PictureBatchForm(msgspec.Struct, rename="camel"):
 class PictureRankingForm(msgspec.Struct, rename="camel"):
     """Fields of a ranking of images, sent next to the file `data`."""
 
-    form_rules: ClassVar[dict[str, Any]] = BatchForm.form_rules
-    json_rules: ClassVar[dict[str, Any]] = BatchForm.json_rules
+    form_rules: ClassVar[dict[str, Any]] = InputFields.form_rules
+    json_rules: ClassVar[dict[str, Any]] = InputFields.json_rules
 
     model_id: ModelId
     model_version: ModelVersionNumber | None = None
@@ -148,12 +142,10 @@ def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
     return served_in_body(call), view
 
 
-def recover_batch(call: Call) -> model_records.BatchRecord | None:
+def recover_batch(call: Call, keyed: KeyedCall) -> model_records.BatchRecord:
     """Return the batch that an earlier attempt created."""
-    with suppress(BatchNotFound):
-        batch_id = call.keyed.object_id if call.keyed else ""
-        return _described(call, call.container.batches.get(call.account, call.family, batch_id))
-    return None
+    batches = call.container.batches
+    return _described(call, batches.get(call.account, call.family, keyed.object_id))
 
 
 # The common declaration of all calls that create a batch.
@@ -174,26 +166,14 @@ _creates = partial(
 def create_batch(call: Call) -> model_records.BatchRecord:
     """Predict many texts in the background."""
     form: BatchForm = call.form
-    model, view = call.located
-    options = BatchOptions(
-        kind=form.kind,
-        count=form.num_results,
-        name=form.name,
-        format=form.format,
-        columns=_columns(form),
-        review_below=form.review_below,
-        is_partial=form.partial,
-        file=ReadingOptions(
-            text_column=checked_column(form.text_column, "textColumn"),
-            delimiter=checked_delimiter(form.delimiter),
-            header=checked_header(form.header),
-            sheet=checked_column(form.sheet, "sheet"),
-            encoding=checked_encoding(form.encoding),
-        ),
+    file = ReadingOptions(
+        text_column=checked_column(form.text_column, "textColumn"),
+        delimiter=checked_delimiter(form.delimiter),
+        header=checked_header(form.header),
+        sheet=checked_column(form.sheet, "sheet"),
+        encoding=checked_encoding(form.encoding),
     )
-    batches = call.container.batches
-    made = batches.create(call.account, LANGUAGE, model, one_source(call, view), options)
-    return _described(call, made)
+    return _created(call, replace(_options(form), file=file))
 
 
 @_creates(
@@ -205,23 +185,13 @@ def create_batch(call: Call) -> model_records.BatchRecord:
 def create_picture_batch(call: Call) -> model_records.BatchRecord:
     """Predict many images, or read many documents, in the background."""
     form: PictureBatchForm = call.form
-    model, view = call.located
     # The prebuilt OCR models have only this kind.
-    kind = form.kind or (READ if model.type == OCR else None)
-    options = BatchOptions(
-        kind=kind,
-        count=form.num_results,
-        name=form.name,
-        format=form.format,
-        columns=_columns(form),
-        review_below=form.review_below,
-        is_partial=form.partial,
-        reading=_reading(form) if kind == READ else {},
-        template=_template(call) if kind == READ and form.task == FORM else None,
-    )
-    batches = call.container.batches
-    made = batches.create(call.account, VISION, model, one_source(call, view), options)
-    return _described(call, made)
+    kind = form.kind or (READ if call.located[0].type == OCR else None)
+    options = replace(_options(form), kind=kind)
+    if kind == READ:
+        template = _template(call) if form.task == FORM else None
+        options = replace(options, reading=_reading(form), template=template)
+    return _created(call, options)
 
 
 @_creates(path="/v2/:family/rankings", families=(LANGUAGE,), form=RankingForm, files=("data",))
@@ -240,7 +210,6 @@ def create_picture_ranking(call: Call) -> model_records.BatchRecord:
 def _ranking(
     call: Call, form: PictureRankingForm, text_column: str = ""
 ) -> model_records.BatchRecord:
-    model, view = call.located
     options = BatchOptions(
         kind=RANK,
         count=form.count,
@@ -249,12 +218,28 @@ def _ranking(
         is_partial=form.partial,
         file=ReadingOptions(text_column=text_column),
     )
-    batches = call.container.batches
+    return _created(call, options)
+
+
+def _created(call: Call, options: BatchOptions) -> model_records.BatchRecord:
+    (model, view), batches = call.located, call.container.batches
     made = batches.create(call.account, call.family, model, one_source(call, view), options)
     return _described(call, made)
 
 
-def _columns(form: BatchForm | PictureBatchForm) -> str:
+def _options(form: InputFields) -> BatchOptions:
+    return BatchOptions(
+        kind=form.kind,
+        count=form.num_results,
+        name=form.name,
+        format=form.format,
+        columns=_columns(form),
+        review_below=form.review_below,
+        is_partial=form.partial,
+    )
+
+
+def _columns(form: InputFields) -> str:
     """Return the columns of the result; raise an error for columns that JSON lines do not have."""
     if form.format == JSONL:
         remedy = "send format=csv or format=xlsx, or leave it out."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import msgspec
 
 from chalicelib.domain.accounts.rates import DOCUMENTS
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs.template_learning import LearningNotFound, TemplateLearning
 from chalicelib.errors import BadRequest, MissingParameter
@@ -29,12 +29,9 @@ class LearnForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
-def recover_learning(call: Call) -> LearnedTemplateRecord | None:
+def recover_learning(call: Call, keyed: KeyedCall) -> LearnedTemplateRecord:
     """Return the job that an earlier attempt has created."""
-    with suppress(LearningNotFound):
-        learning_id = call.keyed.object_id if call.keyed else ""
-        return learned_template(*call.container.templates.get(call.account, learning_id))
-    return None
+    return learned_template(*call.container.templates.get(call.account, keyed.object_id))
 
 
 @Operation(

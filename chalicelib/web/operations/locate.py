@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, DatasetView, Label
 from chalicelib.domain.models.model import Model, ServedModel
@@ -73,24 +74,15 @@ def dataset_in_path(call: Call) -> DatasetView:
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
 
 
-def created_dataset(call: Call) -> DatasetView | None:
-    """Return the dataset that an earlier attempt with the same idempotency key created, or None."""
-    number = call.keyed.number if call.keyed else 0
-    with suppress(NotFound):
-        return call.container.datasets.get(call.account.account_id, call.family, number)
-    return None
-
-
 def find_earlier_correction(
-    call: Call, example_id: int | None = None
+    call: Call, keyed: KeyedCall, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
     """Return what an earlier attempt with the same idempotency key corrected, with the dataset.
 
     The result is None if no attempt changed the dataset.
     """
     view = readable_dataset(call)
-    mark = call.keyed.object_id if call.keyed else ""
-    done = call.container.corrections.find_done(view, mark, example_id)
+    done = call.container.corrections.find_done(view, keyed.object_id, example_id)
     return None if done is None else (view, done)
 
 

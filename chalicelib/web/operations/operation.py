@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
@@ -26,7 +27,7 @@ from chalicelib.domain.accounts.usage import Usage, until_answered
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
-from chalicelib.errors import InvalidScheme, NothingIsSaved, ServiceError
+from chalicelib.errors import InvalidScheme, NotFound, NothingIsSaved, ServiceError
 from chalicelib.web.http.paging import ListAnswer, Window, window
 from chalicelib.web.http.request import (
     OLD_PATHS,
@@ -105,10 +106,11 @@ class Operation:
     """Whether the call accepts an idempotency key."""
     creates: str = ""
     """Kind of the integer id to reserve for a call with an idempotency key; "" for none."""
-    recover: Callable[[Call], object | None] | None = None
-    """Returns what an earlier attempt with the same key did, as a record, or None if nothing.
+    recover: Callable[[Call, KeyedCall], object | None] | None = None
+    """Returns what an earlier attempt with the same key did, as a record.
 
-    It is called if this attempt stored no answer. Without this function, the work is repeated.
+    It is called if the earlier attempt stored no answer. If it returns None or raises NotFound, or
+    without this function, the work is repeated.
     """
     takes_data: bool = False
     """Whether the call adds or corrects data. It is refused while changes cannot be saved."""
@@ -331,9 +333,10 @@ def _work(call: Call) -> Response:
     operation, keyed = call.operation, call.keyed
     # The earlier attempt may have died after its work, so its result is looked up first.
     if keyed and keyed.is_taken_over and operation.recover:
-        done = operation.recover(call)
-        if done is not None:
-            return _rendered(call, done)
+        with suppress(NotFound):
+            done = operation.recover(call, keyed)
+            if done is not None:
+                return _rendered(call, done)
     # The order of the contract: unknown objects (404) before invalid fields (400).
     if operation.locate is not None and call.located is None:
         call.located = operation.locate(call)
