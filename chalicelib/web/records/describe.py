@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -51,7 +50,7 @@ from chalicelib.web.records.dataset_records import (
     ValidationRecord,
     WarningRecord,
 )
-from chalicelib.web.records.members import Number
+from chalicelib.web.records.members import Number, record
 from chalicelib.web.records.model_records import (
     BatchCountsRecord,
     BatchRecord,
@@ -102,18 +101,14 @@ def label(item: Label) -> LabelRecord:
 def dataset(view: DatasetView) -> DatasetRecord:
     """Return the record of a dataset with its labels."""
     row = view.dataset
-    return DatasetRecord(
+    return record(
+        DatasetRecord,
+        row,
         id=row.dataset_id,
-        name=row.name,
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
         label_summary=LabelSummary([label(item) for item in view.labels]),
         total_examples=row.total,
         total_labels=len(view.labels),
-        available=row.available,
         status_msg=row.status_message,
-        type=row.type,
-        language=row.language,
         num_of_duplicates=row.duplicates,
     )
 
@@ -156,14 +151,10 @@ def correction(
         done: the correction.
         shown: the examples that the correction changed.
     """
-    return CorrectionRecord(
+    return record(
+        CorrectionRecord,
+        done,
         dataset_id=dataset_id,
-        moved=done.moved,
-        changed=done.changed,
-        removed=done.removed,
-        added=done.added,
-        duplicates=done.duplicates,
-        skipped=done.skipped,
         id=done.correction_id or UNSET,
         created_at=UNSET if done.created_at is None else date_text(done.created_at),
         examples=[corrected(item) for item in shown] if done.examples else UNSET,
@@ -185,7 +176,7 @@ def corrected(view: ExampleView) -> CorrectedExampleRecord:
 
 def box_record(box: Box) -> BoxRecord:
     """Return the record of a box as in annotations."""
-    return BoxRecord(box.x, box.y, box.width, box.height)
+    return record(BoxRecord, box)
 
 
 def changed_label(item: Label, done: CorrectionResult) -> ChangedLabelRecord:
@@ -199,37 +190,31 @@ def training(view: ModelView) -> TrainingRecord:
     """Return the record of the latest training of a model."""
     row = view.model
     params = row.request.params
-    return TrainingRecord(
-        dataset_id=row.dataset_id,
+    return record(
+        TrainingRecord,
+        row,
         # For clients of the old API: datasets have no versions here.
         dataset_version_id=0,
-        name=row.name,
-        status=row.status,
         progress=fraction(row.progress),
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
         learning_rate=fraction(shown_learning_rate(row)),
         epochs=shown_epochs(row),
         queue_position=UNSET if view.queue_position is None else view.queue_position,
         failure_msg=row.failure if row.status == "FAILED" else UNSET,
         object="training",
-        model_id=row.model_id,
         train_params=None if params is None else dict(params),
         train_stats=None if row.stats is None else train_stats(row.stats),
         model_type=row.type,
         algorithm=row.request.algorithm or UNSET,
-        language=row.language,
     )
 
 
 def train_stats(stats: TrainStats) -> TrainStatsRecord:
     """Return the record of the statistics of a finished training."""
-    return TrainStatsRecord(
-        labels=stats.labels,
-        examples=stats.examples,
+    return record(
+        TrainStatsRecord,
+        stats,
         total_time=duration(stats.total_seconds),
         training_time=duration(stats.training_seconds),
-        early_stopping=stats.early_stopping,
         last_epoch_done=stats.last_epoch,
         model_save_time=duration(stats.save_seconds),
         test_split_size=stats.test_size,
@@ -240,20 +225,15 @@ def train_stats(stats: TrainStats) -> TrainStatsRecord:
 
 def model(row: Model) -> ModelRecord:
     """Return the record of a model, as lists of models have it."""
-    return ModelRecord(
-        dataset_id=row.dataset_id,
+    return record(
+        ModelRecord,
+        row,
         dataset_version_id=0,
-        name=row.name,
-        status=row.status,
         progress=fraction(row.progress),
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
         failure_msg=row.failure if row.status == "FAILED" else UNSET,
         object="model",
-        model_id=row.model_id,
         model_type=row.type,
         algorithm=row.request.algorithm or UNSET,
-        language=row.language,
     )
 
 
@@ -265,14 +245,12 @@ def metrics(row: Model, created_at: datetime, data: Mapping[str, Any]) -> Metric
 
 def evaluated(one: EvaluatedExample) -> EvaluatedRecord:
     """Return the record of an evaluated example."""
-    return EvaluatedRecord(
-        one.example_id, one.expected, one.predicted, one.probability, one.is_right
-    )
+    return record(EvaluatedRecord, one, expected_label=one.expected, predicted_label=one.predicted)
 
 
 def reliability_bin(one: ReliabilityBin) -> ReliabilityRecord:
     """Return the record of a bin of the calibration."""
-    return ReliabilityRecord(one.low, one.high, one.count, one.probability, one.accuracy)
+    return record(ReliabilityRecord, one)
 
 
 def prediction(
@@ -320,15 +298,10 @@ def deletion(row: Deletion) -> DeletionRecord:
 def export(row: Export, url: str | None = None) -> ExportRecord:
     """Return the record of an export, with the URL of its file, if that exists."""
     is_done = row.status == SUCCEEDED
-    return ExportRecord(
+    return record(
+        ExportRecord,
+        row,
         id=row.export_id,
-        dataset_id=row.dataset_id,
-        format=row.format,
-        source=row.source,
-        status=row.status,
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
-        expires_at=date_text(row.expires_at),
         examples=row.examples if is_done else UNSET,
         bytes=row.size_bytes if is_done else UNSET,
         url=url or UNSET,
@@ -339,18 +312,12 @@ def export(row: Export, url: str | None = None) -> ExportRecord:
 def batch(row: Batch, url: str | None = None) -> BatchRecord:
     """Return the record of a batch, with the URL of its result, if that exists."""
     done = row.lines_done
-    return BatchRecord(
+    return record(
+        BatchRecord,
+        row,
         id=row.batch_id,
-        name=row.name,
-        model_id=row.model_id,
-        kind=row.kind,
-        format=row.format,
-        status=row.status,
         progress=fraction(done / row.total if row.total else 0),
         counts=BatchCountsRecord(row.total, done, row.lines_failed),
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
-        expires_at=date_text(row.expires_at),
         result_url=url or UNSET,
         result_bytes=row.size_bytes if url else UNSET,
         failure_msg=row.message or UNSET,
@@ -360,60 +327,33 @@ def batch(row: Batch, url: str | None = None) -> BatchRecord:
 
 def webhook(row: Webhook, secret: str | None = None) -> WebhookRecord:
     """Return the record of a webhook. The secret is only given when it is new."""
-    return WebhookRecord(
-        id=row.hook_id,
-        url=row.url,
-        events=list(row.events),
-        description=row.description,
-        status=row.status,
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
-        failure_msg=row.cause or UNSET,
-        secret=secret or UNSET,
-    )
+    failure = row.cause or UNSET
+    return record(WebhookRecord, row, id=row.hook_id, failure_msg=failure, secret=secret or UNSET)
 
 
 def api_key(row: ApiKey, secret: str | None = None) -> ApiKeyRecord:
     """Return the record of an API key. The secret is only given when it is new."""
-    ends, used = row.expires_at, row.last_used_at
-    return ApiKeyRecord(
-        id=row.key_id,
-        name=row.name,
-        scope=row.scope,
-        prefix=row.prefix,
-        created_at=date_text(row.created_at),
-        expires_at=None if ends is None else date_text(ends),
-        last_used_at=None if used is None else date_text(used),
-        secret=secret or UNSET,
-    )
+    return record(ApiKeyRecord, row, id=row.key_id, secret=secret or UNSET)
 
 
 def delivery(row: Delivery) -> DeliveryRecord:
     """Return the record of a delivery."""
-    return DeliveryRecord(
+    return record(
+        DeliveryRecord,
+        row,
         id=row.message_id,
-        event=row.event,
-        status=row.status,
-        attempts=row.attempts,
         response_status=UNSET if row.response is None else row.response,
         failure_msg=row.cause or UNSET,
         next_attempt_at=date_text(row.due_at) if row.status == PENDING else UNSET,
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
     )
 
 
 def receipt(row: Receipt) -> ReceiptRecord:
     """Return the record of a receipt."""
-    return ReceiptRecord(
+    return record(
+        ReceiptRecord,
+        row,
         id=row.receipt_id,
-        created_at=date_text(row.created_at),
-        status=row.status,
-        message=row.message,
-        seen=row.seen,
-        kept=row.kept,
-        duplicates=row.duplicates,
-        rejected=row.rejected,
         rejections=[_rejection(item) for item in row.rejections],
         warnings=[_warning(item) for item in row.warnings],
     )
@@ -423,12 +363,10 @@ def validation(found: Validation) -> ValidationRecord:
     """Return the record of a validation."""
     scan = found.scan
     shown = preview(found.preview) if found.preview else None
-    return ValidationRecord(
-        format=FormatRecord(**asdict(found.format)),
-        seen=scan.seen,
-        kept=scan.kept,
-        duplicates=scan.duplicates,
-        rejected=scan.rejected,
+    return record(
+        ValidationRecord,
+        scan,
+        format=record(FormatRecord, found.format),
         rejections=[_rejection(item) for item in scan.rejections],
         warnings=[_warning(item) for item in scan.warnings],
         labels=[FoundLabelRecord(name, count) for name, count in scan.kept_by_label.items()],
@@ -470,13 +408,11 @@ def account(caller: Account, scope: str) -> AccountRecord:
 
 def usage(facts: UsageFacts) -> UsageRecord:
     """Return the record of the predictions that an account made in a month."""
-    return UsageRecord(
+    return record(
+        UsageRecord,
+        facts,
         id=facts.usage_id,
-        organization_id=facts.organization_id,
-        starts_at=date_text(facts.starts_at),
-        ends_at=date_text(facts.ends_at),
-        plan_data=[PlanRecord(facts.plan, facts.amount, facts.source)],
-        license_id=facts.license_id,
+        plan_data=[record(PlanRecord, facts)],
         object="apiusage",
         predictions_remaining=facts.usage.remaining,
         predictions_used=facts.usage.used,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.models.comparison import Comparison
 from chalicelib.services.training.versions import VersionView
 from chalicelib.web.records.describe import fraction
+from chalicelib.web.records.members import record
 from chalicelib.web.records.model_records import (
     ComparisonRecord,
     ModelExportRecord,
@@ -19,11 +19,11 @@ from chalicelib.web.records.model_records import (
 def model_version(view: VersionView) -> ModelVersionRecord:
     """Return the record of a version of a model."""
     one = view.version
-    return ModelVersionRecord(
+    return record(
+        ModelVersionRecord,
+        one,
         version=one.number,
-        created_at=date_text(one.created_at),
         is_served=view.is_served,
-        examples=one.examples,
         metrics=view.metrics,
         algorithm=one.algorithm or UNSET,
         not_served_because=one.not_served_because or UNSET,
@@ -42,15 +42,12 @@ def model_export(row: Export, url: str | None = None) -> ModelExportRecord:
     """Return the record of an export of a model."""
     if row.model is None:
         raise ValueError(f"Export {row.export_id} is one of a dataset.")
-    return ModelExportRecord(
+    return record(
+        ModelExportRecord,
+        row,
         id=row.export_id,
         model_id=row.model.model_id,
         model_version=row.model.version,
-        format=row.format,
-        status=row.status,
-        created_at=date_text(row.created_at),
-        updated_at=date_text(row.updated_at),
-        expires_at=date_text(row.expires_at),
         bytes=row.size_bytes if row.status == SUCCEEDED else UNSET,
         url=url or UNSET,
         failure_msg=row.message or UNSET,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from datetime import datetime
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import Meta
+
+from chalicelib.domain.common.clock import date_text
+
+Record = TypeVar("Record", bound=msgspec.Struct)
 
 # The old API writes whole numbers without a decimal point.
 Number = int | float
@@ -26,3 +31,18 @@ def members_since_2(record: Any) -> frozenset[str]:
         for member in msgspec.structs.fields(record)
         if any(SINCE_2 in get_args(part) for part in (member.type, *get_args(member.type)))
     )
+
+
+def record(kind: type[Record], value: object, /, **members: Any) -> Record:
+    """Return the record of a value.
+
+    Args:
+        kind: class of the record.
+        value: its attributes become the members of the same names, with times as text.
+        members: the members that have another name or form.
+    """
+    for name in kind.__struct_fields__:
+        if name not in members and hasattr(value, name):
+            found = getattr(value, name)
+            members[name] = date_text(found) if isinstance(found, datetime) else found
+    return kind(**members)
