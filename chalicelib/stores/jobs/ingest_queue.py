@@ -46,12 +46,7 @@ class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
         return self._datasets.find_queued(job.account_id, job.family, job.dataset_id, job.upload_id)
 
     def _job(self, waiting: QueuedUpload) -> IngestJob:
-        return IngestJob(
-            account_id=waiting.account_id,
-            family=waiting.family,
-            dataset_id=waiting.dataset_id,
-            upload_id=waiting.upload_id,
-        )
+        return IngestJob.of(waiting)
 
     def _lanes(self, job: IngestJob) -> Sequence[Sequence[QueuedUpload]]:
         return [self._datasets.queued_uploads(lane) for lane in INGEST_LANES]
