@@ -35,56 +35,55 @@ def _run(handler: str, event: SQSEvent) -> None:
     from chalicelib import workers
 
     for record in event:
-        run = getattr(workers, handler)
-        workers.handle(run, app.container, record.to_dict(), event.context)
+        workers.handle(handler, app.container, record.to_dict(), event.context)
 
 
 @app.on_sqs_message(queue="presage-ingest", batch_size=1, name="ingest_upload")
 def ingest_upload(event: SQSEvent) -> None:
     """Read an upload into examples."""
-    _run("run_ingest", event)
+    _run("ingest", event)
 
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
     """Compute the vectors of a part of an upload, on a queue that does not delay other uploads."""
-    _run("run_ingest", event)
+    _run("ingest", event)
 
 
 @app.on_sqs_message(queue="presage-train-paid", batch_size=1, name="train_paid")
 def train_paid(event: SQSEvent) -> None:
     """Train a model of a paid plan."""
-    _run("run_train", event)
+    _run("train", event)
 
 
 @app.on_sqs_message(queue="presage-train-free", batch_size=1, name="train_free")
 def train_free(event: SQSEvent) -> None:
     """Train a model of a free plan."""
-    _run("run_train", event)
+    _run("train", event)
 
 
 @app.on_sqs_message(queue="presage-delete", batch_size=1, name="delete_object")
 def delete_object(event: SQSEvent) -> None:
     """Delete a dataset or model."""
-    _run("run_delete", event)
+    _run("delete", event)
 
 
 @app.on_sqs_message(queue="presage-export", batch_size=1, name="export_dataset")
 def export_dataset(event: SQSEvent) -> None:
     """Export the examples of a dataset to a file."""
-    _run("run_export", event)
+    _run("export", event)
 
 
 @app.on_sqs_message(queue="presage-deliver", batch_size=1, name="deliver_event")
 def deliver_event(event: SQSEvent) -> None:
     """Deliver an event to a webhook, on a queue that slow receivers may fill."""
-    _run("run_deliver", event)
+    _run("deliver", event)
 
 
 @app.on_sqs_message(queue="presage-incoming", batch_size=1, name="receive_upload")
 def receive_upload(event: SQSEvent) -> None:
     """Record that a file has arrived in the bucket."""
-    _run("run_receive", event)
+    _run("receive", event)
 
 
 @app.schedule("rate(1 minute)", name="sweep")

@@ -35,8 +35,6 @@ from chalicelib.domain.jobs.messages import (
     kind_of,
 )
 
-# Called with the services, the job, the time left in seconds, and the number of the delivery.
-Handler = Callable[[Container, Any, Callable[[], float], int], None]
 # Members of a job that every line of its handler has, and what they are called there.
 IDS = {
     "account_id": "account",
@@ -60,13 +58,11 @@ class JobFailed(Exception):
     """A job failed. The text is only the kind of the error, because the host logs it."""
 
 
-def handle(
-    handler: Handler, container: Container, message: Mapping[str, Any], context: Any
-) -> None:
+def handle(handler: str, container: Container, message: Mapping[str, Any], context: Any) -> None:
     """Run the job of one queue message, and log the result.
 
     Args:
-        handler: one of the `run_…` functions of this module.
+        handler: one of HANDLED.
         container: the services.
         message: the message, as it is in the event of the queue.
         context: context of the Lambda function.
@@ -92,7 +88,7 @@ def handle(
         log.add(
             **{name: getattr(job, member) for member, name in IDS.items() if hasattr(job, member)}
         )
-        handler(container, job, partial(_remaining, context), delivery)
+        run(container, job, partial(_remaining, context), delivery)
 
 
 @contextmanager
@@ -140,92 +136,53 @@ def _function(context: Any) -> str:
     return str(getattr(context, "function_name", ""))
 
 
-def run_ingest(
-    container: Container,
-    job: IngestJob | EmbedJob | FeaturesJob | BatchJob | LearnJob | TrainPartJob,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
-    """Read an upload, learn a template, or compute a part of an upload, batch or training."""
-    if isinstance(job, IngestJob):
-        container.ingest.run(job, delivery)
-    elif isinstance(job, BatchJob):
-        container.batch_runs.run(job, delivery)
-    elif isinstance(job, LearnJob):
-        container.templates.run(job, remaining_seconds)
-    elif isinstance(job, TrainPartJob):
-        container.training_parts.run(job, delivery)
-    else:
-        container.upload_parts.run(job, remaining_seconds, delivery)
-
-
-def run_train(
-    container: Container,
-    job: TrainJob,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
-    """Run a training."""
-    container.training_runs.run(job, remaining_seconds, delivery)
-
-
-def run_delete(
-    container: Container,
-    job: DeleteJob | SettleJob | DeliverJob,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
-    """Run a deletion, settle a call of unknown outcome, or deliver an event to a webhook."""
-    if isinstance(job, SettleJob):
-        container.allowances.settle(job)
-    elif isinstance(job, DeliverJob):
-        # Of a version whose deliveries had no queue of their own.
-        container.deliveries.run(job)
-    else:
-        container.deletion_runs.run(job)
-
-
-def run_deliver(
-    container: Container,
-    job: DeliverJob,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
-    """Deliver an event to a webhook."""
-    container.deliveries.run(job)
-
-
-def run_export(
-    container: Container,
-    job: ExportJob,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
-    """Write an export."""
-    container.export_runs.run(job, remaining_seconds, delivery)
-
-
-def run_receive(
-    container: Container,
-    job: BucketNotice,
-    remaining_seconds: Callable[[], float],
-    delivery: int = 1,
-) -> None:
+def _receive(container: Container, notice: BucketNotice) -> None:
     """Record the files that a notification of the bucket lists."""
-    for record in job.records:
+    for record in notice.records:
         found = record.s3.object
         container.upload_forms.receive(unquote_plus(found.key), found.etag)
 
 
-# What each handler's queues carry, and the kind of a message that does not name one of these.
-HANDLED: dict[Handler, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
-    run_ingest: ((IngestJob, EmbedJob, FeaturesJob, BatchJob, LearnJob, TrainPartJob), None),
-    run_train: ((TrainJob,), TrainJob),
-    run_delete: ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
-    run_deliver: ((DeliverJob,), None),
-    run_export: ((ExportJob,), ExportJob),
-    run_receive: ((BucketNotice,), BucketNotice),
+# What runs each kind of job, given the services, the job, a function that returns the time left in
+# seconds, and the number of the delivery.
+_RUNS: Mapping[type[Struct], Callable[[Container, Any, Callable[[], float], int], None]] = {
+    IngestJob: lambda c, job, _, delivery: c.ingest.run(job, delivery),
+    EmbedJob: lambda c, *job: c.upload_parts.run(*job),
+    FeaturesJob: lambda c, *job: c.upload_parts.run(*job),
+    BatchJob: lambda c, job, _, delivery: c.batch_runs.run(job, delivery),
+    LearnJob: lambda c, job, seconds, _: c.templates.run(job, seconds),
+    TrainJob: lambda c, *job: c.training_runs.run(*job),
+    TrainPartJob: lambda c, job, _, delivery: c.training_parts.run(job, delivery),
+    DeleteJob: lambda c, job, *_: c.deletion_runs.run(job),
+    SettleJob: lambda c, job, *_: c.allowances.settle(job),
+    DeliverJob: lambda c, job, *_: c.deliveries.run(job),
+    ExportJob: lambda c, *job: c.export_runs.run(*job),
+    BucketNotice: lambda c, notice, *_: _receive(c, notice),
 }
+# What the queues of each handler carry, and the kind of a message that does not name one of these.
+HANDLED: Mapping[str, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
+    "ingest": ((IngestJob, EmbedJob, FeaturesJob, BatchJob, LearnJob, TrainPartJob), None),
+    "train": ((TrainJob,), TrainJob),
+    # DeliverJob: of a version whose deliveries had no queue of their own.
+    "delete": ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
+    "deliver": ((DeliverJob,), None),
+    "export": ((ExportJob,), ExportJob),
+    "receive": ((BucketNotice,), BucketNotice),
+}
+
+
+def run(
+    container: Container, job: Struct, remaining_seconds: Callable[[], float], delivery: int = 1
+) -> None:
+    """Run a job.
+
+    Args:
+        container: the services.
+        job: the job, or a notification of the bucket.
+        remaining_seconds: returns the remaining time of the function, in seconds.
+        delivery: how many times the queue has delivered the message.
+    """
+    _RUNS[type(job)](container, job, remaining_seconds, delivery)
 
 
 def run_sweep(container: Container, context: Any) -> None:

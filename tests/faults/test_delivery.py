@@ -295,8 +295,8 @@ def test_message_that_is_not_a_job_is_dropped(world: World) -> None:
     context = SimpleNamespace(get_remaining_time_in_millis=lambda: 900_000)
     gone = {"account_id": "7", "model_id": "M", "run": 1, "deletion_id": "D"}
 
-    workers.handle(workers.run_ingest, world.container, {"body": '{"job": "nonsense"}'}, context)
-    for handler in (workers.run_train, workers.run_delete):
+    workers.handle("ingest", world.container, {"body": '{"job": "nonsense"}'}, context)
+    for handler in ("train", "delete"):
         workers.handle(handler, world.container, {"body": json.dumps(gone)}, context)
 
 

@@ -187,8 +187,8 @@ def test_a_notification_marks_the_file_as_received(world: World) -> None:
     foreign = {"Records": [{"s3": {"object": {"key": "datasets/1"}}}]}
 
     for body in ({"Event": "s3:TestEvent"}, foreign, note):
-        job = decode_job(json.dumps(body), *workers.HANDLED[workers.run_receive])
-        workers.run_receive(world.container, job, lambda: 900.0)
+        job = decode_job(json.dumps(body), *workers.HANDLED["receive"])
+        workers.run(world.container, job, lambda: 900.0)
 
     # The version that was noted is not the one that lies there now.
     with pytest.raises(DownloadFailed, match="sent twice"):
