@@ -75,7 +75,6 @@ def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetReco
 @Operation(
     "POST",
     "/v2/:family/datasets",
-    takes_key=True,
     creates="datasets",
     recover=recover_dataset,
     form=NewDatasetForm,

@@ -36,7 +36,6 @@ def recover_export(call: Call, keyed: KeyedCall) -> dataset_records.ExportRecord
     "/v2/:family/datasets/{dataset_id}/exports",
     locate=dataset_in_path,
     form=ExportForm,
-    takes_key=True,
     recover=recover_export,
     statuses=(409, 429),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
@@ -54,15 +55,13 @@ class BulkFeedbackForm(msgspec.Struct, rename="camel"):
     path: Url | None = None
 
 
-@Operation(
-    "POST",
-    "/v2/language/feedback",
-    locate=model_in_body,
-    form=FeedbackForm,
-    takes_key=True,
-    takes_data=True,
-    statuses=(409, 429),
+# The common declaration of the calls that add feedback.
+_adds = partial(
+    Operation, locate=model_in_body, takes_key=True, takes_data=True, statuses=(409, 429)
 )
+
+
+@_adds("POST", "/v2/language/feedback", form=FeedbackForm)
 def add_feedback(call: Call) -> dataset_records.ExampleRecord:
     """Add a misclassified text with its correct label to the model's dataset."""
     form: FeedbackForm = call.form
@@ -72,17 +71,7 @@ def add_feedback(call: Call) -> dataset_records.ExampleRecord:
     )
 
 
-@Operation(
-    "POST",
-    "/v2/vision/feedback",
-    locate=model_in_body,
-    cost=PICTURES,
-    form=PictureFeedbackForm,
-    takes_key=True,
-    takes_data=True,
-    files=("data",),
-    statuses=(409, 429),
-)
+@_adds("POST", "/v2/vision/feedback", cost=PICTURES, form=PictureFeedbackForm, files=("data",))
 def add_picture_feedback(call: Call) -> dataset_records.ExampleRecord:
     """Add a misclassified image with its correct label to the model's dataset."""
     form: PictureFeedbackForm = call.form
@@ -102,17 +91,13 @@ def recover_feedback(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRec
     return None if found is None else describe.dataset(found)
 
 
-@Operation(
+@_adds(
     "PUT",
     "/v2/vision/bulkfeedback",
-    locate=model_in_body,
     cost=UPLOADS,
     form=BulkFeedbackForm,
     recover=recover_feedback,
-    takes_key=True,
-    takes_data=True,
     files=("data",),
-    statuses=(409, 429),
 )
 def add_bulk_feedback(call: Call) -> dataset_records.DatasetRecord:
     """Add an archive of images with corrected boxes as feedback."""

@@ -126,7 +126,6 @@ _stores = partial(
     Operation,
     "POST",
     cost=UPLOADS,
-    takes_key=True,
     creates="datasets",
     recover=recover_dataset,
     takes_data=True,
@@ -187,37 +186,27 @@ def recover_addition(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRec
     return None if found is None else describe.dataset(found)
 
 
-@Operation(
+# The common declaration of the calls that add a file to a dataset.
+_adds = partial(
+    Operation,
     "PUT",
-    "/v2/:family/datasets/{dataset_id}/upload",
     locate=dataset_in_path,
     cost=UPLOADS,
-    form=AddForm,
-    takes_key=True,
     recover=recover_addition,
     takes_data=True,
     files=("data",),
     statuses=(409, 429),
 )
+
+
+@_adds("/v2/:family/datasets/{dataset_id}/upload", form=AddForm)
 def add_to_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Upload a file whose examples are added to a dataset."""
     return _added(call)
 
 
 # Clients of version 1.0 add a file by this PUT, which renames below /v2.
-@Operation(
-    "PUT",
-    "/v2/vision/datasets/{dataset_id}",
-    versions=(VERSION_1,),
-    locate=dataset_in_path,
-    cost=UPLOADS,
-    form=OldChangesForm,
-    takes_key=True,
-    recover=recover_addition,
-    takes_data=True,
-    files=("data",),
-    statuses=(409, 429),
-)
+@_adds("/v2/vision/datasets/{dataset_id}", versions=(VERSION_1,), form=OldChangesForm)
 def put_dataset(call: Call) -> dataset_records.DatasetRecord:
     """Upload a file whose examples are added to a dataset."""
     form: OldChangesForm = call.form

@@ -70,7 +70,6 @@ def recover_adjustment(call: Call, keyed: KeyedCall) -> model_records.TrainingRe
     locate=locate,
     form=AdjustForm,
     files=("data",),
-    takes_key=True,
     recover=recover_adjustment,
     statuses=(409, 429),
 )

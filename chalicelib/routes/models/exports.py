@@ -33,7 +33,6 @@ def recover_model_export(call: Call, keyed: KeyedCall) -> model_records.ModelExp
     "/v2/:family/models/{model_id}/exports",
     locate=model_in_path,
     form=ModelExportForm,
-    takes_key=True,
     recover=recover_model_export,
     statuses=(409, 429),
 )

@@ -36,7 +36,6 @@ def recover_import(call: Call, keyed: KeyedCall) -> model_records.ModelRecord:
     "/v2/:family/models/import",
     form=ImportForm,
     files=("data",),
-    takes_key=True,
     recover=recover_import,
     statuses=(429,),
 )

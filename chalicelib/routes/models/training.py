@@ -83,7 +83,6 @@ def recover_training(call: Call, keyed: KeyedCall) -> model_records.TrainingReco
     aliases=("/v2/language/datasets/train",),
     locate=dataset_in_body,
     form=TrainForm,
-    takes_key=True,
     recover=recover_training,
     statuses=(409, 429),
 )
@@ -114,7 +113,6 @@ def recover_retraining(call: Call, keyed: KeyedCall) -> model_records.TrainingRe
     aliases=("/v2/language/datasets/retrain",),
     locate=model_in_body,
     form=RetrainForm,
-    takes_key=True,
     recover=recover_retraining,
     statuses=(409, 429),
 )

@@ -154,7 +154,6 @@ _creates = partial(
     method="POST",
     locate=locate_input,
     cost=UPLOADS,
-    takes_key=True,
     recover=recover_batch,
     # Input and result are stored, so batches are refused while saving fails.
     takes_data=True,

@@ -40,7 +40,6 @@ def recover_learning(call: Call, keyed: KeyedCall) -> LearnedTemplateRecord:
     form=LearnForm,
     files=("data",),
     cost=DOCUMENTS,
-    takes_key=True,
     recover=recover_learning,
     takes_data=True,
     statuses=(409, 429),

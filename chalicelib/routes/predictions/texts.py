@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NoReturn
 
 import msgspec
@@ -33,9 +34,10 @@ class TextForm(msgspec.Struct, rename="camel"):
         checked_text(self.document)
 
 
-@Operation(
+# The common declaration of both predictions.
+_predicts = partial(
+    Operation,
     "POST",
-    "/v2/language/intent",
     # The row of the model is read in one trip with that of the account.
     name_model=named_in_body,
     locate=served_in_body,
@@ -45,22 +47,15 @@ class TextForm(msgspec.Struct, rename="camel"):
     is_metered=True,
     statuses=(409, 429),
 )
+
+
+@_predicts("/v2/language/intent")
 def predict_intent(call: Call) -> model_records.PredictionRecord:
     """Predict the intent of a text."""
     return _predict(call, "text-intent")
 
 
-@Operation(
-    "POST",
-    "/v2/language/sentiment",
-    name_model=named_in_body,
-    locate=served_in_body,
-    cost=TEXTS,
-    key_scope=PREDICT,
-    form=TextForm,
-    is_metered=True,
-    statuses=(409, 429),
-)
+@_predicts("/v2/language/sentiment")
 def predict_sentiment(call: Call) -> model_records.PredictionRecord:
     """Predict the sentiment of a text."""
     return _predict(call, "text-sentiment")

@@ -103,7 +103,7 @@ class Operation:
     It runs before authentication has succeeded, so it must not raise an error.
     """
     takes_key: bool = False
-    """Whether the call accepts an idempotency key."""
+    """Whether the call accepts an idempotency key; always if it has `recover`."""
     creates: str = ""
     """Kind of the integer id to reserve for a call with an idempotency key; "" for none."""
     recover: Callable[[Call, KeyedCall], object | None] | None = None
@@ -139,6 +139,10 @@ class Operation:
     is_deprecated: bool = False
     """Whether another operation replaces it."""
     view: Callable[[Call], object] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set what follows from other attributes."""
+        self.takes_key = self.takes_key or self.recover is not None
 
     def __call__(self, view: Callable[[Call], object]) -> Operation:
         """Declare a view, whose name then stands for the operation."""
