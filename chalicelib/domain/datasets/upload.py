@@ -90,18 +90,18 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
     return None if found is None else (found[1], found[2])
 
 
-def claimed_file(account_id: str, path: str, etag: str) -> UploadedFile | None:
-    """Return the uploaded file at a path. The caller has already claimed it from other calls.
+def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
+    """Return the uploaded file of a job, which has claimed it from other calls.
 
     Args:
         account_id: owner of the file.
-        path: the `path` that the caller sent.
-        etag: ETag of the claimed file.
+        source: where the input of the job is: the `path` that the caller sent, and for an upload
+            its `etag`.
 
     Returns:
         The file; None if the path does not refer to an upload.
     """
-    upload_id = upload_id_of(path)
+    upload_id, etag = upload_id_of(str(source.get("path", ""))), str(source.get("etag", ""))
     return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
 
 

@@ -15,7 +15,6 @@ from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import (
-    UploadedFile,
     UploadSource,
     claimed_file,
     is_upload_path,
@@ -268,7 +267,7 @@ class BatchService:
         self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
     ) -> None:
         """Store the input and the row. Then prepare the batch, or let a worker prepare it."""
-        if uploaded := _uploaded(batch):
+        if uploaded := claimed_file(batch.account_id, batch.source):
             # An uploaded file can be used once, so that two calls never share or delete it.
             self._stores.uploaded_files.claim(uploaded, batch.batch_id)
         is_ready_now = False
@@ -294,7 +293,7 @@ class BatchService:
             if found is not None and found.is_open:
                 return  # The sweep settles what is still reserved.
             self._remove(batch)
-            if uploaded := _uploaded(batch):
+            if uploaded := claimed_file(batch.account_id, batch.source):
                 self._stores.uploaded_files.release(uploaded, batch.batch_id)
 
     def _send(self, batch: Batch) -> None:
@@ -329,9 +328,3 @@ def _reading(options: ReadingOptions) -> dict[str, object]:
     }
     named = {name: value for name, value in found.items() if value not in (None, "")}
     return {"column": options.text_column, **named}
-
-
-def _uploaded(batch: Batch) -> UploadedFile | None:
-    """Return the file that is the input if it was sent with a presigned form, otherwise None."""
-    path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
-    return claimed_file(batch.account_id, path, etag)

@@ -20,7 +20,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.accounts.batch_allowances import BatchAllowances
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import DELETION_PENDING
-from chalicelib.domain.datasets.upload import UploadedFile, claimed_file
+from chalicelib.domain.datasets.upload import claimed_file
 from chalicelib.domain.jobs.batch import (
     CANCELLED,
     CSV,
@@ -304,7 +304,7 @@ class BatchRunService:
             # out.
             if not self._files.read_input(batch, file):
                 raise StorageUnavailable
-        elif uploaded := self._uploaded(batch):
+        elif uploaded := claimed_file(batch.account_id, batch.source):
             self._stores.uploaded_files.read(uploaded, file, check=check)
         else:
             url, most = str(source["path"]), self._works[batch.family].max_bytes
@@ -482,13 +482,9 @@ class BatchRunService:
         job = BatchJob.of(batch, part=part)
         self._stores.queues.send(EMBED, job, delay_seconds)
 
-    def _uploaded(self, batch: Batch) -> UploadedFile | None:
-        path, etag = str(batch.source.get("path", "")), str(batch.source.get("etag", ""))
-        return claimed_file(batch.account_id, path, etag)
-
     def _delete_upload(self, batch: Batch) -> None:
         """Delete the input file if it was sent with a presigned form."""
-        if uploaded := self._uploaded(batch):
+        if uploaded := claimed_file(batch.account_id, batch.source):
             self._stores.uploaded_files.delete(uploaded)
 
 

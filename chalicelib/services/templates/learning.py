@@ -23,7 +23,6 @@ from chalicelib.domain.common.limits import MAX_OCR_BYTES
 from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.datasets.upload import (
-    UploadedFile,
     UploadSource,
     claimed_file,
     is_upload_path,
@@ -131,7 +130,7 @@ class TemplateService:
         learning = TemplateLearning(
             object_id(), account.account_id, place, now, now, now + LEARNING_KEPT
         )
-        uploaded = _uploaded(learning)
+        uploaded = claimed_file(learning.account_id, learning.source)
         try:
             if uploaded is not None:
                 self._stores.uploaded_files.claim(uploaded, learning.learning_id)
@@ -227,7 +226,7 @@ class TemplateService:
         if not learning.source:
             if not self._learnings.read_input(learning, file):
                 raise StorageUnavailable
-        elif uploaded := _uploaded(learning):
+        elif uploaded := claimed_file(learning.account_id, learning.source):
             self._stores.uploaded_files.read(uploaded, file, check=check)
         else:
             url = learning.source["path"]
@@ -301,7 +300,7 @@ class TemplateService:
 
         If that fails, a rule of the bucket deletes the file later.
         """
-        uploaded = _uploaded(learning)
+        uploaded = claimed_file(learning.account_id, learning.source)
         if uploaded is not None:
             with suppress(StorageUnavailable):
                 self._stores.uploaded_files.delete(uploaded)
@@ -335,12 +334,6 @@ def _result(found: LearnedTemplate) -> dict[str, Any]:
 def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
     """Return an error whose message names the document of the archive."""
     return InvalidUpload(f"{document.name[:100]}: {refusal}")
-
-
-def _uploaded(learning: TemplateLearning) -> UploadedFile | None:
-    """Return the file that is the input if it was sent with a presigned form, otherwise None."""
-    path, etag = learning.source.get("path", ""), learning.source.get("etag", "")
-    return claimed_file(learning.account_id, path, etag)
 
 
 def _countdown(seconds: float) -> Callable[[], float]:

@@ -130,7 +130,7 @@ class ImportService:
             is_paid=account.is_paid,
             heeds_rate=True,
         )
-        uploaded = _uploaded(model)
+        uploaded = claimed_file(model.account_id, model.request.imported or {})
         try:
             if uploaded is not None:
                 self._stores.uploaded_files.claim(uploaded, model.model_id)
@@ -165,7 +165,7 @@ class ImportService:
         if model.request.imported is None:
             return
         self._stores.imported_files.delete(model.model_id)
-        if uploaded := _uploaded(model):
+        if uploaded := claimed_file(model.account_id, model.request.imported):
             self._stores.uploaded_files.delete(uploaded)
 
     def _read(self, model: Model, bundle: Bundle, control: RunControl) -> ImportedHead:
@@ -239,7 +239,7 @@ class ImportService:
     def _fetch(self, model: Model, file: BinaryIO, check: Callable[[], None]) -> None:
         """Copy the archive into an open file."""
         place = model.request.imported or {}
-        if uploaded := _uploaded(model):
+        if uploaded := claimed_file(model.account_id, place):
             self._stores.uploaded_files.read(uploaded, file, check=check)
         elif "path" in place:
             self._stores.downloads.fetch(
@@ -291,10 +291,3 @@ def _check_size(size: int) -> None:
             f"The file has {size} bytes; at most {MAX_PACKED_BYTES} "
             f"({MAX_PACKED_BYTES // 1024**2} MB) are allowed. No export of a model is that large."
         )
-
-
-def _uploaded(model: Model) -> UploadedFile | None:
-    """Return the archive if it was sent with a presigned form, otherwise None."""
-    place: dict[str, Any] = dict(model.request.imported or {})
-    path, etag = str(place.get("path", "")), str(place.get("etag", ""))
-    return claimed_file(model.account_id, path, etag)

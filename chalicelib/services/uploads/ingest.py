@@ -342,7 +342,7 @@ class _Attempt:
     def fetch(self, file: BinaryIO) -> None:
         """Copy the uploaded file to this machine. Store a file from a URL for later attempts."""
         dataset, upload, artifacts = self._owned.dataset, self._owned.upload, self._stores.artifacts
-        uploaded = claimed_file(dataset.account_id, upload.path, upload.etag)
+        uploaded = claimed_file(dataset.account_id, vars(upload))
         if upload.raw:
             if not artifacts.get_file(upload.raw, file):
                 raise InvalidUpload("The uploaded file is no longer stored. Upload it again.")
