@@ -14,7 +14,7 @@ from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
 from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
-from chalicelib.web.operations.locate import dataset_id_in_path, dataset_in_path
+from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records
 
@@ -68,8 +68,7 @@ def list_datasets(call: Call) -> ListAnswer[dataset_records.DatasetRecord]:
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
     """Return the dataset that an earlier attempt created."""
-    account_id, datasets = call.account.account_id, call.container.datasets
-    return describe.dataset(datasets.get(account_id, call.family, keyed.number))
+    return describe.dataset(created_dataset(call, keyed))
 
 
 @Operation(

@@ -12,7 +12,6 @@ from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import DatasetNotFound, InvalidUpload
-from chalicelib.routes.datasets.datasets import recover_dataset
 from chalicelib.web.http.request import VERSION_1
 from chalicelib.web.operations.fields import (
     AnyKind,
@@ -30,7 +29,7 @@ from chalicelib.web.operations.fields import (
 )
 from chalicelib.web.operations.files import upload_source
 from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
-from chalicelib.web.operations.locate import dataset_in_path
+from chalicelib.web.operations.locate import created_dataset, dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 
@@ -119,6 +118,11 @@ class OldChangesForm(AddForm, rename="camel"):
     json_rules: ClassVar[dict[str, Any]] = {}
 
     name: Name | None = None
+
+
+def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
+    """Return the dataset that an earlier attempt created. A worker reads its file."""
+    return describe.dataset(created_dataset(call, keyed))
 
 
 # The common declaration of all calls that store a file as a new dataset.

@@ -74,6 +74,11 @@ def dataset_in_path(call: Call) -> DatasetView:
     return call.container.datasets.get(call.account.account_id, call.family, dataset_id)
 
 
+def created_dataset(call: Call, keyed: KeyedCall) -> DatasetView:
+    """Return the dataset that an earlier attempt with the same idempotency key created."""
+    return call.container.datasets.get(call.account.account_id, call.family, keyed.number)
+
+
 def find_earlier_correction(
     call: Call, keyed: KeyedCall, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
