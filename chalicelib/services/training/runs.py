@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.training_queue import TrainingQueue
-    from chalicelib.stores.models.leases import ModelLeases
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.run_parts import RunParts
     from chalicelib.stores.models.versions import ModelVersions

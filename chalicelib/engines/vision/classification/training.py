@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.models.model import Model
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
-    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 # Length of every label's weights at the start; features have length 1.

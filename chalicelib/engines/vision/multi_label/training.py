@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from chalicelib.engines.vision.features.table import FeatureTable, Rows
     from chalicelib.engines.vision.linear_head.pipeline import HeadPipeline
     from chalicelib.engines.vision.linear_head.split import ImageSplit
-    from chalicelib.engines.vision.linear_head.targets import ImageTargets
 
 
 # Strengths of the penalty of the squared weights that cross-validation chooses from.

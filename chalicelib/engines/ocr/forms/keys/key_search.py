@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from chalicelib.domain.common.arrays import Pixels, Singles
-    from chalicelib.engines.ocr.forms.keys.units import Unit
 
     Parts = tuple[tuple[int, int, int], ...]
     Chains = list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
     from chalicelib.engines.vision.backbone.pool import BackbonePool
     from chalicelib.engines.vision.detection.algorithms import Rules
-    from chalicelib.engines.vision.detection.head.crop_head import CropHead
 
 
 # Boxes of one image that are classified again; the others keep their scores.
