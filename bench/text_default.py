@@ -24,6 +24,7 @@ from chalicelib.engines.text.encoding.profiles import (
     ProfileRequest,
     climb,
     find_ladder,
+    required_decrease,
 )
 
 BELOW_PLAIN = 0.003
@@ -65,8 +66,8 @@ def chosen_profile(embedder: Embedder, name: str, language: str) -> Profile:
                 sample.texts, f"{name} sample", sorted({*present.encoders, *step.encoders})
             ),
         )
-        worth = benefit.WORTH_OF_LARGE if "mpnet" in step.encoders else benefit.WORTH
         examples = embedder.examples(data, name)
+        worth = required_decrease(step, present)
         return benefit.measure_benefit(examples, present.encoders, step.encoders, worth)
 
     return climb(ladder, texts, language, compare)

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Floats, Ints
     from chalicelib.engines.interface import TextTrainingSet
 
-# Relative decrease of the loss that justifies another encoder: in general, and for an encoder that
-# costs four times as much as the others.
-WORTH, WORTH_OF_LARGE = 0.05, 0.15
 # One penalty for all encoders: only their difference matters here.
 _PENALTY_INVERSE = 10.0
 _TOLERANCE = 5e-3
@@ -47,7 +44,7 @@ class Benefit:
     """Out-of-fold log-loss with the other encoders."""
     gain: float
     """Lower end of the paired 95 % interval of the gain in accuracy."""
-    worth: float = WORTH
+    worth: float
     """Relative decrease of the log-loss that justifies the other encoders."""
 
     @property
@@ -67,7 +64,7 @@ class Benefit:
 
 
 def measure_benefit(
-    sample: TextTrainingSet, before: Sequence[str], after: Sequence[str], worth: float = WORTH
+    sample: TextTrainingSet, before: Sequence[str], after: Sequence[str], worth: float
 ) -> Benefit:
     """Compare the out-of-fold results of two sets of encoders.
 

@@ -30,6 +30,7 @@ from chalicelib.engines.text.encoding.profiles import (
     climb,
     find_ladder,
     profile_of_names,
+    required_decrease,
     spread_texts,
 )
 from chalicelib.errors import TimedOut, TrainingFailed
@@ -325,12 +326,11 @@ class TextLearner:
             both,
             lambda name, read: self._collected(read, name, progress.on_sample),
         )
-        is_large = step.name == ACCURATE and "mpnet" in step.encoders
         return benefit.measure_benefit(
             make_training_set(sample, vectors),
             present.encoders,
             step.encoders,
-            benefit.WORTH_OF_LARGE if is_large else benefit.WORTH,
+            required_decrease(step, present),
         )
 
     def _finish_parts(

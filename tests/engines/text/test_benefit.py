@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chalicelib.engines.text.benefit import WORTH, Benefit, measure_benefit
+from chalicelib.engines.text.benefit import Benefit, measure_benefit
 from tests.engines.text.clusters import a_training_set
 
 
@@ -17,7 +17,7 @@ def test_an_encoder_that_knows_more_is_worth_it() -> None:
     vague = clear.blocks["encoder0"] + 1.5 * noise.astype(np.float32)
     sample = replace(clear, blocks={"encoder0": vague, "encoder1": clear.blocks["encoder1"]})
 
-    found = measure_benefit(sample, ["encoder0"], ["encoder0", "encoder1"])
+    found = measure_benefit(sample, ["encoder0"], ["encoder0", "encoder1"], 0.05)
 
     assert found.texts == 160
     assert found.is_worth_it
@@ -34,7 +34,7 @@ def test_an_encoder_that_says_the_same_is_not_worth_it() -> None:
     twice = {"encoder0": phrases["encoder0"], "large": phrases["encoder0"]}
     sample = replace(examples, blocks=blocks, label_blocks=twice)
 
-    found = measure_benefit(sample, ["encoder0"], ["encoder0", "large"])
+    found = measure_benefit(sample, ["encoder0"], ["encoder0", "large"], 0.05)
 
     assert not found.is_worth_it
 
@@ -48,7 +48,7 @@ def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
         alike[rows] = alike[rows[0]]
     sample = replace(clear, blocks={"encoder0": alike, "encoder1": clear.blocks["encoder1"]})
 
-    found = measure_benefit(sample, ["encoder0"], ["encoder1"])
+    found = measure_benefit(sample, ["encoder0"], ["encoder1"], 0.05)
 
     assert found.texts == 160
     assert -1.0 < found.gain < 1.0
@@ -56,11 +56,11 @@ def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
 
 def test_the_card_can_say_why() -> None:
     """Sample, losses and gain are in the reason; a gain of accuracy or a fall is enough."""
-    found = Benefit(1_500, 0.4, 0.4 * (1 - WORTH), -0.01)
+    found = Benefit(1_500, 0.4, 0.38, -0.01, 0.05)
 
     assert found.is_worth_it
-    assert not Benefit(1_500, 0.4, 0.39, -0.01).is_worth_it
-    assert Benefit(1_500, 0.4, 0.39, 0.001).is_worth_it
+    assert not Benefit(1_500, 0.4, 0.39, -0.01, 0.05).is_worth_it
+    assert Benefit(1_500, 0.4, 0.39, 0.001, 0.05).is_worth_it
     assert "1500 texts" in found.reason
     assert "from 0.400 to 0.380" in found.reason
     assert "at least -1.0 points" in found.reason

@@ -10,7 +10,6 @@ import pytest
 from chalicelib.config import Settings
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import SUCCEEDED, Model, TrainRequest
-from chalicelib.engines.text import benefit
 from chalicelib.engines.text.encoding import profiles
 from chalicelib.engines.text.encoding.encoders import ACCURATE
 from chalicelib.errors import EncoderMissing
@@ -49,14 +48,14 @@ def _predict(world: World, model: Model) -> str:
 
 def test_best_installed_encoders_are_taken(world: World) -> None:
     """Without a request a training uses the fast profile, or the accurate one once installed."""
-    view = world.dataset(ROWS)
+    view = world.dataset(ROWS, fields=UploadFields("intents", "text-intent", language="fr"))
 
     before = world.model(view)
-    _add(world, "mpnet")
+    _add(world, "e5")
     after = world.model(view)
 
-    assert _engine(world, before) == {"profile": "fast", "encoders": ["bge"]}
-    assert _engine(world, after) == {"profile": "accurate", "encoders": ["bge", "mpnet"]}
+    assert _engine(world, before) == {"profile": "fast", "encoders": ["use"]}
+    assert _engine(world, after) == {"profile": "accurate", "encoders": ["e5", "use"]}
     assert (_predict(world, before), _predict(world, after)) == ("book", "book")
 
 
@@ -66,7 +65,7 @@ def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
 ) -> None:
     """With enough texts a sample decides; its vectors are stored, and the card has the reason."""
     _add(world, "minilm")
-    monkeypatch.setattr(benefit, "WORTH", worth)
+    monkeypatch.setattr(profiles, "_WORTH", worth)
     monkeypatch.setattr(profiles, "_COMPARED_PART", 100.0)
     view = world.dataset(some_rows({"book": 110, "cancel": 110}))
 
@@ -97,8 +96,8 @@ def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
     missing = "Chosen automatically: bge+minilm is not tried: minilm is not installed"
     assert reason() == f"{missing}; bge+mpnet is not tried: mpnet is not installed."
     _add(world, "mpnet")
-    taken = "bge+mpnet (4.7 x the cost) is taken: too few texts to compare"
-    assert reason() == f"{missing}; {taken}."
+    refused = "bge+mpnet (4.7 x the cost) is not taken: too few texts to compare"
+    assert reason() == f"{missing}; {refused}."
     assert reason(TrainRequest(params={"profile": "fast"})) == "The request names it."
 
 
@@ -142,7 +141,7 @@ def test_other_languages_take_the_multilingual_encoder(
 def test_model_without_its_encoder_answers_nothing(world: World) -> None:
     """An accurate model without its large encoder is a 409 until that is installed again."""
     _add(world, "mpnet")
-    model = world.model(world.dataset(ROWS))
+    model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": ACCURATE}))
     other = world.another()
     del other.container.encoders._encoders["mpnet"]
 
