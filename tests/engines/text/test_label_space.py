@@ -59,14 +59,14 @@ def test_few_texts_are_centred_by_the_background_too():
 
 
 def test_examples_are_centred_less():
-    """With one example a label, half of the mean stays in texts and names alike."""
-    some = {"one": np.ones((2, 2), np.float32)}
+    """With many examples, part of their mean stays in texts and names alike."""
+    some = {"one": np.ones((60, 2), np.float32)}
     space = fit_space({"one": NAMES}, some, {}, {})
 
     assert space.means == pytest.approx([0.5, 0.5])
     kept = 0.5 / space.norms[0]
     assert space.names.mean(axis=0) == pytest.approx([kept, kept])
-    assert space.place(some) == pytest.approx(np.full((2, 2), kept))
+    assert space.place(some) == pytest.approx(np.full((60, 2), kept))
 
 
 def test_equal_names_stay_finite():
