@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # Label index of a text without a label; the number of labels stands for `out-of-domain`.
 UNLABELLED = -1
 _TEMPERATURES = tuple(float(2.0 ** (step / 8.0)) for step in range(-16, 17))
-# Weight of the trained temperature and label frequencies, as a number of texts.
-_TEMPERATURE_TEXTS, _FREQUENCY_TEXTS = 10.0, 20.0
+# Weight of the trained temperature and label frequencies, as a number of texts. Chosen on draws of
+# BANKING77, CLINC150, SST-3 and SIB-200 whose users phrase texts differently from the examples.
+_TEMPERATURE_TEXTS, _FREQUENCY_TEXTS = 5.0, 10.0
 _TRUSTS = tuple(step / 4.0 for step in range(-20, 21))
 _SMALLEST = 1e-9
 _ROUNDS = 200
