@@ -45,7 +45,7 @@ class Quota:
     what: str
     """Name of the measured item, as error messages use it."""
     most: int
-    """The quota."""
+    """The limit that AWS sets."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]
     """Yields resources, by their logical name, with their sizes."""
     remedy: str = "report this as a defect of the template"

@@ -242,10 +242,10 @@ class DatasetStore:
 
         Args:
             lanes: lanes of the uploads.
-            dead_before: for uploads whose worker died. Those whose last message was sent after this
-                time are not returned; milliseconds since 1970.
-            announced_before: the same for uploads that no worker has started. Their message may
-                still be in the queue.
+            dead_before: an upload whose worker died is returned if its last message was sent
+                before this time, in milliseconds since 1970.
+            announced_before: the same time for uploads that no worker has started. Their message
+                may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at

@@ -80,10 +80,10 @@ class ExportStore(FileJobStore[Export]):
         The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
-            dead_before: for jobs whose worker died: latest time of their last message, in
-                milliseconds since 1970.
-            announced_before: the same for jobs that no worker has started, and for batches whose
-                parts make no progress.
+            dead_before: a job whose worker died is returned if its last message was sent before
+                this time, in milliseconds since 1970.
+            announced_before: the same time for jobs that no worker has started, and for batches
+                whose parts make no progress.
 
         Returns:
             For each row, the name of the queue and the job to send.

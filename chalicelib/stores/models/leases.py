@@ -80,7 +80,7 @@ class ModelLeases:
         self._write(model, [ModelRow.lease_until.set(until)])
 
     def report(self, model: Model, progress: float, epochs: int) -> None:
-        """Store the epochs of a run, and its progress, 0 to 1, unless that would decrease.
+        """Store the finished epochs of a run, and its progress, 0 to 1, if that has increased.
 
         Raises:
             LeaseLost: another worker owns the run.

@@ -183,10 +183,10 @@ class ModelStore:
         The time is stored in each row, so that a simultaneous sweep does not return it again.
 
         Args:
-            dead_before: for trainings whose worker died: latest time of their last message, in
-                milliseconds since 1970.
-            announced_before: the same for waiting trainings. Their message may still be in the
-                queue.
+            dead_before: a training whose worker died is returned if its last message was sent
+                before this time, in milliseconds since 1970.
+            announced_before: the same time for waiting trainings. Their message may still be in
+                the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)

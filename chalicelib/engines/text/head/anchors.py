@@ -24,13 +24,13 @@ ANCHOR_STEPS = 512.0
 
 
 def mean_vector(features: Floats) -> Doubles:
-    """Return the mean of feature vectors (texts, dims), by `GridArithmetic`, shape (dims,)."""
+    """Return the rounded mean of feature vectors (texts, dims), shape (dims,)."""
     mean = np.add.reduce(features.astype(np.float64), axis=0) / len(features)
     return np.asarray(GridArithmetic().features(mean), np.float64)
 
 
 def unit_vectors(features: Floats, centre: Floats) -> Doubles:
-    """Return directions of vectors from a centre, by `GridArithmetic`, shape (texts, dims)."""
+    """Return unit vectors from a centre to each text, rounded, shape (texts, dims)."""
     moved = features.astype(np.float64) - centre
     lengths = np.sqrt(np.add.reduce(moved * moved, axis=1))
     # A text at the centre has no direction: it becomes the zero vector.
