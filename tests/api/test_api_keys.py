@@ -240,7 +240,7 @@ def test_expired_key_is_refused(call, world):
         ({"name": "a\nb"}, "control"),
         ({"name": "a" * 65}, "got 65"),
         ({"name": 7}, "a text"),
-        ({"name": "a", "scope": "read"}, "none of all, predict"),
+        ({"name": "a", "scope": "read"}, "not one of all, predict"),
         ({"name": "a", "expiresAt": "tomorrow"}, "ISO 8601"),
         ({"name": "a", "expiresAt": 1}, "a text"),
         ({"name": "a", "expiresAt": "2026-11-30T23:59:00Z"}, "is in the past"),

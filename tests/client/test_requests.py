@@ -78,7 +78,7 @@ def test_changes_have_one_key_for_all_attempts():
 @pytest.mark.parametrize(
     ("cause", "text"),
     [
-        (httpx.ConnectError("refused"), "Nothing answers at https://x"),
+        (httpx.ConnectError("refused"), "Cannot connect to https://x"),
         (httpx.ConnectError("[SSL: WRONG_VERSION_NUMBER]"), "does not speak TLS"),
         (httpx.ConnectTimeout("x"), "http:// or https://"),
         (httpx.ReadTimeout("x"), "did not answer in time."),

@@ -41,4 +41,4 @@ def test_named_entities_are_not_offered(client, path, fields):
     answer = client.json("POST", f"{LANGUAGE}/{path}", fields)
 
     assert (answer.status, answer.data["code"]) == (404, "not_offered")
-    assert "Named entities are not offered" in answer.data["message"]
+    assert "Named entity recognition is not supported" in answer.data["message"]

@@ -127,7 +127,7 @@ function chooseHeader(_warning, { found, options, change }) {
 
 function chooseFormat({ message }, { found, options, change, type, setType }) {
   // The message names the formats that the archive has.
-  const named = /which one is meant: (.+)\.$/.exec(message)?.[1].split(" or ") ?? [];
+  const named = /with the field 'format': (.+)\.$/.exec(message)?.[1].split(" or ") ?? [];
   const use = (format) => ({
     text: t("fix.use", { name: format }),
     run: () => change({ ...options, format }),

@@ -111,7 +111,7 @@ def test_refusal_names_limit_plan_and_remedy(clock) -> None:
     assert (error.status, error.code, error.retry_after_seconds) == (429, "rate_exceeded", 1)
     assert error.message == (
         "All 200 documents to read that plan STARTER may make at once are used up; 2 a second "
-        f"come back. Try again after {clock():%Y-%m-%d %H:%M}:01 UTC, and send fewer in the same "
+        f"are added. Try again after {clock():%Y-%m-%d %H:%M}:01 UTC, and send fewer in the same "
         "time; a larger plan lifts the limit."
     )
 

@@ -62,7 +62,7 @@ def test_read_values_when_layouts_differ(text: str) -> None:
         ('[{"a": 1}\n {"a": 2}]', "line 2, column 2"),
         ('[{"a": 1}', "comma or the end"),
         ("[", "the array is not closed"),
-        ("[]\n[]", "behind the end of the array"),
+        ("[]\n[]", "after the end of the array"),
         ('{"a": 1}\n{"a" 2}', "line 2, column 6"),
         ('{"a": 1}\n"b"', "an object was expected"),
         ('{"a": "never closed}', "nterminated"),

@@ -293,7 +293,7 @@ def test_a_disk_that_fills_up_while_converting_is_said(world, monkeypatch):
     """Running out of room later gives the same message, and downloads are kept."""
     build_with(monkeypatch, "first", refuse(OSError(errno.ENOSPC, "No space left on device")))
 
-    with pytest.raises(DiskFull, match="not enough room"):
+    with pytest.raises(DiskFull, match="Not enough disk space"):
         installation.install(world, NAMES)
 
     assert (world / installation.DOWNLOADS / "first_model-1.0-py3-none-any.whl").exists()

@@ -181,7 +181,7 @@ def test_examples_of_a_dataset_that_is_being_deleted(world: World) -> None:
 
 def test_unknown_source(shelf: Shelf) -> None:
     """A source that does not exist is named in the refusal."""
-    with pytest.raises(InvalidParameter, match="none of all, feedback, upload"):
+    with pytest.raises(InvalidParameter, match="not one of all, feedback, upload"):
         shelf.world.container.examples.list_dataset(
             shelf.world.account, shelf.view, "uploads", 0, 1
         )
