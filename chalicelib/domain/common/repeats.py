@@ -135,6 +135,12 @@ def began_at(now: datetime) -> datetime:
     return now if call is None else call.began_at
 
 
+def attempt() -> int:
+    """Return the number of this attempt at a call, from 1; always 1 without an idempotency key."""
+    call = _CALL.get()
+    return 1 if call is None else call.attempt
+
+
 def mark() -> str | None:
     """Return the id of the call, which is stored with its writes; None without idempotency key."""
     call = _CALL.get()

@@ -17,6 +17,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, UPLOAD_FORM_SECONDS
+from chalicelib.domain.common.repeats import attempt, mark
 from chalicelib.domain.datasets.upload import ISSUED, RECEIVED, USED, UploadedFile, upload_id_of
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
 from chalicelib.stores.aws.clients import Clients
@@ -130,18 +131,20 @@ class UploadedFileStore:
 
         Args:
             uploaded: the file.
-            user: id of the object that uses the file, such as a batch. Another call with the same
-                id succeeds, too.
+            user: id of the object that uses the file, such as a batch. A later attempt at the same
+                call takes the file over.
 
         Raises:
             DownloadFailed: the file was claimed with another id.
         """
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
+        claim = _claim(user, attempt())
         actions: list[Action] = [
             UploadFormRow.status.set(USED),
-            UploadFormRow.used_by.set(user),
+            UploadFormRow.used_by.set(claim),
         ]
-        free = (UploadFormRow.status != USED) | (UploadFormRow.used_by == user)
+        is_same_call = UploadFormRow.used_by.between(_claim(user, 1), claim)
+        free = (UploadFormRow.status != USED) | is_same_call
         try:
             is_mine = try_update(row, actions, free)
         except PynamoDBException:
@@ -154,13 +157,13 @@ class UploadedFileStore:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:
-        """Release the claim of a file whose use failed, so that it can be used again."""
+        """Release this attempt's claim of a file whose use failed, so that it can be used again."""
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.used_by.remove(),
         ]
-        try_update(row, actions, UploadFormRow.used_by == user)
+        try_update(row, actions, UploadFormRow.used_by == _claim(user, attempt()))
 
     def delete(self, uploaded: UploadedFile) -> None:
         """Delete a file that is not needed any more, before a rule of the bucket does."""
@@ -170,7 +173,16 @@ class UploadedFileStore:
         row = find_row(UploadFormRow, account_id, upload_id or "-")
         if row is None:
             return None
-        return load(UploadedFile, row, name=row.name or "", expires_at=int(row.usable_until))
+        # An attempt that died may have claimed the file for this call.
+        call = mark()
+        status = RECEIVED if call is not None and call in (row.used_by or "") else row.status
+        return load(
+            UploadedFile,
+            row,
+            name=row.name or "",
+            expires_at=int(row.usable_until),
+            status=status,
+        )
 
     def _with_file(self, uploaded: UploadedFile) -> tuple[UploadedFile, int]:
         """Return a form with the ETag of its file, and the size of the file in bytes."""
@@ -193,3 +205,8 @@ class UploadedFileStore:
                 "Send less."
             )
         return replace(uploaded, etag=etag), size
+
+
+def _claim(user: str, number: int) -> str:
+    """Return the claim of an attempt. Those of later attempts at the same call sort after it."""
+    return f"{user}#{number:06d}"

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from pynamodb.exceptions import UpdateError
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import to_milliseconds
+from chalicelib.domain.common.repeats import KeyedCall, under_key
 from chalicelib.domain.datasets.upload import UploadedFile
-from chalicelib.errors import DownloadFailed
+from chalicelib.errors import DownloadFailed, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
+from chalicelib.stores.aws.errors import try_update
+from chalicelib.stores.fetching import uploaded_files
 from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, UploadedFileStore
 from tests.conftest import MovableClock
 
@@ -156,4 +162,57 @@ def test_a_file_that_arrives_too_late_has_expired(
     store.receive("1", ID, "etag")
 
     with pytest.raises(DownloadFailed, match="send the file again with a new one"):
+        store.find("1", issued.path)
+
+
+def keyed(number: int) -> KeyedCall:
+    """Return an attempt at a call with an idempotency key."""
+    return KeyedCall("1", "key", "request", "CALL", datetime.now(UTC), attempt=number)
+
+
+def test_a_lost_reply_of_a_later_attempt_keeps_the_first_claim(
+    store: UploadedFileStore,
+    issued: UploadedFile,
+    send: Callable[[bytes], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An attempt whose claim gets no reply releases only its own claim, not one made before."""
+    send(b"content")
+    found, _ = store.find("1", issued.path)
+    with under_key(keyed(1)):
+        store.claim(found, "CALL")
+
+    writes: list[object] = []
+
+    def lose_first(*given: Any) -> bool:
+        """Fail the first write, as if neither it nor its reply had arrived."""
+        writes.append(given)
+        if len(writes) == 1:
+            raise UpdateError("no reply")
+        return try_update(*given)
+
+    monkeypatch.setattr(uploaded_files, "try_update", lose_first)
+    with under_key(keyed(2)), pytest.raises(StorageUnavailable):
+        store.claim(found, "CALL")
+
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.find("1", issued.path)
+
+
+def test_a_later_attempt_takes_over_the_file(
+    store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
+) -> None:
+    """If an attempt died after its claim, the next one uses the file; a late release is ignored."""
+    send(b"content")
+    with under_key(keyed(1)):
+        store.claim(store.find("1", issued.path)[0], "CALL")
+    with under_key(keyed(2)):
+        found, _ = store.find("1", issued.path)
+        store.claim(found, "CALL")
+    with under_key(keyed(1)):
+        store.release(found, "CALL")
+        with pytest.raises(DownloadFailed, match="used already"):
+            store.claim(found, "CALL")
+
+    with pytest.raises(DownloadFailed, match="used already"):
         store.find("1", issued.path)
