@@ -120,5 +120,5 @@ class TrainingContainer:
         """Return the service that adjusts models to texts of users."""
         stores = pick(AdjustmentStores, self.stores)
         return AdjustmentService(
-            stores, self.training.queue_again, self.embeddings.embed, self.clock
+            stores, self.training.queue_adjustment, self.embeddings.embed, self.clock
         )

@@ -65,6 +65,7 @@ from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.places import QueuePlaces
 from chalicelib.stores.models.prebuilt import PrebuiltStore
+from chalicelib.stores.models.run_files import RunFileStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.serving import VersionServing
@@ -114,7 +115,8 @@ class Stores:
         self._add_writers(settings, clock)
 
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
-        """Create the stores that read or change whole datasets."""
+        """Create the stores that read or change whole datasets, or queue files with runs."""
+        self.run_files = RunFileStore(self.models, self.uploaded_files)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.page_images = PageImageStore(self.clients, self.artifacts, clock)
         self.thumbnails = ThumbnailStore(settings, self.clients, self.artifacts)

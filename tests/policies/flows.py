@@ -548,6 +548,8 @@ def brought(caller: Caller, family: str, prefix: str) -> None:
         caller.form("POST", url, ("data", content, "model.zip"), name="theirs"),
         caller.json("POST", url, path=arrived(caller, content), name="theirs"),
     ]
+    # The run checks the size of the archive, and recounts what the account stores.
+    deployed.fill(caller.account.account_id)
     deployed.work()
     states = [caller.get(f"{family}/train/{one['modelId']}") for one in made]
     # The engine of images that these flows use is a stand-in, which no other service knows.

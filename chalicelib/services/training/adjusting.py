@@ -9,8 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock
@@ -21,12 +20,9 @@ from chalicelib.domain.datasets.dataset import (
     FEEDBACK,
     LANGUAGE,
     UPLOAD,
-    Dataset,
     DatasetView,
 )
 from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
-from chalicelib.domain.datasets.upload_format import ReadingOptions
-from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.models.learning import LearnedModel, RunControl
 from chalicelib.domain.models.model import OPEN, Model, ModelView, TrainRequest
@@ -40,13 +36,16 @@ from chalicelib.domain.models.user_texts import (
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.errors import (
     BadRequest,
+    Conflict,
     InvalidParameter,
     ModelBusy,
     ModelNotReady,
     ModelUnreadable,
     TrainingFailed,
 )
-from chalicelib.formats.texts.batch_file import check_sent, read_lines
+from chalicelib.formats.texts.batch_file import check_sent
+from chalicelib.formats.user_texts import read_user_texts
+from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles
 from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS
 
 if TYPE_CHECKING:
@@ -65,19 +64,15 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.user_texts import UserTextStore
     from chalicelib.stores.models.versions import ModelVersions
 
-# Queues the next run of a model.
-QueueAgain = Callable[[Account, Model, TrainRequest, Dataset | None, str], ModelView]
+# Queues the next run of a model. The last argument writes its files.
+QueueAgain = Callable[[Account, Model, TrainRequest, StoreFiles | None], ModelView]
 # Returns the vectors of texts by the name of an encoder.
 Embed = Callable[[str, Sequence[str]], "Singles"]
 # The only type whose models can be adjusted.
 INTENT = FAMILY_TYPES[LANGUAGE][0]
-# Column of the labels, unless the call names another one.
-LABEL_COLUMNS = ("label", "labels", "intent", "category", "class")
 # Texts that are embedded between two checks of the lease.
 _TEXTS_AT_ONCE = 200
 _SECONDS = 20.0
-# Rows in which the column of labels is looked for, if the columns have no names.
-_HEAD_LINES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +86,7 @@ class AdjustmentStores:
     in_flight: InFlight
     labels: LabelStore
     model_files: ModelVersions
+    run_files: RunFileStore
     uploaded_files: UploadedFileStore
     user_texts: UserTextStore
 
@@ -111,7 +107,11 @@ class AdjustmentService:
     """Accepts adjustments, and runs them for the training queue."""
 
     def __init__(
-        self, stores: AdjustmentStores, queue_again: QueueAgain, embed: Embed, clock: Clock
+        self,
+        stores: AdjustmentStores,
+        queue_again: QueueAgain,
+        embed: Embed,
+        clock: Clock,
     ) -> None:
         self._stores = stores
         self._queue_again = queue_again
@@ -139,10 +139,13 @@ class AdjustmentService:
             TooManyOpen: the account has too many open trainings.
         """
         model.require_dataset("adjusted")
+        _check_model(model)
+        wanted = self._located(account, wanted)
         found, feedback = self._checked(account, model, wanted, seconds)
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "adjusted")
-        key = self._stores.user_texts.put(model, found)
+        self._check_dataset(model)
+        key = self._stores.user_texts.new_key(model)
         asked = wanted.rate if wanted.rate is not None else model.out_of_domain_rate
         # Texts of a dataset are not kept: its deletion would not find them on the card.
         keeps = not isinstance(wanted.source, DatasetView)
@@ -150,11 +153,37 @@ class AdjustmentService:
         if wanted.with_feedback:
             adjustment["feedback"] = feedback
         request = replace(model.request, adjustment=adjustment)
-        try:
-            return self._queue_again(account, model, request, None, "adjusted")
-        except Exception:
-            self._stores.user_texts.delete(key)
-            raise
+        files = RunFiles(
+            lambda: self._stores.user_texts.put(key, found),
+            lambda: self._stores.user_texts.delete(key),
+            wanted.source.uploaded if isinstance(wanted.source, UploadSource) else None,
+        )
+        return self._stores.run_files.queue(
+            replace(model, request=request, run=model.run + 1),
+            files,
+            lambda store: self._queue_again(account, model, request, store),
+        )
+
+    def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
+        """Return a request with its checked file if a presigned form sent it."""
+        source = wanted.source
+        if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
+            return wanted
+        uploaded = self._stores.run_files.find_texts(account.account_id, source.path or "", "path")
+        return replace(wanted, source=replace(source, uploaded=uploaded))
+
+    def _check_dataset(self, model: Model) -> None:
+        """Raise an error while the model's dataset is being deleted.
+
+        The deletion waits for adjustments, so further ones could delay it without end.
+        """
+        dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
+        if dataset is not None and dataset.status == DELETION_PENDING:
+            raise Conflict(
+                f"Dataset {dataset.dataset_id} of model {model.model_id} is being deleted. Adjust "
+                "the model when the deletion has ended.",
+                "dataset_being_deleted",
+            )
 
     def _checked(
         self,
@@ -168,14 +197,6 @@ class AdjustmentService:
         Returns:
             The texts, and how many of them are feedback. The feedback comes last.
         """
-        if model.type != INTENT:
-            raise InvalidParameter(
-                "model_id",
-                f"model {model.model_id} is of type {model.type}; only models of type {INTENT} "
-                "can be adjusted.",
-            )
-        if not model.version:
-            raise ModelNotReady(model.model_id, model.status)
         trained = self._load(model)
         rows = self._read(account, wanted.source, trained.labels, seconds)
         feedback = self._feedback(model, trained.labels, rows) if wanted.with_feedback else []
@@ -348,23 +369,9 @@ class AdjustmentService:
         """Yield each text of a file with the content of its label column."""
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
         cancellation = Cancellation(lambda: None, self._clock, limit)
-        table = InputTable()
         with tempfile.TemporaryFile() as file:
             self._fetch(account, source, file, cancellation)
-            options = _options(file, source.options, labels)
-            lines = read_lines(file, options, cancellation.check, table, keeps_cells=True)
-            for count, line in enumerate(lines):
-                if count > MOST_TEXTS:
-                    raise InvalidParameter(
-                        "data",
-                        f"it has more than {MOST_TEXTS:,} texts. Send a random sample.",
-                    )
-                # Rows without a text say nothing about the wording of users.
-                if line.error is None:
-                    at = _label_at(table.names, options.label_column)
-                    cells = line.cells or ()
-                    label = str(cells[at]) if at is not None and at < len(cells) else ""
-                    yield line.text, label.strip()
+            yield from read_user_texts(file, source.options, labels, cancellation.check)
 
     def _fetch(
         self, account: Account, source: UploadSource, file: Any, cancellation: Cancellation
@@ -373,9 +380,8 @@ class AdjustmentService:
             check_sent(source.content or b"", source.options.encoding)
             file.write(source.content or b"")
             return
-        if is_upload_path(source.path):
-            uploaded, _ = self._stores.uploaded_files.find(account.account_id, source.path)
-            self._stores.uploaded_files.read(uploaded, file, check=cancellation.check)
+        if source.uploaded is not None:
+            self._stores.uploaded_files.read(source.uploaded, file, check=cancellation.check)
             return
         with self._stores.in_flight.downloading(account.account_id):
             self._stores.downloads.fetch(
@@ -387,49 +393,16 @@ class AdjustmentService:
             )
 
 
-def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return the options for reading a file, with its columns recognised.
-
-    In a file of two columns without names, the label column is the one with the model's labels.
-    """
-    if options.header is not None or options.text_column:
-        return options
-    table = InputTable()
-    lines = list(islice(read_lines(file, options, table=table, keeps_cells=True), _HEAD_LINES))
-    cells = [line.cells or () for line in lines]
-    known = {*labels, OUT_OF_DOMAIN_LABEL}
-    # A first row with a label was taken for a header.
-    first = [table.names] if any(table.names) else cells
-    if len(table.names) != 2 or not any(str(one).strip() in known for row in first for one in row):
-        return options
-    rows = [table.names, *cells]
-    counts = [sum(str(row[at]).strip() in known for row in rows if at < len(row)) for at in (0, 1)]
-    # A text may be equal to a label, so the column with more labels holds them.
-    if counts[0] == counts[1]:
-        return options
-    at = int(counts[1] > counts[0])
-    return replace(options, header=False, text_column=str(2 - at), label_column=str(at + 1))
-
-
-def _label_at(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the label column; None if the file has none.
-
-    Args:
-        names: names of the columns.
-        wanted: name or position of the column in the call; empty if not sent.
-
-    Raises:
-        InvalidParameter: the file does not have the requested column.
-    """
-    lowered = [name.strip().lower() for name in names]
-    if wanted.isdecimal() and 1 <= int(wanted) <= max(len(names), 2):
-        return int(wanted) - 1
-    if wanted:
-        if wanted.lower() not in lowered:
-            shown = ", ".join(f"'{name}'" for name in names[:10])
-            raise InvalidParameter("labelColumn", f"the file has no such column, but {shown}.")
-        return lowered.index(wanted.lower())
-    return next((lowered.index(name) for name in LABEL_COLUMNS if name in lowered), None)
+def _check_model(model: Model) -> None:
+    """Raise an error unless a model can be adjusted."""
+    if model.type != INTENT:
+        raise InvalidParameter(
+            "model_id",
+            f"model {model.model_id} is of type {model.type}; only models of type {INTENT} "
+            "can be adjusted.",
+        )
+    if not model.version:
+        raise ModelNotReady(model.model_id, model.status)
 
 
 def _nearest(

@@ -9,7 +9,6 @@ import hashlib
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -20,7 +19,6 @@ from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.datasets.fields import checked_name
 from chalicelib.domain.datasets.upload import (
-    UploadedFile,
     UploadSource,
     claimed_file,
     is_upload_path,
@@ -42,8 +40,6 @@ from chalicelib.domain.models.model import (
 from chalicelib.engines.artifact import ArtifactError
 from chalicelib.errors import (
     BadRequest,
-    ServiceError,
-    StorageUnavailable,
     TooLarge,
     TrainingFailed,
     UnsupportedType,
@@ -51,6 +47,7 @@ from chalicelib.errors import (
 from chalicelib.formats.archives.zip_archive import looks_like_zip
 from chalicelib.formats.exports.bundle_reader import MAX_PACKED_BYTES, Bundle
 from chalicelib.formats.exports.bundles import CARD_FILE, HEAD_FILE
+from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles
 
 if TYPE_CHECKING:
     from chalicelib.domain.documents.picture import Picture
@@ -60,11 +57,11 @@ if TYPE_CHECKING:
     from chalicelib.stores.accounts.in_flight import InFlight
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
+    from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.models.imported_files import ImportedFileStore
-    from chalicelib.stores.models.models import ModelStore
 
 # Queues the first run of a new model.
-QueueNew = Callable[[Account, Model, Dataset | None], ModelView]
+QueueNew = Callable[[Account, Model, Dataset | None, StoreFiles | None], ModelView]
 # Errors of the archive: another attempt would fail in the same way.
 _REFUSALS = (BadRequest, TooLarge, UnsupportedType, ArtifactError)
 _DOWNLOAD_SECONDS = 300.0
@@ -74,10 +71,11 @@ _DOWNLOAD_SECONDS = 300.0
 class ImportStores:
     """Stores used by `ImportService`."""
 
+    capacity: CapacityStore
     downloads: Downloader
     imported_files: ImportedFileStore
     in_flight: InFlight
-    models: ModelStore
+    run_files: RunFileStore
     uploaded_files: UploadedFileStore
 
 
@@ -130,16 +128,15 @@ class ImportService:
             is_paid=account.is_paid,
             heeds_rate=True,
         )
-        uploaded = claimed_file(model.account_id, model.request.imported or {})
-        try:
-            if uploaded is not None:
-                self._stores.uploaded_files.claim(uploaded, model.model_id)
-            if source.path is None:
-                self._stores.imported_files.put(model.model_id, source.content or b"")
-            return self._queue_new(account, model, None).model
-        except ServiceError:
-            self._revert(model, uploaded)
-            raise
+        archives, content = self._stores.imported_files, source.content
+        files = RunFiles(
+            None if content is None else lambda: archives.put(model.model_id, content),
+            lambda: archives.delete(model.model_id),
+            claimed_file(model.account_id, model.request.imported or {}),
+        )
+        return self._stores.run_files.queue(
+            model, files, lambda store: self._queue_new(account, model, None, store)
+        ).model
 
     def learn(self, model: Model, control: RunControl) -> LearnedModel:
         """Read an import's archive, and check its predictions against its sample answers.
@@ -152,6 +149,8 @@ class ImportService:
         with tempfile.TemporaryFile() as file:
             try:
                 self._fetch(model, file, control.check)
+                # A server need not state the size, so the call may not know it.
+                self._stores.capacity.check_version(model.account_id, file.tell())
                 bundle = Bundle(file, control.check)
                 head = self._read(model, bundle, control)
                 difference = self._compare(bundle, head, control)
@@ -265,15 +264,6 @@ class ImportService:
         with self._stores.in_flight.downloading(account.account_id):
             probe = self._stores.downloads.check(source.path, MAX_PACKED_BYTES, "the archive")
         return {"path": source.path, "bytes": probe.size_bytes}
-
-    def _revert(self, model: Model, uploaded: UploadedFile | None) -> None:
-        """Undo a request whose row was not written."""
-        with suppress(StorageUnavailable):
-            if self._stores.models.find(model.account_id, model.model_id) is not None:
-                return
-            self._stores.imported_files.delete(model.model_id)
-            if uploaded is not None:
-                self._stores.uploaded_files.release(uploaded, model.model_id)
 
 
 def _decoded(content: bytes, least_side: int | None) -> Picture:

@@ -36,6 +36,7 @@ from chalicelib.errors import (
     TooManyOpen,
 )
 from chalicelib.stores.jobs.queues import retried_by_sweep
+from chalicelib.stores.models.run_files import StoreFiles
 
 if TYPE_CHECKING:
     from chalicelib.stores.datasets.datasets import DatasetStore
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from chalicelib.stores.models.places import QueuePlaces
 
 
-# Stores uploaded texts that the request of a model names, then queues its run by the last argument.
-QueueWithUnlabelled = Callable[[Model, int, float, Callable[[], ModelView]], ModelView]
+# Queues a run by the last argument, with the uploaded texts that its request names.
+QueueWithUnlabelled = Callable[[Model, float, Callable[[StoreFiles | None], ModelView]], ModelView]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,16 +126,19 @@ class TrainingService:
             heeds_rate=True,
         )
         return self._with_unlabelled(
-            model, model.run, seconds, lambda: self.queue_new(account, model, view.dataset)
+            model, seconds, lambda store: self.queue_new(account, model, view.dataset, store)
         )
 
-    def queue_new(self, account: Account, model: Model, dataset: Dataset | None) -> ModelView:
+    def queue_new(
+        self, account: Account, model: Model, dataset: Dataset | None, store: StoreFiles | None
+    ) -> ModelView:
         """Queue the first run of a new model.
 
         Args:
             account: owner of the model.
             model: the model, which has no row yet.
             dataset: the dataset to protect from deletion; None if the run does not read one.
+            store: writes the files of the run; None if it has none.
 
         Raises:
             Conflict: the dataset is not available.
@@ -150,7 +154,10 @@ class TrainingService:
         try:
             turn = self._stores.training_queue.turn(model.account_id, is_paid=model.is_paid)
             model = replace(model, turn=turn)
-            self._stores.models.create(model)
+            self._stores.models.create(model, is_hidden=store is not None)
+            if store is not None:
+                store()
+                self._stores.models.show(model)
         except StorageUnavailable:
             self._revert(model, dataset, entry)
             raise
@@ -181,43 +188,46 @@ class TrainingService:
         if model.status in OPEN:
             raise ModelBusy(model.model_id, model.status, "retrained")
         return self._with_unlabelled(
-            replace(model, request=request),
-            model.run + 1,
+            replace(model, request=request, run=model.run + 1),
             seconds,
-            lambda: self.queue_again(account, model, request, dataset, "retrained"),
+            lambda store: self._queue_again(account, model, request, dataset, store),
         )
 
-    def queue_again(
-        self,
-        account: Account,
-        model: Model,
-        request: TrainRequest,
-        dataset: Dataset | None,
-        action: str,
+    def queue_adjustment(
+        self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue the next run of a model.
+        """Queue a run that adjusts a model, and reads no dataset. The errors are those of retrain.
 
         Args:
             account: owner of the model.
             model: the model.
             request: the validated options of the run.
-            dataset: the dataset to protect from deletion; None if the run does not read it.
-            action: what the run does, for the error text if the model is busy.
-
-        Raises:
-            Conflict: the model is busy, or the dataset is not available.
-            TooManyOpen: the account has too many open trainings.
-            TooLarge: the account does not have enough storage for another version.
+            store: writes the texts of the run.
         """
+        return self._queue_again(account, model, request, None, store)
+
+    def _queue_again(
+        self,
+        account: Account,
+        model: Model,
+        request: TrainRequest,
+        dataset: Dataset | None,
+        store: StoreFiles | None,
+    ) -> ModelView:
+        """Queue the next run of a model, with the dataset that it reads and protects."""
         self._stores.capacity.check_version(model.account_id, model.versions.newest_bytes)
         waiting = replace(model, status=QUEUED, queued_at=self._clock(), is_paid=account.is_paid)
         position = self.view(waiting).queue_position
         entry = self._guard(account, dataset, model.model_id)
         turn = self._stores.training_queue.turn(account.account_id, is_paid=account.is_paid)
+        if store is not None:
+            # Deleted with the model, even if the call dies here.
+            store()
         queued = self._stores.models.requeue(model, request, account.is_paid, turn)
         # Another call has queued the model since this one read it.
         if queued is None:
             self._stores.guards.remove(account.account_id, dataset, [entry])
+            action = "adjusted" if dataset is None else "retrained"
             raise ModelBusy(model.model_id, QUEUED, action)
         self._enqueue(queued)
         return ModelView(queued, position)

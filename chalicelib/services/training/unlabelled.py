@@ -8,37 +8,28 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.common.clock import Clock
-from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES, MAX_UNLABELLED
-from chalicelib.domain.common.repeats import object_id
+from chalicelib.domain.common.limits import MAX_UNLABELLED
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadedFile, is_upload_path
 from chalicelib.domain.jobs.batch import MAX_BATCH_LINES
 from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.cancellation import Cancellation
 from chalicelib.domain.models.model import Model, ModelView
-from chalicelib.errors import (
-    DownloadFailed,
-    InvalidParameter,
-    ServiceError,
-    StorageUnavailable,
-    TimedOut,
-    TooLarge,
-)
+from chalicelib.errors import DownloadFailed, InvalidParameter, TimedOut
 from chalicelib.formats.texts.batch_file import read_lines
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 from chalicelib.formats.upload_files import explain_head
+from chalicelib.stores.models.run_files import RunFiles, RunFileStore, StoreFiles
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
-    from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.user_texts import UserTextStore
 
 _PARAMETER = "trainParams.unlabelled"
@@ -49,7 +40,7 @@ _SECONDS = 20.0
 class UnlabelledStores:
     """The stores that `UnlabelledTextService` uses."""
 
-    models: ModelStore
+    run_files: RunFileStore
     uploaded_files: UploadedFileStore
     user_texts: UserTextStore
 
@@ -62,13 +53,12 @@ class UnlabelledTextService:
         self._clock = clock
 
     def queue(
-        self, model: Model, run: int, seconds: float, enqueue: Callable[[], ModelView]
+        self, model: Model, seconds: float, enqueue: Callable[[StoreFiles | None], ModelView]
     ) -> ModelView:
-        """Queue a run. If its request names an upload of texts, store these texts first.
+        """Queue a run. If its request names an upload of texts, store these texts for it.
 
         Args:
-            model: the model, with the request of the run.
-            run: number of the run.
+            model: the model, with number and request of the run.
             seconds: time in which the texts must be read; 0 for the longest.
             enqueue: queues the run; if it fails, the upload can be used again.
 
@@ -79,33 +69,22 @@ class UnlabelledTextService:
         """
         path = str(model.request.param("unlabelled"))
         if model.family != LANGUAGE or not is_upload_path(path):
-            return enqueue()
-        files, user = self._stores.uploaded_files, object_id()
+            return enqueue(None)
         try:
-            uploaded, size = files.find(model.account_id, path)
-            texts = self._read(uploaded, size, seconds)
-            self._stores.uploaded_files.claim(uploaded, user)
+            uploaded = self._stores.run_files.find_texts(model.account_id, path, _PARAMETER)
+            texts, stored = self._read(uploaded, seconds), self._stores.user_texts
+            files = RunFiles(
+                lambda: stored.put_unlabelled(model, texts),
+                lambda: stored.delete_unlabelled(model),
+                uploaded,
+            )
+            return self._stores.run_files.queue(model, files, enqueue)
         except DownloadFailed as refused:
             # It has no URL to blame, as uploads of datasets may.
             raise InvalidParameter(_PARAMETER, refused.reason) from refused
-        try:
-            self._stores.user_texts.put_unlabelled(model, run, uploaded.upload_id, texts)
-            queued = enqueue()
-        except ServiceError:
-            self._revert(model, run, uploaded, user)
-            raise
-        # Otherwise a rule of the bucket deletes it.
-        with suppress(StorageUnavailable):
-            files.delete(uploaded)
-        return queued
 
-    def _read(self, uploaded: UploadedFile, size: int, seconds: float) -> list[str]:
+    def _read(self, uploaded: UploadedFile, seconds: float) -> list[str]:
         """Return the texts of a file in their order, without duplicates."""
-        if size > MAX_TEXT_FILE_BYTES:
-            raise TooLarge(
-                f"The file of {_PARAMETER} has {size} bytes; at most {MAX_TEXT_FILE_BYTES} "
-                "(25 MB) are allowed. Send a random sample of its texts."
-            )
         limit = min(seconds, _SECONDS) if seconds else _SECONDS
         cancellation = Cancellation(lambda: None, self._clock, limit)
         with tempfile.TemporaryFile() as file:
@@ -124,16 +103,6 @@ class UnlabelledTextService:
                 f"allowed. {'Send a random sample.' if count else 'Send a file with texts.'}",
             )
         return texts
-
-    def _revert(self, model: Model, run: int, uploaded: UploadedFile, user: str) -> None:
-        """Undo a request whose run was not queued."""
-        with suppress(StorageUnavailable):
-            found = self._stores.models.find(model.account_id, model.model_id)
-            # The row may have been written although the call failed.
-            if found is not None and found.run >= run and found.request == model.request:
-                return
-            self._stores.user_texts.delete_unlabelled(model, run, uploaded.upload_id)
-            self._stores.uploaded_files.release(uploaded, user)
 
 
 def _usable_texts(file: BinaryIO, check: Callable[[], None]) -> tuple[list[str], int]:

@@ -22,6 +22,7 @@ from chalicelib.domain.models.model import (
     TrainRequest,
     TrainStats,
 )
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
@@ -43,11 +44,39 @@ class ModelStore:
         clients.bind_tables()
         self._clock = clock
 
-    def create(self, model: Model) -> None:
-        """Store a new model as QUEUED."""
+    def create(self, model: Model, *, is_hidden: bool = False) -> None:
+        """Store a new model as QUEUED.
+
+        Args:
+            model: the model.
+            is_hidden: hide the model until `show`. If its call dies before, the sweep deletes the
+                model with its files.
+        """
         row = new_row(model)
+        if is_hidden:
+            row.deleted, row.open = True, DELETING
         # The id is random, so a refusal means that a retried call met its own first write.
         try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
+
+    def show(self, model: Model) -> None:
+        """Make a new model visible that was created hidden.
+
+        Raises:
+            StorageUnavailable: the sweep deletes it, or another attempt at the call created it.
+        """
+        row = ModelRow(model.account_id, model.model_id)
+        hidden = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
+        is_ours = ModelRow.nudged_at == to_milliseconds(model.created_at)
+        actions: list[Action] = [
+            ModelRow.deleted.set(False),
+            ModelRow.open.set(open_key(QUEUED, model.is_paid)),
+            ModelRow.nudged_at.set(to_milliseconds(self._clock())),
+        ]
+        if try_update(row, actions, hidden & is_ours):
+            return
+        # A retried write meets its own first one, which made the model visible.
+        if self.find(model.account_id, model.model_id) is None:
+            raise StorageUnavailable
 
     def find(self, account_id: str, model_id: str) -> Model | None:
         """Return a model of an account; None if it does not exist or is being deleted."""

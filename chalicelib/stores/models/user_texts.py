@@ -17,29 +17,24 @@ class UserTextStore:
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
-    def put(self, model: Model, found: UserTexts) -> str:
-        """Store the texts for the next run of a model; return their key."""
+    def new_key(self, model: Model) -> str:
+        """Return a new key for the texts of the next run of a model."""
         # A random part, because of two simultaneous calls only one gets the run.
-        key = f"{_prefix(model)}{model.run + 1}-{secrets.token_hex(8)}.json"
+        return f"{_prefix(model)}{model.run + 1}-{secrets.token_hex(8)}.json"
+
+    def put(self, key: str, found: UserTexts) -> None:
+        """Store the texts of a run."""
         content = {"texts": list(found.texts), "labels": list(found.labels)}
         self._artifacts.put_json(key, content)
-        return key
 
     def get(self, key: str) -> UserTexts | None:
         """Return the texts with a key; None if they were deleted."""
         content = self._artifacts.get_json(key)
         return None if content is None else UserTexts(content["texts"], content["labels"])
 
-    def put_unlabelled(self, model: Model, run: int, upload_id: str, texts: Sequence[str]) -> None:
-        """Store texts without labels for a run of a model.
-
-        Args:
-            model: the model.
-            run: number of the run.
-            upload_id: the upload that the texts came in, which only this run may use.
-            texts: the texts.
-        """
-        self._artifacts.put_json(_unlabelled_key(model, run, upload_id), list(texts))
+    def put_unlabelled(self, model: Model, texts: Sequence[str]) -> None:
+        """Store texts without labels for the current run of a model."""
+        self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
         """Return the prefix of the vectors, and the current run's texts without labels.
@@ -47,15 +42,14 @@ class UserTextStore:
         Raises:
             TrainingFailed: the texts are deleted.
         """
-        upload_id = model.request.unlabelled_upload or ""
-        texts = self._artifacts.get_json(_unlabelled_key(model, model.run, upload_id))
+        texts = self._artifacts.get_json(_unlabelled_key(model))
         if texts is None:
             raise TrainingFailed("The unlabelled texts are gone. Upload them, and train again.")
-        return _unlabelled_prefix(model, model.run, upload_id), texts
+        return _unlabelled_prefix(model), texts
 
-    def delete_unlabelled(self, model: Model, run: int, upload_id: str) -> None:
+    def delete_unlabelled(self, model: Model) -> None:
         """Delete the texts without labels of a call that was refused."""
-        self.delete(_unlabelled_key(model, run, upload_id))
+        self.delete(_unlabelled_key(model))
 
     def delete(self, key: str) -> None:
         """Delete the texts of a call that was refused."""
@@ -72,13 +66,14 @@ class UserTextStore:
                 self._artifacts.delete(key)
 
 
-def _unlabelled_prefix(model: Model, run: int, upload_id: str) -> str:
+def _unlabelled_prefix(model: Model) -> str:
     """Return the prefix of a run's texts without labels and of their vectors."""
-    return f"{_prefix(model)}{run}-{upload_id}/"
+    # Of two calls that request the same run, only one has claimed the upload.
+    return f"{_prefix(model)}{model.run}-{model.request.unlabelled_upload}/"
 
 
-def _unlabelled_key(model: Model, run: int, upload_id: str) -> str:
-    return f"{_unlabelled_prefix(model, run, upload_id)}texts.json"
+def _unlabelled_key(model: Model) -> str:
+    return f"{_unlabelled_prefix(model)}texts.json"
 
 
 def _prefix(model: Model) -> str:

@@ -71,7 +71,7 @@ def artifact(world: World, model: Model) -> bytes | None:
     return world.stores.model_files.artifact(model.model_id, model.version)
 
 
-def refuse(*_: object) -> None:
+def refuse(*_: object, **__: object) -> None:
     """Fail like a bucket or table that cannot be reached."""
     raise StorageUnavailable
 
@@ -293,13 +293,13 @@ def test_an_accepted_run_keeps_its_texts_if_the_answer_is_lost(
     """The row may be written although the call fails; then the run still finds its texts."""
     model = world.model(view, TrainRequest(params=NAMES))
     service = world.container.training
-    queue_again = service.queue_again
+    queue_again = service._queue_again
 
     def lose(*args: Any) -> ModelView:
         queue_again(*args)
         raise StorageUnavailable
 
-    monkeypatch.setattr(service, "queue_again", lose)
+    monkeypatch.setattr(service, "_queue_again", lose)
     with pytest.raises(StorageUnavailable):
         service.retrain(world.account, model, wanted(send(world)))
     world.work()

@@ -1,0 +1,225 @@
+"""Files of calls that queue runs: nothing is left of a call that dies, and each is used once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.common.repeats import KeyedCall, under_key
+from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.models.model import QUEUED, SUCCEEDED, Model, TrainRequest
+from chalicelib.errors import (
+    Conflict,
+    DownloadFailed,
+    ModelBusy,
+    StorageUnavailable,
+    TooLarge,
+)
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.services.training.adjusting import AdjustmentRequest
+from chalicelib.stores.aws.tables import ModelRow
+from chalicelib.stores.fetching.downloads import Probe
+from chalicelib.stores.models import run_files
+from tests.builders import World, a_csv, some_rows
+
+ROWS = some_rows({"book": 15, "cancel": 15})
+SENT = [("text", "label"), *some_rows({"book": 12, "cancel": 12}, "sent")]
+ARCHIVE = UploadSource(content=b"PK\x03\x04 no more than a head", file_name="model.zip")
+# Each is a call that changes data in the tables or in the bucket.
+_WRITES = ("PutItem", "UpdateItem", "DeleteItem", "PutObject", "DeleteObject")
+
+
+class Died(BaseException):
+    """The process of a call ended."""
+
+
+@contextmanager
+def dying(world: World, is_due: Callable[[list[str]], bool]) -> Iterator[list[str]]:
+    """Let the process die at a write if the names of those before are due; yield these names."""
+    seen: list[str] = []
+
+    def note(model: Any, **_: Any) -> None:
+        if model.name in _WRITES:
+            if is_due(seen):
+                raise Died
+            seen.append(model.name)
+
+    clients = world.stores.clients
+    events = [client.meta.events for client in (clients.s3, clients.dynamodb)]
+    for one in events:
+        one.register("before-call", note)
+    try:
+        yield seen
+    finally:
+        for one in events:
+            one.unregister("before-call", note)
+
+
+def send(world: World, content: bytes) -> str:
+    """Upload a file with a form, and return its path."""
+    form = world.container.upload_forms.issue(world.account, "texts.csv")
+    world.stores.clients.s3.put_object(
+        Bucket=world.settings.bucket, Key=form.fields["key"], Body=content
+    )
+    return form.path
+
+
+def import_archive(world: World) -> Callable[[], object]:
+    """Return a call that imports an archive."""
+    imports = world.container.imports
+    return lambda: imports.request(world.account, "language", ARCHIVE, "theirs")
+
+
+def train_with_upload(world: World) -> Callable[[], object]:
+    """Return a call that trains with uploaded texts without labels."""
+    fields = NewDataset("Names", "text-intent", "en_US", "book_flight,cancel_order")
+    view = world.container.datasets.create(world.account, "language", fields)
+    params = {"minimumExamples": 0, "unlabelled": send(world, a_csv(some_rows({"any": 30})))}
+    return lambda: world.train(view, TrainRequest(params=params))
+
+
+@pytest.mark.parametrize("prepare", [import_archive, train_with_upload])
+@pytest.mark.parametrize("count", range(8))
+def test_a_new_model_leaves_no_file_if_its_call_dies(
+    world: World, prepare: Callable[[World], Callable[[], object]], count: int
+) -> None:
+    """Wherever the call dies, the model is either queued with its files, or nothing is left."""
+    call = prepare(world)
+    with dying(world, lambda before: len(before) == count) as seen:
+        try:
+            call()
+        except Died:
+            assert len(seen) == count
+    found = world.stores.models.of_account(world.account.account_id)
+    if not found:
+        world.settle()
+        assert world.rows(ModelRow) == []
+        assert world.objects("models/") == []
+        return
+    assert [model.status for model in found] == [QUEUED]
+    assert len(world.objects("models/")) == 1
+
+
+def test_a_later_attempt_replaces_the_hidden_model_of_a_dead_one(world: World) -> None:
+    """With an idempotency key, the call succeeds once the leftovers of the first are gone."""
+    imports = world.container.imports
+
+    def attempt(number: int) -> Model:
+        """Send the call again."""
+        call = KeyedCall(world.account.account_id, "k", "r", "A" * 26, world.clock(), 0, number)
+        with under_key(call):
+            return imports.request(world.account, "language", ARCHIVE, "theirs")
+
+    with dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
+        attempt(1)
+    world.clock.advance(seconds=1)
+    with pytest.raises(StorageUnavailable):
+        attempt(2)
+    found = attempt(3)
+
+    assert [row.model_id for row in world.rows(ModelRow)] == [found.model_id]
+    assert len(world.objects("models/")) == 1
+
+
+def test_an_archive_whose_server_states_no_size_is_checked_for_storage(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The size counts against the stored bytes once the archive is downloaded."""
+
+    def fetch(_: object, target: Any, *__: object) -> None:
+        target.write(bytes(2_000))
+
+    monkeypatch.setattr(world.stores.downloads, "check", lambda *_: Probe("", None, b"PK"))
+    monkeypatch.setattr(world.stores.downloads, "fetch", fetch)
+    monkeypatch.setattr(world.stores.capacity, "_max_stored_bytes", 1_000)
+    source = UploadSource(path="https://example.com/model.zip")
+    model = world.container.imports.request(world.account, "language", source, "theirs")
+    world.work()
+
+    found = world.container.models.get(model.account_id, model.model_id)
+    assert found.status == "FAILED"
+    assert "adds about 2000; the limit is 1000" in found.failure
+
+
+@pytest.fixture
+def trained(world: World) -> Model:
+    """A trained model of two labels."""
+    return world.model(world.dataset(ROWS), TrainRequest())
+
+
+def adjust(world: World, model: Model, path: str) -> None:
+    """Queue an adjustment to uploaded texts."""
+    model = world.container.models.get(model.account_id, model.model_id)
+    wanted = AdjustmentRequest(UploadSource(path=path))
+    world.container.adjustments.request(world.account, model, wanted, 0.0)
+
+
+def test_an_upload_is_used_for_one_adjustment(world: World, trained: Model) -> None:
+    """A second call with the same path is refused, and the file is deleted once it is copied."""
+    path = send(world, a_csv(SENT))
+    adjust(world, trained, path)
+    assert world.objects("incoming/") == []
+    world.work()
+    with pytest.raises(DownloadFailed, match="used already"):
+        adjust(world, trained, path)
+
+    found = world.container.models.get(trained.account_id, trained.model_id)
+    assert (found.status, found.version != trained.version) == (SUCCEEDED, True)
+
+
+def test_of_two_adjustments_with_one_upload_one_is_refused(
+    world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that reads the file while another one claims it is refused, and deletes nothing."""
+    path, seen = send(world, a_csv(SENT)), []
+    read_file = type(world.stores.uploaded_files).read
+
+    def meet(self: Any, *args: Any, **more: Any) -> None:
+        read_file(self, *args, **more)
+        if not seen:
+            seen.append(path)
+            adjust(world, trained, path)
+
+    monkeypatch.setattr(type(world.stores.uploaded_files), "read", meet)
+    with pytest.raises(DownloadFailed, match="used already"):
+        adjust(world, trained, path)
+    assert len([key for key in world.objects("models/") if "/adjustments/" in key]) == 1
+
+
+def test_a_refused_adjustment_releases_its_upload(
+    world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file over the limit or for a busy model is refused; the file can be sent again."""
+    path = send(world, a_csv(SENT))
+    with monkeypatch.context() as patch:
+        patch.setattr(run_files, "MAX_TEXT_FILE_BYTES", 100)
+        with pytest.raises(TooLarge, match=r"path.*at most 100"):
+            adjust(world, trained, path)
+    world.container.training.retrain(world.account, trained, TrainRequest())
+    with pytest.raises(ModelBusy):
+        adjust(world, trained, path)
+    world.work()
+
+    adjust(world, trained, path)
+
+
+def test_a_deletion_of_a_dataset_is_not_delayed_by_new_adjustments(
+    world: World, trained: Model
+) -> None:
+    """While a dataset is being deleted, its models cannot be adjusted; afterwards they can."""
+    view = world.container.datasets.get(trained.account_id, LANGUAGE, trained.dataset_id)
+    path = send(world, a_csv(SENT))
+    deletion = world.container.deletions.delete_dataset(
+        world.account, LANGUAGE, view.dataset.dataset_id
+    )
+    with pytest.raises(Conflict, match="is being deleted"):
+        adjust(world, trained, path)
+    world.work()
+
+    ended = world.container.deletions.get(trained.account_id, deletion.deletion_id)
+    assert ended.status == SUCCEEDED
+    adjust(world, trained, path)
