@@ -39,6 +39,8 @@ _WHOLE = re.compile(
 )
 # Because int() takes time that grows with the square of the number of digits.
 _LONGEST_NUMBER = 32
+# Fails the conversion to a number or boolean; the error shows the sent value.
+_UNREADABLE = ""
 _LIMITS = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
 
@@ -76,7 +78,7 @@ def whole_number(sent: object) -> int | None:
 
 
 def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Form:
-    """Convert fields to a struct. Numbers may be texts, as in forms.
+    """Convert fields to a struct. Numbers and booleans may be texts, as in forms.
 
     Args:
         values: fields by name. Unknown ones are ignored.
@@ -86,33 +88,45 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
     Raises:
         BadRequest: a field is missing or its value is not allowed.
     """
-    read = dict(values)
-    for name in _whole_fields(form):
-        if isinstance(values.get(name), str | int | float):
-            number = whole_number(values[name])
-            # A text that fails the conversion; the error shows the sent value.
-            read[name] = "" if number is None else number
     prepare(form)
     try:
-        return msgspec.convert(read, form, strict=False)
+        return msgspec.convert(_unambiguous(values, form), form, strict=False)
     except msgspec.ValidationError as problem:
-        _convert_items(read, form, prefix)
+        _convert_items(values, form, prefix)
         raise _readable(str(problem), values, form, prefix) from problem
+
+
+def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return fields with read whole numbers, and without values that msgspec reads as others."""
+    read = dict(values)
+    for name, kind in _checked_fields(form).items():
+        sent = values.get(name)
+        if _is_struct(kind):
+            if isinstance(sent, list):
+                read[name] = [
+                    _unambiguous(item, kind) if isinstance(item, dict) else item for item in sent
+                ]
+        elif kind is bool:
+            # msgspec reads 1 and 0 as booleans.
+            if isinstance(sent, int | float) and not isinstance(sent, bool):
+                read[name] = _UNREADABLE
+        elif kind is int and isinstance(sent, str | int | float):
+            number = whole_number(sent)
+            read[name] = _UNREADABLE if number is None else number
+    return read
 
 
 def _convert_items(values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str) -> None:
     """Raise BadRequest with the index of the first list element that cannot be converted."""
     # msgspec does not report the index.
-    for declared in msgspec.structs.fields(form):
-        name = declared.encode_name
-        kinds = [get_args(one)[0] for one in _kinds(declared.type) if get_origin(one) is list]
+    for name, kind in _checked_fields(form).items():
         sent = values.get(name)
-        if kinds and isinstance(sent, list) and _is_struct(kinds[0]):
+        if _is_struct(kind) and isinstance(sent, list):
             for place, item in enumerate(sent):
                 at = f"{prefix}{name}[{place}]"
                 if not isinstance(item, Mapping):
                     raise InvalidParameter(at, f"expected an object, got {_shown(item, '')}.")
-                convert(item, kinds[0], f"{at}.")
+                convert(item, kind, f"{at}.")
 
 
 def _is_struct(kind: Any) -> bool:
@@ -126,13 +140,17 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 
 @cache
-def _whole_fields(form: type[msgspec.Struct]) -> tuple[str, ...]:
-    """Return the names of fields for whole numbers, which accept neither texts nor booleans."""
-    return tuple(
-        declared.encode_name
-        for declared in msgspec.structs.fields(form)
-        if int in _kinds(declared.type) and not {str, bool} & _kinds(declared.type)
-    )
+def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the fields that are read here, by name: `int`, `bool`, or the struct of a list."""
+    found: dict[str, Any] = {}
+    for declared in msgspec.structs.fields(form):
+        kinds = _kinds(declared.type)
+        items = [get_args(one)[0] for one in kinds if get_origin(one) is list]
+        if items:
+            found[declared.encode_name] = items[0]
+        elif not kinds >= {int, bool} and str not in kinds and kinds & {int, bool}:
+            found[declared.encode_name] = int if int in kinds else bool
+    return found
 
 
 def _kinds(declared: Any) -> set[Any]:
