@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from chalicelib.web.records.declared import declared
+from chalicelib.web.records.model_records import ReliabilityRecord
 from chalicelib.web.records.ocr_records import OcrRecord
 
 FILE = Path(__file__).parents[1] / "client" / "src" / "presage" / "records.py"
@@ -29,7 +30,8 @@ from presage._records import Record
 
 def source() -> str:
     """Return the text of the client's module of records."""
-    return _HEAD + "".join(_class(item) for item in declared())
+    # The client reads the items of an evaluation, but not the bins next to them.
+    return _HEAD + "".join(_class(item) for item in declared() if item is not ReliabilityRecord)
 
 
 def name_of(record: type[msgspec.Struct]) -> str:

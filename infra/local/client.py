@@ -18,6 +18,8 @@ from typing import Any
 
 # Pause between two calls that poll for an end, in seconds.
 POLL_SECONDS = 0.1
+# Shortest time between two reports of progress, in seconds.
+REPORT_SECONDS = 10.0
 
 
 class CallFailed(Exception):
@@ -72,17 +74,35 @@ class Service:
         return self._send(urllib.request.Request(self.url + path, body))  # noqa: S310 - as above
 
     def wait(
-        self, path: str, is_final: Callable[[dict[str, Any]], bool], seconds: float
+        self,
+        path: str,
+        is_final: Callable[[dict[str, Any]], bool],
+        seconds: float,
+        report: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> dict[str, Any]:
-        """Read a record until it is final.
+        """Read a record until it is final, for as long as it makes progress.
+
+        Args:
+            path: path of the record.
+            is_final: returns whether a record is final.
+            seconds: longest time without a change of the record.
+            report: called with changed records, at most every 10 seconds.
 
         Raises:
-            CallFailed: the record was not final in time.
+            CallFailed: the record did not change for too long.
         """
-        deadline = time.monotonic() + seconds
+        before: dict[str, Any] = {}
+        changed = reported = time.monotonic()
         while not is_final(record := self.get(path)):
-            if time.monotonic() > deadline:
-                raise CallFailed(f"{path} was not finished after {seconds:g} seconds: {record}")
+            now = time.monotonic()
+            if record != before:
+                changed = now
+                if before and now - reported >= REPORT_SECONDS:
+                    reported = now
+                    report(record)
+            elif now - changed > seconds:
+                raise CallFailed(f"{path} has not changed for {seconds:g} seconds: {record}")
+            before = record
             time.sleep(POLL_SECONDS)
         return record
 

@@ -29,8 +29,8 @@ QUESTION = "When will my parcel arrive?"
 PICTURE = SAMPLES / "stop_sign.jpg"
 # Life of the link that signs in to the console.
 LINK_MINUTES = 10
-# Time limits of the upload of a sample and of its training, in seconds.
-UPLOAD_SECONDS, TRAINING_SECONDS = 120.0, 300.0
+# Time without progress after which an upload or a training has failed, in seconds.
+STALLED_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ def train_first(service: Service, sample: DemoSample, progress: Callable[[str], 
     """
     base = f"/v2/{sample.family}"
     dataset_id = _find_dataset(service, base, sample) or _upload(service, base, sample, progress)
-    model_id = _find_model(service, base, dataset_id) or _train(service, base, dataset_id, sample)
+    model_id = _find_model(service, base, dataset_id)
+    model_id = model_id or _train(service, base, dataset_id, sample, progress)
     progress(f"model {model_id}: trained")
     best = _predict(service, sample, model_id)["probabilities"][0]
     progress(f"{sample.question} is {best['label']} with probability {best['probability']:.3f}")
@@ -90,18 +91,28 @@ def _upload(
     """Upload a sample and return its dataset id."""
     fields = {"type": sample.type, "name": sample.file.stem}
     dataset_id = str(service.post(f"{base}/datasets/upload", fields, sample.file)["id"])
-    dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, UPLOAD_SECONDS)
+    dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, STALLED_SECONDS)
     if dataset["statusMsg"] != "SUCCEEDED":
         raise CallFailed(f"the upload of {sample.file.name}: {dataset['statusMsg']}")
     progress(f"data set {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
     return dataset_id
 
 
-def _train(service: Service, base: str, dataset_id: str, sample: DemoSample) -> str:
+def _train(
+    service: Service,
+    base: str,
+    dataset_id: str,
+    sample: DemoSample,
+    progress: Callable[[str], None],
+) -> str:
     """Train a model on a dataset and return its id."""
+
+    def report(status: dict[str, Any]) -> None:
+        progress(f"model {model_id}: {status['status']}, {status['progress']:.0%}")
+
     request = {"name": sample.file.stem, "datasetId": dataset_id}
     model_id = str(service.post(f"{base}/train", request)["modelId"])
-    status = service.wait(f"{base}/train/{model_id}", _is_trained, TRAINING_SECONDS)
+    status = service.wait(f"{base}/train/{model_id}", _is_trained, STALLED_SECONDS, report)
     if status["status"] != "SUCCEEDED":
         raise CallFailed(f"the training: {status.get('failureMsg', status['status'])}")
     return model_id

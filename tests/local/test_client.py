@@ -6,6 +6,7 @@ import base64
 
 import pytest
 
+from infra.local import client
 from infra.local.client import CallFailed, Service
 
 
@@ -40,10 +41,25 @@ def test_service_that_does_not_answer_is_reported():
         Service("http://127.0.0.1:9", "token").get("/")
 
 
-def test_wait_ends_when_it_is_over_or_takes_too_long(stack):
+def test_wait_ends_when_it_is_over_or_stands_still(stack):
     """A record that never changes is given up with its last state."""
     service = Service(stack.url, "token")
 
     assert service.wait("/v2/nothing", lambda _: True, 1) == {"object": "nothing"}
-    with pytest.raises(CallFailed, match="not finished after"):
+    with pytest.raises(CallFailed, match=r"has not changed for 0\.2 seconds"):
         service.wait("/v2/nothing", lambda _: False, 0.2)
+
+
+def test_wait_continues_while_there_is_progress(monkeypatch):
+    """However slow the machine is, changes are awaited and reported; standing still is not."""
+    moments = iter(range(0, 100_000, 100))
+    monkeypatch.setattr(client.time, "monotonic", lambda: float(next(moments)))
+    monkeypatch.setattr(client.time, "sleep", lambda _: None)
+    states = iter([{"progress": number // 2} for number in range(41)])
+    monkeypatch.setattr(Service, "get", lambda *_: next(states))
+    seen = []
+
+    ended = Service("").wait("/train", lambda record: record["progress"] == 20, 300, seen.append)
+
+    assert ended == {"progress": 20}
+    assert seen == [{"progress": number} for number in range(1, 20)]

@@ -441,16 +441,6 @@ class Evaluated(Record, kw_only=True):
     object: str = "evaluated"
 
 
-class Reliability(Record, kw_only=True):
-    """Predictions of similar probability, and the fraction of them that is right."""
-
-    low: float
-    high: float
-    count: int
-    probability: float
-    accuracy: float
-
-
 class Probability(Record, kw_only=True):
     """A label with its probability."""
 
