@@ -24,7 +24,7 @@ ARGS ?=
 BEFORE := af96b00b
 
 .DEFAULT_GOAL := help
-.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-runtime bench-telemetry bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
+.PHONY: help system install models fast-models run aws-env format check test test-fast test-busy lock audit release cover test-localstack fuzz test-deploy test-openapi chromium test-browser test-console console-pictures test-proxies test-update test-pythons kills clocks turns growth histories bench-backup bench-restarts bench-turns bench-versions bench-runtime bench-telemetry bench-batches bench-rankings bench-client bench-cold bench-http bench-uploads bench-text bench-text-scale bench-vision bench-ocr costs package dist test-dist deploy destroy clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -149,6 +149,9 @@ bench-cold: fast-models ## measure cold starts of the packaged functions (x86-64
 
 kills: check fast-models ## kill the stack and its processes twenty times under load and check that no data is lost
 	@PRESAGE_KILL_ROUNDS=20 $(BIN)/python -m pytest tests/flows/kills $(ARGS)
+
+clocks: check fast-models ## set the clock of a working stack ahead and back by two hours; needs gcc
+	@$(BIN)/python -m pytest tests/flows/long_clock_jumps.py --timeout 1800 $(ARGS)
 
 turns: check fast-models ## check that accounts take turns, with a hundred crowds of uploads and trainings
 	@PRESAGE_TURN_TRIALS=100 $(BIN)/python -m pytest tests/flows/test_turns.py tests/flows/long_turns.py --timeout 7200 $(ARGS)
