@@ -30,8 +30,8 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     with_letters,
     with_pounds,
 )
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText, separate_keys
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
-from chalicelib.engines.ocr.forms.pieces import Remains, take_out_keys
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.second_captions import without_second_captions
 from chalicelib.engines.ocr.forms.segments import (
@@ -98,35 +98,35 @@ def _find_printed(
     check()
     found = find_keys(keys, segments, check)
     check()
-    remains = without_second_captions(found, take_out_keys(found, segments))
-    numbered = NumberedLines(segments, remains.pieces)
-    remains = numbered.without_numbers(remains)
-    columns = StatementColumns(segments, remains.pieces)
-    values = find_values(found, keys, remains, rules, numbered, columns)
+    unmatched = without_second_captions(found, separate_keys(found, segments))
+    numbered = NumberedLines(segments, unmatched.fragments)
+    unmatched = numbered.without_numbers(unmatched)
+    columns = StatementColumns(segments, unmatched.fragments)
+    values = find_values(found, keys, unmatched, rules, numbered, columns)
     check()
-    meant = _choose_places(keys, found, values)
+    chosen = _choose_places(keys, found, values)
     amounts = AmountStyle.of_texts(() if page.is_exact else (line.text for line in page.lines))
-    sheet = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
+    shared = _FormPage(amounts, blur(page.lines), preparation(keys), weigh)
     fields = {
-        number: _field(keys[number], found[place], values[place], sheet)
-        for number, place in meant.items()
+        number: _field(keys[number], found[place], values[place], shared)
+        for number, place in chosen.items()
     }
-    fields |= _crossed_fields(keys, fields, columns, remains, sheet)
+    fields |= _crossed_fields(keys, fields, columns, unmatched, shared)
     fitting = (each for each in fields.values() if (each.fit or 0.0) >= measures.KEY_SCORE)
     texts = {each.entity: each.value_text for each in fitting}
-    return fields | _holders(keys, fields, texts, remains)
+    return fields | _holders(keys, fields, texts, unmatched)
 
 
 def _holders(
     keys: Sequence[TemplateKey],
     fields: Mapping[int, FormField],
     texts: Mapping[str, str],
-    remains: Remains,
+    unmatched: UnmatchedText,
 ) -> dict[int, FormField]:
     """Find uncaptioned names and addresses of a card or pay statement, by index of the key."""
     numbers = {key.entity: number for number, key in enumerate(keys)}
     found = {}
-    for entity, parts in find_holders(numbers.keys(), texts, remains.pieces).items():
+    for entity, parts in find_holders(numbers.keys(), texts, unmatched.fragments).items():
         number = numbers[entity]
         known = fields.get(number) or FormField(entity, "", None, "", None, 1.0, None)
         text = " ".join(part.text for part in parts)
@@ -145,8 +145,8 @@ def _crossed_fields(
     keys: Sequence[TemplateKey],
     fields: Mapping[int, FormField],
     columns: StatementColumns,
-    remains: Remains,
-    sheet: _FormPage,
+    unmatched: UnmatchedText,
+    shared: _FormPage,
 ) -> dict[int, FormField]:
     """Find numbers that a row label and a column header name together, by index of the key."""
     used = {field.value_box for field in fields.values()}
@@ -155,11 +155,11 @@ def _crossed_fields(
         if number in fields and fields[number].value_text:
             continue
         for crossing in columns.crossings(key):
-            segment = remains.pieces[crossing.piece].segment
+            segment = unmatched.fragments[crossing.fragment].segment
             value = Value((segment,), measures.CROSSED_CERTAINTY)
             if segment.box not in used:
                 place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
-                crossed[number] = _field(key, place, value, sheet)
+                crossed[number] = _field(key, place, value, shared)
                 break
     return crossed
 
@@ -176,25 +176,25 @@ def _choose_places(
         value, key = values[place], found[place]
         return (value.certainty * key.score if value.segments else 0.0), key.score
 
-    meant: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     for numbers in keys_alike(keys).values():
         places = [place for place, key in enumerate(found) if key.number == numbers[0]]
         best = sorted(places, key=lambda place: [-each for each in likelihood(place)])
-        meant |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
-    return meant
+        chosen |= dict(zip(numbers, sorted(best[: len(numbers)]), strict=False))
+    return chosen
 
 
-def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage) -> FormField:
+def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage) -> FormField:
     """Make the field of a key: correct its value, and compute the probability."""
     segments = value.segments
     text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
-    if "NAME" in template.types and sheet.blur:
+    if "NAME" in template.types and shared.blur:
         text = with_letters(text)
-    if "PHONE" in template.types and sheet.blur:
+    if "PHONE" in template.types and shared.blur:
         text = with_digits(text)
     if "CURRENCY" in template.types or "$" in text:
-        text = sheet.amounts.corrected(tightened(text))
-        if sheet.amounts.is_odd(text):
+        text = shared.amounts.corrected(tightened(text))
+        if shared.amounts.is_odd(text):
             value = value.capped(measures.ODD_AMOUNT_CERTAINTY)
     return FormField(
         template.entity,
@@ -202,8 +202,8 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
         around(segment.box for segment in key.segments),
         text,
         around(segment.box for segment in segments) if segments else None,
-        sheet.weigh(
-            _evidence(text, key, value, sheet)
+        shared.weigh(
+            _evidence(text, key, value, shared)
             if text
             else EmptyEvidence(value.emptiness, _legibility(key, value))
         ),
@@ -213,15 +213,15 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, sheet: _FormPage)
     )
 
 
-def _evidence(text: str, key: FoundKey, value: Value, sheet: _FormPage) -> Evidence:
+def _evidence(text: str, key: FoundKey, value: Value, shared: _FormPage) -> Evidence:
     """Return the facts about a value."""
     return Evidence(
         value.surroundings,
         misread_characters(value.segments),
-        sheet.blur,
+        shared.blur,
         len("".join(text.split())),
         is_closed(text),
-        sheet.preparation,
+        shared.preparation,
         any(map(str.isdecimal, text)),
         value.certainty,
         key.score,

@@ -67,7 +67,7 @@ ALIGNMENT_SLACK = 10.0
 MOST_KEYS_TIMES_UNITS = 50_000_000
 # Maximum number of pairs of key and line that are compared, the likeliest first, and of matches of
 # all keys. Also the maximum sum of their letters multiplied, which limits the time for long texts.
-MOST_READINGS, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
+MOST_KEY_MATCHES, MOST_LETTERS_LOOKED_AT = 20_000, 30_000_000
 # Maximum number of searches for one key in one line, and of rounds in which keys that were found
 # help to find others.
 KEY_REPEATS = 6
@@ -213,8 +213,8 @@ MOST_MISREAD = 2.0
 
 # Values of several words and lines.
 
-# Maximum number of pieces that are joined in one line.
-VALUE_PIECES = 50
+# Maximum number of fragments that are joined in one line.
+VALUE_FRAGMENTS = 50
 # The upper edges of texts in the same line may differ by this much.
 HIGHER_UP_HEIGHTS = 4.0
 # Maximum gap between two parts of a key or value in one line. A space is a third of it, with

@@ -13,40 +13,40 @@ import numpy as np
 
 from chalicelib.domain.documents.page import around
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.values.candidates import as_array, below_gaps, right_gaps
 
 
-def without_second_captions(keys: Sequence[FoundKey], remains: Remains) -> Remains:
+def without_second_captions(keys: Sequence[FoundKey], unmatched: UnmatchedText) -> UnmatchedText:
     """Remove captions in a second language from the possible values."""
     plain = [number for number, key in enumerate(keys) if not key.has_colon]
-    for every in (_behind(plain, remains), list(_below(plain, keys, remains))):
+    for every in (_behind(plain, unmatched), list(_below(plain, keys, unmatched))):
         # A caption that is the same word in both languages is printed only once.
-        pairs = [(key, piece) for key, piece in every if not _has_digit(remains, piece)]
+        pairs = [(key, fragment) for key, fragment in every if not _has_digit(unmatched, fragment)]
         is_enough = (
             3 * len(pairs) >= 2 * len(plain)
             and len(pairs) >= measures.FEWEST_CAPTIONS
             and len(pairs) >= measures.SECOND_CAPTION_SHARE * len(every)
         )
-        if is_enough and _are_captions(pairs, keys, remains):
-            second = {piece for _, piece in pairs}
-            rest = (each for number, each in enumerate(remains.pieces) if number not in second)
-            return replace(remains, pieces=tuple(rest))
-    return remains
+        if is_enough and _are_captions(pairs, keys, unmatched):
+            second = {fragment for _, fragment in pairs}
+            rest = (each for number, each in enumerate(unmatched.fragments) if number not in second)
+            return replace(unmatched, fragments=tuple(rest))
+    return unmatched
 
 
-def _behind(plain: Sequence[int], remains: Remains) -> list[tuple[int, int]]:
+def _behind(plain: Sequence[int], unmatched: UnmatchedText) -> list[tuple[int, int]]:
     """Return pairs of a key's index and the index of the text after it in the same line."""
-    owners = {piece.owner: number for number, piece in enumerate(remains.pieces)}
+    owners = {fragment.owner: number for number, fragment in enumerate(unmatched.fragments)}
     return [(number, owners[number]) for number in plain if number in owners]
 
 
 def _below(
-    plain: Sequence[int], keys: Sequence[FoundKey], remains: Remains
+    plain: Sequence[int], keys: Sequence[FoundKey], unmatched: UnmatchedText
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of a key's index and the index of the text below it, at the same left edge."""
-    rects = as_array([piece.segment.rect for piece in remains.pieces])
+    rects = as_array([fragment.segment.rect for fragment in unmatched.fragments])
     for number in plain if len(rects) else ():
         key = keys[number]
         gaps = below_gaps(rects, key.rect, key.height)
@@ -57,22 +57,22 @@ def _below(
 
 
 def _are_captions(
-    pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], remains: Remains
+    pairs: Sequence[tuple[int, int]], keys: Sequence[FoundKey], unmatched: UnmatchedText
 ) -> bool:
     """Return whether texts next to keys are captions, not values.
 
     They are captions if a third of them are followed by a number, which is then the value.
     """
-    rects = as_array([piece.segment.rect for piece in remains.pieces])
+    rects = as_array([fragment.segment.rect for fragment in unmatched.fragments])
     followed = 0
-    for number, piece in pairs:
+    for number, fragment in pairs:
         key = keys[number]
-        both = around((key.rect, remains.pieces[piece].segment.rect))
+        both = around((key.rect, unmatched.fragments[fragment].segment.rect))
         gaps = np.minimum(below_gaps(rects, both, key.height), right_gaps(rects, both, key.height))
-        gaps[piece] = np.inf
-        followed += bool(np.isfinite(gaps.min()) and _has_digit(remains, int(gaps.argmin())))
+        gaps[fragment] = np.inf
+        followed += bool(np.isfinite(gaps.min()) and _has_digit(unmatched, int(gaps.argmin())))
     return 3 * followed >= len(pairs)
 
 
-def _has_digit(remains: Remains, piece: int) -> bool:
-    return any(map(str.isdecimal, remains.pieces[piece].segment.text))
+def _has_digit(unmatched: UnmatchedText, fragment: int) -> bool:
+    return any(map(str.isdecimal, unmatched.fragments[fragment].segment.text))

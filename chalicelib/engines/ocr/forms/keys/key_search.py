@@ -208,7 +208,7 @@ def _matches(
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
         for _, unit, first, last, score in windows[: measures.MOST_ALIKE]:
-            if len(found) >= measures.MOST_READINGS:
+            if len(found) >= measures.MOST_KEY_MATCHES:
                 return found
             parts = _parts(unit, segments, first, last)
             if not _is_in_number(segments, parts):
@@ -246,7 +246,7 @@ def _search_long(
     digits: dict[str, frozenset[str]] = {}
     words: dict[str, frozenset[str]] = {}
     work = 0
-    for index, place in likely_pairs(long, units, measures.MOST_READINGS):
+    for index, place in likely_pairs(long, units, measures.MOST_KEY_MATCHES):
         check()
         folded, unit = long[index], units[place]
         work += len(folded) * len(unit.folded)

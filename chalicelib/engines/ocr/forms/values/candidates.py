@@ -15,8 +15,8 @@ from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_enumeration
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains, is_enumeration
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.values.line_numbers import NumberedLines
 from chalicelib.engines.ocr.forms.values.next_cells import values_in_next_cells
@@ -148,8 +148,8 @@ class Candidate:
 
     key: int
     """Index in the list of keys."""
-    piece: int
-    """Index in the list of pieces."""
+    fragment: int
+    """Index in the list of fragments."""
     relation: str
     """Direction from the key, or rule by which the text was found.
 
@@ -165,7 +165,7 @@ class Neighbourhood:
     def __init__(
         self,
         keys: Sequence[FoundKey],
-        remains: Remains,
+        unmatched: UnmatchedText,
         rulings: PageRules,
         numbered: NumberedLines,
         columns: StatementColumns,
@@ -175,22 +175,22 @@ class Neighbourhood:
         self._columns = columns
         self._numbered = numbered
         self._key_rects = [segment.rect for key in keys for segment in key.segments]
-        self.pieces = remains.pieces
+        self.fragments = unmatched.fragments
         self._rulings = rulings
-        self._headed = values_in_next_cells(keys, remains, rulings)
-        self._is_owned = np.array([piece.owner is not None for piece in self.pieces], dtype=bool)
-        self._is_labelled = np.array([piece.is_labelled for piece in self.pieces], dtype=bool)
+        self._headed = values_in_next_cells(keys, unmatched, rulings)
+        self._is_owned = np.array([each.owner is not None for each in self.fragments], dtype=bool)
+        self._is_labelled = np.array([each.is_labelled for each in self.fragments], dtype=bool)
         self._has_digit = np.array(
-            [any(map(str.isdecimal, piece.segment.text)) for piece in self.pieces], dtype=bool
+            [any(map(str.isdecimal, each.segment.text)) for each in self.fragments], dtype=bool
         )
-        self._rects = as_array([piece.segment.rect for piece in self.pieces])
+        self._rects = as_array([fragment.segment.rect for fragment in self.fragments])
         labels = [segment.rect for key in keys for segment in key.segments]
-        labels += [segment.rect for segment in remains.labels]
+        labels += [segment.rect for segment in unmatched.labels]
         self._labels = as_array(labels)
 
     def candidates(self, templates: Sequence[TemplateKey]) -> list[Candidate]:
         """Return the nearest text in each direction, for each key in `keys`."""
-        owned = {piece.owner: number for number, piece in enumerate(self.pieces)}
+        owned = {fragment.owner: number for number, fragment in enumerate(self.fragments)}
         found = []
         for number, key in enumerate(self.keys):
             types = templates[key.number].types
@@ -208,19 +208,21 @@ class Neighbourhood:
                 places = [(ADJACENT if is_adjacent else BOXED, headed, 1.0)]
             else:
                 places = [(INLINE, owned[number], 1.0)] if number in owned else []
-                places += self._around(key, types) if len(self.pieces) else []
+                places += self._around(key, types) if len(self.fragments) else []
             found += [
-                Candidate(number, piece, relation, near * self._score(key, types, relation, piece))
-                for relation, piece, near in places
+                Candidate(
+                    number, fragment, relation, near * self._score(key, types, relation, fragment)
+                )
+                for relation, fragment, near in places
             ]
         return self._kept_inside(found)
 
     def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
-        """Return how well a piece fits a key, without regard to its distance."""
-        piece = self.pieces[number]
+        """Return how well a fragment fits a key, without regard to its distance."""
+        fragment = self.fragments[number]
         score = _BASE.get(relation, measures.PLACE_WEIGHT) * self._fitness(types, number)
-        if piece.owner is None:
-            is_label = looks_like_label(piece.segment.text)
+        if fragment.owner is None:
+            is_label = looks_like_label(fragment.segment.text)
             factor = _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
             return score * factor if is_label else score
         # In the key's own line, even caption words are its value.
@@ -234,7 +236,7 @@ class Neighbourhood:
         two words. For an address, it is tried together with the line below, because the first line
         may be a name.
         """
-        segment = self.pieces[number].segment
+        segment = self.fragments[number].segment
         fits = fitness(types, segment.text)
         if fits >= 1.0:
             return fits
@@ -244,7 +246,7 @@ class Neighbourhood:
             gaps[number] = np.inf
             behind = int(gaps.argmin())
             is_next = gaps[behind] < measures.WORD_GAP_HEIGHTS and not self._is_owned[behind]
-            word = self.pieces[behind].segment.text
+            word = self.fragments[behind].segment.text
             return max(fits, fitness(types, f"{segment.text} {word}")) if is_next else fits
         if "ADDRESS" not in types:
             return fits
@@ -253,7 +255,7 @@ class Neighbourhood:
         is_next &= np.abs(self._rects[:, 0] - rect.min_x) < height
         if not is_next.any():
             return fits
-        below = self.pieces[int(np.where(is_next, gaps, np.inf).argmin())].segment.text
+        below = self.fragments[int(np.where(is_next, gaps, np.inf).argmin())].segment.text
         return max(fits, fitness(types, f"{segment.text}, {below}"))
 
     def _kept_inside(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -273,13 +275,14 @@ class Neighbourhood:
     def _leaves_box(self, candidate: Candidate) -> bool:
         """Return whether a candidate is outside its key's closed box; digit boxes do not count."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
-            candidate.relation == RIGHT and is_boxed_row(self.pieces[candidate.piece].segment.text)
+            candidate.relation == RIGHT
+            and is_boxed_row(self.fragments[candidate.fragment].segment.text)
         ):
             return False
         key = self.keys[candidate.key].rect
         box = self._rulings.box(key)
         is_first = isfinite(box.area) and key.min_x - box.min_x < 2 * key.height
-        return is_first and not bool(_is_inside(self._rects[[candidate.piece]], box)[0])
+        return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
         """Yield the text to the right of the second copy of a line's number.
@@ -292,13 +295,13 @@ class Neighbourhood:
             first = self._rects[int(gaps.argmin())]
             off = np.abs(self._rects[:, 3] - number.max_y) / number.height
             is_stacked = (self._rects[:, 0] < first[2]) & (self._rects[:, 2] > first[0])
-            piece = int(np.where(is_stacked & np.isfinite(gaps), off, np.inf).argmin())
-            place = self.pieces[piece].segment.rect
+            fragment = int(np.where(is_stacked & np.isfinite(gaps), off, np.inf).argmin())
+            place = self.fragments[fragment].segment.rect
             # Behind an empty cell stands the value of another column.
             edges = self._rulings.box(number).max_x, self._rulings.box(place).min_x
             is_next = edges[1] - edges[0] < number.height
             if is_next and self._numbered.is_nearest(number, place):
-                yield NUMBERED, piece, 1.0
+                yield NUMBERED, fragment, 1.0
 
     def _around(self, key: FoundKey, types: Sequence[str]) -> Iterator[tuple[str, int, float]]:
         """Yield the nearest text right of, below and above a key: direction, index and nearness.
@@ -317,7 +320,7 @@ class Neighbourhood:
             gap = self._rects[first, 1] - key.rect.max_y
             # A text in a box with no other caption is its value, wherever it stands.
             is_near = gap < measures.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
-            if is_near and fitness(types, self.pieces[first].segment.text) > measures.MISFIT:
+            if is_near and fitness(types, self.fragments[first].segment.text) > measures.MISFIT:
                 yield BOXED, first, 1.0
                 return
         yield from self._right(key)
@@ -390,28 +393,28 @@ class Neighbourhood:
         gaps = right_gaps(self._rects, rect, height)
         gaps[self._is_owned] = np.inf
         label = float(right_gaps(self._labels, rect, height).min(initial=np.inf))
-        piece = int(gaps.argmin())
-        gap = float(gaps[piece])
+        fragment = int(gaps.argmin())
+        gap = float(gaps[fragment])
         if gap >= label:
             return
         near = nearness_right(gap)
         if key.has_colon and gap < measures.BELOW_HEIGHTS:
-            yield INLINE, piece, near
-        elif not self._is_labelled[piece]:
-            place = self.pieces[piece].segment.rect
+            yield INLINE, fragment, near
+        elif not self._is_labelled[fragment]:
+            place = self.fragments[fragment].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
-            if is_boxed_row(self.pieces[piece].segment.text):
+            if is_boxed_row(self.fragments[fragment].segment.text):
                 is_ruled = False  # the rule is the side of the first box
-            weight = measures.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, piece) else 1.0
-            yield RIGHT, piece, near * weight * _weigh(RIGHT, is_ruled)
+            weight = measures.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
+            yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
-    def _is_adjacent_caption(self, key: FoundKey, piece: int) -> bool:
+    def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
         """Return whether the text next to a key is also a caption: numbers are below both."""
-        return not self._has_digit[piece] and all(
+        return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < measures.LINE_GAP_HEIGHTS)[
                 self._has_digit
             ].any()
-            for rect in (key.segments[-1].rect, self.pieces[piece].segment.rect)
+            for rect in (key.segments[-1].rect, self.fragments[fragment].segment.rect)
         )
 
     def _stacked(
@@ -427,9 +430,11 @@ class Neighbourhood:
         if np.isinf(gaps).all():
             return
         is_below = relation == BELOW
-        piece = nearest_stacked(gaps, self._rects, rect, height)
-        near = nearness_stacked(float(gaps[piece]), self._rects[piece], rect, height, is_below)
-        place = self.pieces[piece].segment.rect
+        fragment = nearest_stacked(gaps, self._rects, rect, height)
+        near = nearness_stacked(
+            float(gaps[fragment]), self._rects[fragment], rect, height, is_below
+        )
+        place = self.fragments[fragment].segment.rect
         is_ruled = (
             self._rulings.between_lines(key.segments[-1].rect, place)
             if is_below
@@ -437,7 +442,7 @@ class Neighbourhood:
         )
         if is_below and place.min_x > rect.max_x:
             is_ruled = is_ruled or self._rulings.between_columns(key.segments[-1].rect, place)
-        yield relation, piece, near * _weigh(relation, is_ruled)
+        yield relation, fragment, near * _weigh(relation, is_ruled)
 
 
 def _with_number(key: FoundKey) -> Rect:

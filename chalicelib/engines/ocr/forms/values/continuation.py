@@ -12,8 +12,8 @@ from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.values.candidates import (
@@ -77,17 +77,17 @@ class Continuation:
     def __init__(
         self,
         keys: Sequence[FoundKey],
-        remains: Remains,
+        unmatched: UnmatchedText,
         rulings: PageRules,
         used: Iterable[int],
     ) -> None:
         """Index the texts of a page by position; `used` are indexes of those that are values."""
-        self._pieces = remains.pieces
+        self._fragments = unmatched.fragments
         self._rulings = rulings
         self._used = set(used)
         self._labels = [segment.rect for key in keys for segment in key.segments]
-        self._labels += [segment.rect for segment in remains.labels]
-        places = [piece.segment.rect for piece in self._pieces]
+        self._labels += [segment.rect for segment in unmatched.labels]
+        places = [fragment.segment.rect for fragment in self._fragments]
         self._label_tops = sorted(self._labels, key=lambda rect: rect.min_y)
         self._tops_of_labels = [rect.min_y for rect in self._label_tops]
         self._tallest_label = max((rect.height for rect in self._labels), default=0.0)
@@ -106,20 +106,20 @@ class Continuation:
             types: entity types of the key.
             has_address: whether the template has another key for an address below the value.
         """
-        if is_one_line(types) and has_span(types, self._segment(chosen.piece).text):
-            return [chosen.piece]
-        if is_amount(self._segment(chosen.piece).text):
-            return [chosen.piece]
-        blank = self._rect(chosen.piece).min_x - key.rect.max_x
-        height = self._segment(chosen.piece).height
+        if is_one_line(types) and has_span(types, self._segment(chosen.fragment).text):
+            return [chosen.fragment]
+        if is_amount(self._segment(chosen.fragment).text):
+            return [chosen.fragment]
+        gap = self._rect(chosen.fragment).min_x - key.rect.max_x
+        height = self._segment(chosen.fragment).height
         reach = (
-            min(measures.FAR_GAP_SHARE * blank, measures.FAR_GAP_HEIGHTS * height)
+            min(measures.FAR_GAP_SHARE * gap, measures.FAR_GAP_HEIGHTS * height)
             if chosen.relation == RIGHT
             else 0.0
         )
         if chosen.relation in {ADJACENT, BOXED}:
-            reach = self._rest_of_box(key.rect, self._rect(chosen.piece))
-        first = [chosen.piece, *self._rest_of_line(chosen.piece, reach)]
+            reach = self._rest_of_box(key.rect, self._rect(chosen.fragment))
+        first = [chosen.fragment, *self._rest_of_line(chosen.fragment, reach)]
         if is_one_line(types):
             return first
         lines = [first]
@@ -132,7 +132,7 @@ class Continuation:
                 break
             self._used.add(below)
             lines.append([below, *self._rest_of_line(below)])
-        return [piece for line in lines for piece in line]
+        return [fragment for line in lines for fragment in line]
 
     def text_around(self, number: int) -> dict[str, bool]:
         """Return which unassigned texts are near a value's text, as fields of `Surroundings`."""
@@ -206,13 +206,13 @@ class Continuation:
 
     def _is_open(self, line: Sequence[int]) -> bool:
         """Return whether a value may have more lines; amounts, dates and numbers never do."""
-        return not is_closed(" ".join(self._segment(piece).text for piece in line))
+        return not is_closed(" ".join(self._segment(fragment).text for fragment in line))
 
     def _rest_of_line(self, number: int, reach: float = 0.0) -> list[int]:
         """Return the indexes of the next words of a line, and of texts within `reach` pixels."""
         found: list[int] = []
         while (
-            len(found) < measures.VALUE_PIECES
+            len(found) < measures.VALUE_FRAGMENTS
             and (following := self._next_word(number, reach)) is not None
         ):
             self._used.add(following)
@@ -229,7 +229,7 @@ class Continuation:
             (self._rect(other).min_x, other)
             for other in self._between(rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y)
             if self._is_free(other)
-            and _goes_on(segment, self._segment(other), word_gap, reach)
+            and _continues_line(segment, self._segment(other), word_gap, reach)
             and not _is_caption(segment, self._segment(other))
             and not _is_speck(self._segment(other))
         ]
@@ -250,7 +250,7 @@ class Continuation:
     ) -> int | None:
         """Return the index of the text that begins a value's next line; None at the end."""
         last = self._segment(line[0])
-        begins = [(self._rect(chosen.piece).min_x, False)]
+        begins = [(self._rect(chosen.fragment).min_x, False)]
         if chosen.relation in {INLINE, RIGHT}:
             begins.append((key.rect.min_x, True))
         is_full = self._is_full(line, min(key.rect.min_x, last.rect.min_x))
@@ -294,8 +294,10 @@ class Continuation:
         """
         box = self._rulings.box(upper.rect)
         is_open = isinf(box.min_x) and isinf(box.max_x)
-        goes_on = is_open and upper.text.rstrip().endswith(_OPEN_MARKS)
-        return not goes_on and bool(self._rulings.between_lines(upper.rect, self._rect(number)))
+        is_unfinished = is_open and upper.text.rstrip().endswith(_OPEN_MARKS)
+        return not is_unfinished and bool(
+            self._rulings.between_lines(upper.rect, self._rect(number))
+        )
 
     def _has_own_label(self, number: int, key: FoundKey, chosen: Candidate) -> bool:
         """Return whether a line below a value belongs to a label on its left, not to the value."""
@@ -337,8 +339,12 @@ class Continuation:
         above = self._between(upper.rect.min_y - 2 * height, upper.rect.min_y)
         below = self._between(lower.rect.min_y, lower.rect.max_y + 2 * height)
         return any(
-            piece not in line and _follows(self._segment(piece), upper, begin) for piece in above
-        ) or any(piece != other and _follows(lower, self._segment(piece), begin) for piece in below)
+            fragment not in line and _follows(self._segment(fragment), upper, begin)
+            for fragment in above
+        ) or any(
+            fragment != other and _follows(lower, self._segment(fragment), begin)
+            for fragment in below
+        )
 
     def _between(self, low: float, high: float) -> list[int]:
         """Return the indexes of the texts whose upper edges are between two heights of the page."""
@@ -350,16 +356,16 @@ class Continuation:
         return self._label_tops[low : bisect_right(self._tops_of_labels, rect.max_y)]
 
     def _is_free(self, number: int) -> bool:
-        """Return whether a piece is unassigned."""
-        piece = self._pieces[number]
-        return number not in self._used and piece.owner is None and not piece.is_labelled
+        """Return whether a fragment is unassigned."""
+        fragment = self._fragments[number]
+        return number not in self._used and fragment.owner is None and not fragment.is_labelled
 
     def _segment(self, number: int) -> LineSegment:
-        return self._pieces[number].segment
+        return self._fragments[number].segment
 
     def _rect(self, number: int) -> Rect:
-        """Return the rectangle of a piece on the deskewed page."""
-        return self._pieces[number].segment.rect
+        """Return the rectangle of a fragment on the deskewed page."""
+        return self._fragments[number].segment.rect
 
 
 def _is_inside(rect: Rect, box: Rect) -> bool:
@@ -370,8 +376,8 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
     """Return whether the text on the right looks like a caption and is at a caption's distance."""
-    blank = right.rect.min_x - left.rect.max_x
-    return blank > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
+    gap = right.rect.min_x - left.rect.max_x
+    return gap > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
@@ -398,7 +404,7 @@ def _is_comb(first: LineSegment, second: LineSegment) -> bool:
     return is_spaced(first.text) and is_spaced(second.text)
 
 
-def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
+def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reach: float) -> bool:
     """Return whether one text continues another in the same line, at most a word gap apart.
 
     Args:
@@ -408,10 +414,10 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
         reach: distance in pixels up to which the text is accepted in any case.
     """
     height = left.height
-    blank = right.rect.min_x - left.rect.max_x
+    gap = right.rect.min_x - left.rect.max_x
     farthest = max(measures.BELOW_HEIGHTS * height, word_gap, reach)
     if not (
-        -measures.OVERLAP_HEIGHTS * height < blank < farthest and is_level(left.rect, right.rect)
+        -measures.OVERLAP_HEIGHTS * height < gap < farthest and is_level(left.rect, right.rect)
     ):
         return False
     if _is_comb(left, right):
@@ -420,7 +426,7 @@ def _goes_on(left: LineSegment, right: LineSegment, word_gap: float, reach: floa
     nearest = 0.0 if left.line is right.line else word_gap
     off = abs(left.rect.center[1] - right.rect.center[1])
     is_other_print = off > measures.OFF_LEVEL_HEIGHTS * height and right.height > height
-    return blank < max(nearest, reach) and not is_other_print
+    return gap < max(nearest, reach) and not is_other_print
 
 
 def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:

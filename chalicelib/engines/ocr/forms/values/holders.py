@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
-from chalicelib.engines.ocr.forms.pieces import FormPiece
+from chalicelib.engines.ocr.forms.fragments import FormFragment
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.organisation import organisation_confidence
@@ -46,14 +46,14 @@ class HolderBlock:
 
 
 def find_holders(
-    entities: Collection[str], values: Mapping[str, str], pieces: Sequence[FormPiece]
+    entities: Collection[str], values: Mapping[str, str], fragments: Sequence[FormFragment]
 ) -> dict[str, tuple[LineSegment, ...]]:
     """Find the holder of a card, or the firm and the person of a pay statement.
 
     Args:
         entities: entities of the template, which show its document; nothing is found for others.
         values: values that were found by captions, by entity.
-        pieces: text of the page without its keys.
+        fragments: text of the page without its keys.
 
     Returns:
         Segments by entity, for entities without a value.
@@ -61,14 +61,14 @@ def find_holders(
     wanted = set(entities)
     if not (wanted >= CARD or wanted >= PAY):
         return {}
-    blocks = _find_blocks(pieces)
+    blocks = _find_blocks(fragments)
     found = _card(blocks, values) if wanted >= CARD else _pay(blocks, values)
     return {entity: parts for entity, parts in found.items() if parts and not values.get(entity)}
 
 
-def _find_blocks(pieces: Sequence[FormPiece]) -> list[HolderBlock]:
+def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
     """Return the blocks of name and address on a page, from top to bottom."""
-    segments = sorted((piece.segment for piece in pieces), key=lambda each: each.rect.min_y)
+    segments = sorted((each.segment for each in fragments), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > measures.MOST_ALIKE:
         return []

@@ -15,16 +15,14 @@ from math import inf
 from string import ascii_letters
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms.fragments import FormFragment, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import FormPiece, Remains
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 
 if TYPE_CHECKING:
-    from chalicelib.domain.common.arrays import Doubles
+    pass
 
 _NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[A-Za-z])(?=\W*$|\s\W{0,3}\d)")
 _FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
@@ -38,7 +36,7 @@ class LineNumber:
     text: str
     """Digits and a letter, or only the letter."""
     place: int
-    """Index of the text that begins with the number, among segments or pieces of the page."""
+    """Index of the text that begins with the number, among segments or fragments of the page."""
     end: int
     """Index after the number in that text."""
     is_alone: bool
@@ -56,10 +54,10 @@ class LineNumber:
 class NumberedLines:
     """The line numbers of a form."""
 
-    def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
+    def __init__(self, segments: Sequence[LineSegment], fragments: Sequence[FormFragment]) -> None:
         """Find numbers that are printed twice in the same line."""
         firsts = _printings(segments, _FIRST)
-        seconds = _printings([piece.segment for piece in pieces], _NUMBER)
+        seconds = _printings([fragment.segment for fragment in fragments], _NUMBER)
         if max(len(firsts), len(seconds)) > measures.MOST_ALIKE:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
@@ -68,11 +66,11 @@ class NumberedLines:
         ]
         repeated = _ordered(each for each in seconds if self._is_repeated(each))
         columns = sorted(each.rect.center[0] for each in repeated)
-        self._texts = [piece.segment.rect for piece in pieces]
+        self._texts = [fragment.segment.rect for fragment in fragments]
         again = [each for each in seconds if each in repeated or _is_in_column(each, columns)]
-        self._codes = _codes((each for each in seconds if each not in again), self._texts)
+        self._codes = _codes(each for each in seconds if each not in again)
         self._seconds = _Rows((*again, *self._codes))
-        alone = _printings([piece.segment for piece in pieces], _FIRST)
+        alone = _printings([fragment.segment for fragment in fragments], _FIRST)
         self._alone = {
             each.place
             for each in alone
@@ -117,8 +115,10 @@ class NumberedLines:
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
         own = max(left, key=lambda each: each.rect.min_x, default=None)
         if own is not None:
-            stretch = replace(rect, max_y=rect.max_y + measures.BELOW_HEIGHTS * key.height)
-            below = [each for each in self._seconds.level(stretch) if each.rect.min_y > rect.min_y]
+            search_area = replace(rect, max_y=rect.max_y + measures.BELOW_HEIGHTS * key.height)
+            below = [
+                each for each in self._seconds.level(search_area) if each.rect.min_y > rect.min_y
+            ]
             for each in (*level, *sorted(below, key=lambda each: each.rect.min_y)):
                 if _is_same(own.text, each.text) and each.rect.min_x > own.rect.max_x:
                     return each
@@ -135,11 +135,11 @@ class NumberedLines:
                 return None
         return None if any(_is_between(rect, one, found.rect) for one in between) else found
 
-    def without_numbers(self, remains: Remains) -> Remains:
+    def without_numbers(self, unmatched: UnmatchedText) -> UnmatchedText:
         """Remove all copies of line numbers from the possible values."""
         ends = {each.place: each.end for each in self._seconds.every}
-        ends |= {place: len(remains.pieces[place].segment.text) for place in self._alone}
-        return replace(remains, pieces=tuple(_without(remains.pieces, ends)))
+        ends |= {place: len(unmatched.fragments[place].segment.text) for place in self._alone}
+        return replace(unmatched, fragments=tuple(_without(unmatched.fragments, ends)))
 
 
 class _Rows:
@@ -181,27 +181,11 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
     )
 
 
-def _codes(numbers: Iterable[LineNumber], texts: Sequence[Rect]) -> frozenset[LineNumber]:
+def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
     """Return numbers printed once, in columns before the values; they increase downwards."""
-    found: list[LineNumber] = []
-    rows = [(rect.min_x, rect.min_y, rect.max_y) for rect in texts]
-    rects = np.array(rows, dtype=np.float64).reshape(len(rows), 3)
-    for column in _columns(each for each in numbers if each.is_alone):
-        if len(column) < measures.FEWEST_CAPTIONS or not _grows(column):
-            continue
-        # If the number is a value itself, nothing follows it in the row.
-        followed = sum(_has_text_behind(each.rect, rects) for each in column)
-        if 2 * followed >= len(column):
-            found += column
-    return frozenset(found)
-
-
-def _has_text_behind(number: Rect, rects: Doubles) -> bool:
-    """Return whether a text is further right in the line of a number."""
-    starts, tops, bottoms = rects.T
-    shared = np.minimum(bottoms, number.max_y) - np.maximum(tops, number.min_y)
-    is_level = shared >= measures.SAME_LINE_SHARE * np.minimum(bottoms - tops, number.height)
-    return bool((is_level & (starts > number.max_x)).any())
+    columns = _columns(each for each in numbers if each.is_alone)
+    codes = (each for each in columns if len(each) >= measures.FEWEST_CAPTIONS and _grows(each))
+    return frozenset(chain.from_iterable(codes))
 
 
 def _is_same(first: str, second: str) -> bool:
@@ -244,11 +228,11 @@ def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:
     return left.max_x <= rect.min_x < right.min_x and is_level(left, rect)
 
 
-def _without(pieces: Sequence[FormPiece], ends: dict[int, int]) -> Iterator[FormPiece]:
+def _without(fragments: Sequence[FormFragment], ends: dict[int, int]) -> Iterator[FormFragment]:
     """Yield the texts without their line numbers; texts that are only a number are left out."""
-    for place, piece in enumerate(pieces):
-        end, text = ends.get(place), piece.segment.text
+    for place, fragment in enumerate(fragments):
+        end, text = ends.get(place), fragment.segment.text
         if end is None:
-            yield piece
+            yield fragment
         elif any(map(str.isalnum, text[end:])):
-            yield replace(piece, segment=piece.segment.part(end, len(text)))
+            yield replace(fragment, segment=fragment.segment.part(end, len(text)))

@@ -19,8 +19,8 @@ import numpy as np
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_numbered_caption
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains, is_numbered_caption
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import is_level
 
@@ -37,20 +37,20 @@ class _Pair:
     box: Rect
     """Cell of the caption."""
     value: int
-    """Index of the first piece in the next cell; -1 if the cell is empty."""
+    """Index of the first fragment in the next cell; -1 if the cell is empty."""
     cell: Rect
     """The next cell."""
 
 
 def values_in_next_cells(
-    keys: Sequence[FoundKey], remains: Remains, rulings: PageRules
+    keys: Sequence[FoundKey], unmatched: UnmatchedText, rulings: PageRules
 ) -> dict[int, int]:
     """Find the values of keys that are alone in a ruled cell.
 
     Returns:
         For each such key, by its index: the index of the value's first text.
     """
-    page = _Cells(keys, remains, rulings)
+    page = _Cells(keys, unmatched, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}
     return found | {pair.key: pair.value for pair in page.below()}
 
@@ -58,16 +58,19 @@ def values_in_next_cells(
 class _Cells:
     """The ruled cells of a page, with their texts."""
 
-    def __init__(self, keys: Sequence[FoundKey], remains: Remains, rulings: PageRules) -> None:
+    def __init__(
+        self, keys: Sequence[FoundKey], unmatched: UnmatchedText, rulings: PageRules
+    ) -> None:
         self._keys = keys
-        self._pieces = remains.pieces
+        self._fragments = unmatched.fragments
         self._rulings = rulings
-        self._middles = _middles([piece.segment.rect for piece in remains.pieces])
+        self._middles = _middles([fragment.segment.rect for fragment in unmatched.fragments])
         labels = [segment.rect for key in keys for segment in key.segments]
-        labels += [segment.rect for segment in remains.labels]
+        labels += [segment.rect for segment in unmatched.labels]
         self._texts = np.concatenate((self._middles, _middles(labels)))
         self._is_free = np.array(
-            [each.owner is None and not each.is_labelled for each in remains.pieces], dtype=np.bool_
+            [each.owner is None and not each.is_labelled for each in unmatched.fragments],
+            dtype=np.bool_,
         )
         boxes = [rulings.box(key.rect) for key in keys]
         is_closed = [
@@ -122,11 +125,8 @@ class _Cells:
             for pair in pairs
             if not (np.abs(starts - pair.cell.min_x) < self._keys[pair.key].height).any()
         ]
-        # Captions with space below may belong to empty boxes, and the text next to them may be a
-        # caption.
-        roomy = sum(self._has_room(pair) for pair in pairs)
-        is_sure = 2 * roomy <= len(pairs) or self._are_numbers(pairs)
-        if is_sure and len(pairs) >= max(measures.FEWEST_AMOUNTS, self._shared + 1):
+        are_enough = len(pairs) >= max(measures.FEWEST_AMOUNTS, self._shared + 1)
+        if are_enough and self._are_numbers(pairs):
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
@@ -135,13 +135,13 @@ class _Cells:
         if not len(ahead):
             return
         first = int(ahead[self._middles[ahead, axis].argmin()])
-        cell = self._rulings.box(self._pieces[first].segment.rect)
+        cell = self._rulings.box(self._fragments[first].segment.rect)
         if not _is_next(box, cell, self._keys[number].height, axis):
             return
         inside = _inside(self._middles, cell)
         count = int(inside.sum())
         is_free = bool(self._is_free[inside].all()) and count == _inside(self._texts, cell).sum()
-        height = self._pieces[first].segment.height
+        height = self._fragments[first].segment.height
         is_line = bool(np.ptp(self._middles[inside, 1]) < measures.SAME_LINE_SHARE * height)
         if is_free and (is_line or axis == 0):
             top = np.flatnonzero(inside)
@@ -150,21 +150,17 @@ class _Cells:
 
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""
-        texts = [self._pieces[pair.value].segment.text for pair in row]
+        texts = [self._fragments[pair.value].segment.text for pair in row]
         are_likely = len(row) >= measures.FEWEST_AMOUNTS and self._are_numbers(row)
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
         """Return whether at least half of the value texts have digits. Captions rarely have any."""
-        texts = [self._pieces[pair.value].segment.text for pair in pairs]
+        texts = [self._fragments[pair.value].segment.text for pair in pairs]
         return 2 * sum(any(map(str.isdecimal, text)) for text in texts) >= len(texts)
 
-    def _has_room(self, pair: _Pair) -> bool:
-        key = self._keys[pair.key]
-        return pair.box.max_y - key.rect.max_y >= measures.BOX_ROOM_HEIGHTS * key.height
-
     def _is_caption(self, pair: _Pair) -> bool:
-        text = self._pieces[pair.value].segment.text
+        text = self._fragments[pair.value].segment.text
         return looks_like_label(text) or is_numbered_caption(text)
 
     def _rect(self, pair: _Pair) -> Rect:

@@ -14,7 +14,7 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.field_kinds import has_span
-from chalicelib.engines.ocr.forms.pieces import FormPiece
+from chalicelib.engines.ocr.forms.fragments import FormFragment
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.forms.spelling import fold, tokens
 
@@ -51,16 +51,16 @@ class Crossing:
 
     label: LineSegment
     """Label of the row."""
-    piece: int
-    """Index of the number in the list of pieces."""
+    fragment: int
+    """Index of the number in the list of fragments."""
 
 
 class StatementColumns:
     """The columns of a pay statement on a page; empty on other pages."""
 
-    def __init__(self, segments: Sequence[LineSegment], pieces: Sequence[FormPiece]) -> None:
+    def __init__(self, segments: Sequence[LineSegment], fragments: Sequence[FormFragment]) -> None:
         """Find the column headers: at least two of different kinds in one row."""
-        self._pieces = pieces
+        self._fragments = fragments
         known = [
             _Header(kind, segment.rect)
             for segment in segments
@@ -90,7 +90,7 @@ class StatementColumns:
             wanted = SUM
         own = kinds.get(wanted)
         # A number that is near its label, in a column of another kind, is below the table.
-        gaps = [self._pieces[each].segment.rect.min_x - label.max_x for each in kinds.values()]
+        gaps = [self._fragments[each].segment.rect.min_x - label.max_x for each in kinds.values()]
         is_row = own is not None or min(gaps, default=0.0) > measures.FAR_GAP_HEIGHTS * label.height
         return is_row, own
 
@@ -100,12 +100,15 @@ class StatementColumns:
         if own is None:
             return None
         below = [
-            (piece.segment.rect.min_y, number)
-            for number, piece in enumerate(self._pieces)
-            if 0 < piece.segment.rect.min_y - header.min_y < measures.BELOW_HEIGHTS * header.height
-            and has_span(("NUMBER",), piece.segment.text)
-            and self._kind(piece.segment.rect) == own.kind
-            and _offset(piece.segment.rect, header) < measures.HEADER_OFFSET_HEIGHTS * header.height
+            (fragment.segment.rect.min_y, number)
+            for number, fragment in enumerate(self._fragments)
+            if 0
+            < fragment.segment.rect.min_y - header.min_y
+            < measures.BELOW_HEIGHTS * header.height
+            and has_span(("NUMBER",), fragment.segment.text)
+            and self._kind(fragment.segment.rect) == own.kind
+            and _offset(fragment.segment.rect, header)
+            < measures.HEADER_OFFSET_HEIGHTS * header.height
         ]
         return min(below)[1] if below else None
 
@@ -122,19 +125,19 @@ class StatementColumns:
                     for label in (
                         self._labels.get(row, [])[: measures.MOST_BOX_ROWS] if kind else ()
                     ):
-                        piece = self._row(label.rect).get(kind or "")
-                        if piece is not None:
-                            yield Crossing(label, piece)
+                        fragment = self._row(label.rect).get(kind or "")
+                        if fragment is not None:
+                            yield Crossing(label, fragment)
 
     def _row(self, label: Rect) -> dict[str, int]:
         """Return the index of the number in each kind of column, to the right of a label."""
         found: dict[str, int] = {}
-        for number, piece in enumerate(self._pieces):
-            rect = piece.segment.rect
+        for number, fragment in enumerate(self._fragments):
+            rect = fragment.segment.rect
             if rect.min_x < label.max_x - rect.height / 2 or not is_level(label, rect):
                 continue
             kind = self._kind(rect)
-            if kind and kind not in found and has_span(("NUMBER",), piece.segment.text):
+            if kind and kind not in found and has_span(("NUMBER",), fragment.segment.text):
                 found[kind] = number
         return found
 

@@ -14,8 +14,8 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.certainty import Emptiness, Surroundings, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
+from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
-from chalicelib.engines.ocr.forms.pieces import Remains
 from chalicelib.engines.ocr.forms.rulings import PageRules
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.values.candidates import (
@@ -111,7 +111,7 @@ def _vote(scores: dict[str, float]) -> tuple[str, float]:
     return _DIRECTIONS[-place], (best - second) / best if best else 0.0
 
 
-# The value of each key: one piece or several, each used once.
+# The value of each key: one fragment or several, each used once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +136,29 @@ class Value:
 def find_values(
     keys: Sequence[FoundKey],
     templates: Sequence[TemplateKey],
-    remains: Remains,
+    unmatched: UnmatchedText,
     rulings: PageRules,
     numbered: NumberedLines,
     columns: StatementColumns,
 ) -> dict[int, Value]:
     """Find the values of all keys of a page, by index in `keys`; empty if none was found."""
-    neighbourhood = Neighbourhood(keys, remains, rulings, numbered, columns)
+    neighbourhood = Neighbourhood(keys, unmatched, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)
-    continuation = Continuation(keys, remains, rulings, [each.piece for each in chosen.values()])
+    continuation = Continuation(
+        keys, unmatched, rulings, [each.fragment for each in chosen.values()]
+    )
     extended = _extend(keys, templates, chosen, continuation)
     values, rivals = _empty_values(keys, candidates), _Rivals(candidates)
     consensus = _consensus(keys, chosen)
-    for number, pieces in extended.items():
-        segments = [remains.pieces[piece].segment for piece in pieces]
+    for number, fragments in extended.items():
+        segments = [unmatched.fragments[fragment].segment for fragment in fragments]
         around = Surroundings(
             rivalry=rivals.share(chosen[number]),
             consensus=consensus[number],
             has_colon=keys[number].has_colon,
-            is_joined=len(pieces) > 1 and not _is_comb(segments),
-            **continuation.text_around(pieces[-1]),
+            is_joined=len(fragments) > 1 and not _is_comb(segments),
+            **continuation.text_around(fragments[-1]),
         )
         values[number] = _value(chosen[number], segments, templates[keys[number].number], around)
     return values
@@ -216,18 +218,18 @@ class _Rivals:
     """The competing candidates of each key and of each text."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        """Sort candidates of a page by key and by piece."""
+        """Sort candidates of a page by key and by fragment."""
         self._of_key: dict[int, list[Candidate]] = {}
         self._of_piece: dict[int, list[Candidate]] = {}
         for each in sorted(candidates, key=lambda one: -one.score):
             self._of_key.setdefault(each.key, []).append(each)
-            self._of_piece.setdefault(each.piece, []).append(each)
+            self._of_piece.setdefault(each.fragment, []).append(each)
 
     def share(self, chosen: Candidate) -> float:
         """Return the score of the best competing text or key, divided by the candidate's score."""
-        pieces = (each for each in self._of_key[chosen.key] if each.piece != chosen.piece)
-        keys = (each for each in self._of_piece[chosen.piece] if each.key != chosen.key)
-        best = [next((each.score for each in some), 0.0) for some in (pieces, keys)]
+        fragments = (each for each in self._of_key[chosen.key] if each.fragment != chosen.fragment)
+        keys = (each for each in self._of_piece[chosen.fragment] if each.key != chosen.key)
+        best = [next((each.score for each in some), 0.0) for some in (fragments, keys)]
         return max(best) / chosen.score
 
 
@@ -268,11 +270,15 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     """Assign each key its best candidate, highest score first; each text is used once."""
     chosen: dict[int, Candidate] = {}
     used: set[int] = set()
-    order = sorted(candidates, key=lambda each: (-each.score, each.key, each.piece))
+    order = sorted(candidates, key=lambda each: (-each.score, each.key, each.fragment))
     for each in order:
-        if each.score >= measures.VALUE_SCORE and each.key not in chosen and each.piece not in used:
+        if (
+            each.score >= measures.VALUE_SCORE
+            and each.key not in chosen
+            and each.fragment not in used
+        ):
             chosen[each.key] = each
-            used.add(each.piece)
+            used.add(each.fragment)
     return chosen
 
 

@@ -22,7 +22,7 @@ _TRAILING = " \t_…|~¯"
 _LABEL = re.compile(r"(?:[(\d]{0,4}[.)]?\s?|[a-z]\s)[A-Z](?:[^:.]|\.(?!\s)){0,40}:(?=\s|$)")
 _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
-_GOES_ON = re.compile(r"\s*(?:/|,\s[a-z])")
+_CONTINUATION = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
 _CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
@@ -32,7 +32,7 @@ _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
 
 @dataclass(frozen=True, slots=True)
-class FormPiece:
+class FormFragment:
     """A text that may be a value."""
 
     segment: LineSegment
@@ -44,39 +44,39 @@ class FormPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Remains:
+class UnmatchedText:
     """The text of a page without the keys: possible values, and other labels."""
 
-    pieces: tuple[FormPiece, ...]
+    fragments: tuple[FormFragment, ...]
     """Texts that may be values."""
     labels: tuple[LineSegment, ...]
     """Labels that are not in the template. They are never values."""
 
 
-def take_out_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> Remains:
+def separate_keys(keys: Sequence[FoundKey], segments: Sequence[LineSegment]) -> UnmatchedText:
     """Split the lines of a page into keys and other text."""
     spans: dict[int, list[tuple[int, int, int | None]]] = {}
     for place, key in enumerate(keys):
         for number, start, end in key.parts:
             is_last = number == key.parts[-1][0]
             spans.setdefault(number, []).append((start, end, place if is_last else None))
-    pieces: list[FormPiece] = []
+    fragments: list[FormFragment] = []
     labels: list[LineSegment] = []
     captions = set(_numbered_captions(segments, spans))
     instructions = _instructions(segments, spans)
     for number, segment in enumerate(segments):
         if number in spans:
-            pieces += _between_keys(segment, sorted(spans[number]))
+            fragments += _between_keys(segment, sorted(spans[number]))
         elif number in captions or _is_label(segment.text):
             labels += [segment] if any(map(str.isalnum, segment.text)) else []
         elif (
             number not in instructions
             and not _is_hint(segment, keys)
-            and (piece := _bare(segment, 0, len(segment.text)))
+            and (fragment := _bare(segment, 0, len(segment.text)))
         ):
-            pieces.append(FormPiece(piece, None, _begins_with_label(segment.text)))
-    kept = (each for each in pieces if not _is_letter_of_line(each, keys))
-    return Remains(tuple(kept), tuple(labels))
+            fragments.append(FormFragment(fragment, None, _begins_with_label(segment.text)))
+    kept = (each for each in fragments if not _is_letter_of_line(each, keys))
+    return UnmatchedText(tuple(kept), tuple(labels))
 
 
 def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
@@ -95,10 +95,10 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
     )
 
 
-def _is_letter_of_line(piece: FormPiece, keys: Sequence[FoundKey]) -> bool:
+def _is_letter_of_line(fragment: FormFragment, keys: Sequence[FoundKey]) -> bool:
     """Return whether a text is a single small letter directly to the left of a caption."""
-    text, rect = piece.segment.text, piece.segment.rect
-    reach = measures.WORD_GAP_HEIGHTS * piece.segment.height
+    text, rect = fragment.segment.text, fragment.segment.rect
+    reach = measures.WORD_GAP_HEIGHTS * fragment.segment.height
     return (
         len(text) == 1
         and text.islower()
@@ -167,7 +167,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
             below = [
                 other
                 for other, segment in enumerate(segments)
-                if other not in found and other not in keyed and _goes_on_below(last, segment)
+                if other not in found and other not in keyed and _continues_below(last, segment)
             ]
             if not below:
                 break
@@ -176,7 +176,7 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
     return found
 
 
-def _goes_on_below(upper: LineSegment, lower: LineSegment) -> bool:
+def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
     """Return whether the lower line continues the sentence of the upper one."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
@@ -195,11 +195,11 @@ def _is_dated(text: str) -> bool:
 
 def _between_keys(
     segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
-) -> Iterator[FormPiece]:
+) -> Iterator[FormFragment]:
     """Yield the texts before, between and after the keys of a line."""
     head = _bare(segment, 0, spans[0][0])
     if head and not (is_enumeration(head.text) or is_instruction(head.text)):
-        yield FormPiece(head, None, _is_label(segment.text[: spans[0][0]]))
+        yield FormFragment(head, None, _is_label(segment.text[: spans[0][0]]))
     ends = [start for start, _, _ in spans[1:]] + [len(segment.text)]
     first = segment.text[spans[0][0]]
     is_numbered = first.isdecimal() or (head and is_enumeration(head.text))
@@ -210,7 +210,7 @@ def _between_keys(
             number = _NEXT_NUMBER.search(rest.text)
             rest = rest.part(0, number.start()) if number else rest
         if rest and not is_instruction(rest.text):
-            yield FormPiece(rest, owner)
+            yield FormFragment(rest, owner)
 
 
 def _past_hint(text: str, start: int, stop: int) -> int:
@@ -219,7 +219,7 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     The rest of the caption is skipped: with the key "Name" in "Name of applicant: …" the value
     begins after the colon, and with "Date" in "Date (MM/DD/YYYY)" after the brackets.
     """
-    if _GOES_ON.match(text, start, stop):
+    if _CONTINUATION.match(text, start, stop):
         return _past_continuation(text, start, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
     if label is not None and len(label.group().split()) <= measures.FEW_WORDS_AROUND_KEY:
