@@ -55,6 +55,24 @@ def test_place_with_a_fitting_value_is_the_key() -> None:
     assert _read(form, TemplateKey("phone", ("Phone",), ("PHONE",))) == {"phone": "(602) 555-0134"}
 
 
+def test_number_of_a_caption_is_not_the_value_of_its_box() -> None:
+    """An empty box stays empty although the number left of its caption is in it."""
+    form = DrawnForm()
+    captions = {"3": "Nondividend distributions", "4": "Federal tax withheld", "5": "Expenses"}
+    for place, (number, caption) in enumerate(captions.items()):
+        form.box(60, 60 + 100 * place, 500, 160 + 100 * place)
+        form.write(66, 64 + 100 * place, number, 14)
+        form.write(96, 64 + 100 * place, caption, 14)
+    form.write(300, 120, "173.00")
+    keys = [TemplateKey(caption, (caption,), ("CURRENCY",)) for caption in captions.values()]
+
+    assert _read(form, *keys) == {
+        "Nondividend distributions": "173.00",
+        "Federal tax withheld": "",
+        "Expenses": "",
+    }
+
+
 def test_digits_in_single_boxes_stay_in_their_row() -> None:
     """Behind a rule, what stands a row lower belongs to the key of that row."""
     form = DrawnForm()
