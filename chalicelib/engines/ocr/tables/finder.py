@@ -20,7 +20,7 @@ from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_leve
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
-from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of, without_empty_lanes
+from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of
 from chalicelib.engines.ocr.tables.heading import kinds
 from chalicelib.engines.ocr.tables.lattice import find_lattices
 from chalicelib.engines.ocr.tables.pieces import cut_page, text_height
@@ -41,7 +41,6 @@ from chalicelib.engines.ocr.tables.scoring import (
     likelihood,
     text_left_out,
 )
-from chalicelib.engines.ocr.tables.sifting import is_absurd
 from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_separators
 from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled_regions
 from chalicelib.engines.ocr.turning import (
@@ -168,11 +167,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
     found: list[FilledGrid] = []
     for lattice in find_lattices(rulings, height):
         found += _chosen(sheet, lattice_structures(lattice, _outside(pieces, found), rulings))
-    for _ in range(measures.MOST_ROUNDS):
-        chosen = _chosen(sheet, _open_structures(_outside(pieces, found), found, rulings, height))
-        found += chosen
-        if not chosen:
-            break
+    found += _chosen(sheet, _open_structures(_outside(pieces, found), found, rulings, height))
     ordered = sorted(found, key=lambda filled: (filled.grid.box.min_y, filled.grid.box.min_x))
     return [answer_table(_complete(filled, clean, sheet, height)) for filled in ordered]
 
@@ -230,10 +225,17 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
         left_out = text_left_out(each.filled, text.values())
         measured = replace(each, rivals=tuple(others), left_out=left_out)
         scored.append((sheet.weigh(measured), measured))
-    # Structures that ignore crossing ruled lines are excluded, whatever their probability.
-    if any(each.source == LATTICE and not each.is_cut for _, each in scored):
-        scored = [pair for pair in scored if not pair[1].is_cut]
+    # Ruled lines that separate all columns are never ignored, whatever the probability.
+    ruled = [each for _, each in scored if each.source == LATTICE and not each.is_cut]
+    most = max(map(_count_columns, ruled), default=0)
+    scored = [pair for pair in scored if not pair[1].is_cut or _count_columns(pair[1]) > most]
     return sorted(scored, key=lambda pair: -pair[0])
+
+
+def _count_columns(structure: Structure) -> int:
+    """Return the number of columns with a text that is in no other column."""
+    filled = zip(structure.filled.grid.slots, structure.filled.texts, strict=True)
+    return len({slot.column for slot, lines in filled if lines and slot.column_span == 1})
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
@@ -275,8 +277,8 @@ def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     left, top = max(0, int(box.min_x) - 4), max(0, int(box.min_y) - 4)
     crop = sheet.pixels[top : int(box.max_y) + 5, left : int(box.max_x) + 5]
     grid = sheet.structure.grid(np.ascontiguousarray(crop), (left, top))
-    filled = without_empty_lanes(fill_by_rows(grid, pieces))
-    if not filled.grid.slots or is_absurd(filled):
+    filled = fill_by_rows(grid, pieces)
+    if not filled.grid.slots:
         return []
     separators = row_separators(best.rulings.horizontal, box)
     wrapped = join_wrapped(filled, fill(aligned_grid(pieces, separators), pieces))

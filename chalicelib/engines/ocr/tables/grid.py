@@ -7,7 +7,7 @@ raster.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from chalicelib.domain.documents.page import Rect, TextLine
 
@@ -89,47 +89,3 @@ def text_of(lines: Sequence[TextLine]) -> str:
 def in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
     """Sort slots row by row."""
     return tuple(sorted(slots, key=lambda slot: (slot.row, slot.column)))
-
-
-def without_empty_lanes(filled: FilledGrid) -> FilledGrid:
-    """Remove rows and columns without text; slots that span them become smaller.
-
-    If a slot with text spans several rows, and no other slot has text in one of them, the first of
-    these rows stays. The same applies to columns.
-    """
-    rows = _used(filled, is_row=True)
-    columns = _used(filled, is_row=False)
-    if len(rows) == filled.grid.row_count and len(columns) == filled.grid.column_count:
-        return filled
-    kept: list[tuple[Slot, tuple[TextLine, ...]]] = []
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        own_rows = [rows[row] for row in slot.rows if row in rows]
-        own_columns = [columns[column] for column in slot.columns if column in columns]
-        if own_rows and own_columns:
-            moved = replace(
-                slot,
-                row=own_rows[0],
-                column=own_columns[0],
-                row_span=len(own_rows),
-                column_span=len(own_columns),
-            )
-            kept.append((moved, lines))
-    slots = tuple(slot for slot, _ in kept)
-    return FilledGrid(replace(filled.grid, slots=slots), tuple(lines for _, lines in kept))
-
-
-def _used(filled: FilledGrid, *, is_row: bool) -> dict[int, int]:
-    """Return the rows or columns that have text, each with its new number.
-
-    If a slot spans several and none of them has other text, the first one counts.
-    """
-    used: set[int] = set()
-    spanning: list[range] = []
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        lanes = slot.rows if is_row else slot.columns
-        if lines and len(lanes) == 1:
-            used.add(lanes.start)
-        elif lines:
-            spanning.append(lanes)
-    used.update(lanes.start for lanes in spanning if not used.intersection(lanes))
-    return {lane: number for number, lane in enumerate(sorted(used))}

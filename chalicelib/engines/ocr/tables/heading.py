@@ -58,13 +58,13 @@ def _head_rows(slots: Sequence[Slot], texts: Sequence[str]) -> int:
     """
     rows = max((slot.rows.stop for slot in slots), default=0)
     predicted = max((slot.rows.stop for slot in slots if slot.is_head), default=0)
-    if predicted and predicted <= max(1, measures.HEAD_ROWS_SHARE * rows):
+    if predicted and 2 * predicted <= max(2, rows):
         return predicted
     if rows < 2:
         return 0
     spanned = max((slot.rows.stop for slot in slots if slot.row == 0), default=1)
-    head = spanned if spanned <= measures.HEAD_ROWS_SHARE * rows else 1
-    while head < measures.HEAD_ROWS_SHARE * rows and _spans_columns(slots, texts, head - 1):
+    head = spanned if 2 * spanned <= rows else 1
+    while 2 * head < rows and _spans_columns(slots, texts, head - 1):
         head += 1
     return head if _contrasts(slots, texts, head) else 0
 
@@ -94,14 +94,8 @@ def _first_column_names(slots: Sequence[Slot], texts: Sequence[str], head: int) 
         if slot.row >= head and text and slot.column_span == 1:
             columns.setdefault(slot.column, []).append(text)
     first = columns.pop(0, [])
-    numeric = sum(
-        1 for body in columns.values() if _share(body, is_numeric) >= measures.NUMERIC_SHARE
-    )
-    return (
-        len(first) > 1
-        and _share(first, is_numeric) < 1 - measures.NUMERIC_SHARE
-        and 0 < len(columns) <= numeric / measures.NUMERIC_SHARE
-    )
+    numeric = sum(1 for body in columns.values() if 2 * _share(body, is_numeric) >= 1)
+    return len(first) > 1 and 2 * _share(first, is_numeric) < 1 and 0 < len(columns) <= 2 * numeric
 
 
 def _share(texts: Sequence[str], test: Callable[[str], bool]) -> float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tables import measures
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
@@ -44,7 +44,7 @@ class Lattice:
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
     """Yield groups of ruled lines that cross; at least two in each direction."""
-    slack = max(3.0, measures.MEETING_EMS * text_height)
+    slack = max(3.0, measures.SAME_RULE_EMS * text_height)
     crossing = _crossing(rulings, slack)
     for rows, columns in _groups(crossing):
         if len(rows) > 1 and len(columns) > 1:
@@ -83,13 +83,8 @@ def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
         left = left & ~rows
 
 
-def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | None:
-    """Return the cells of a lattice; None if it is only a frame or a decoration.
-
-    Args:
-        lattice: ruled lines that cross.
-        lines: text lines, which show where cells end if a ruled line is missing.
-    """
+def lattice_grid(lattice: Lattice) -> TableGrid | None:
+    """Return the cells of a lattice; None if it is only a frame or a decoration."""
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
     edges_x = _opened(edges_x, lattice.horizontal, lattice.text_height)
@@ -99,7 +94,6 @@ def lattice_grid(lattice: Lattice, lines: Sequence[TextLine]) -> TableGrid | Non
         return None
     under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
     at_right = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
-    at_right |= _parted(lines, edges_x, edges_y, at_right)
     owner = _join_places(under, at_right)
     box = Rect(edges_x[0], edges_y[0], edges_x[-1], edges_y[-1])
     return TableGrid(box, in_order(_slots(owner, edges_x, edges_y)))
@@ -155,45 +149,7 @@ def _borders(
         near = np.abs(inner - ruling.position) <= max(4.0, measures.SAME_RULE_EMS * text_height)
         shared = np.minimum(ends, ruling.end) - np.maximum(starts, ruling.start)
         drawn[near] += np.maximum(0.0, shared)
-    result: Bools = drawn >= measures.BORDER_SHARE * (ends - starts)
-    return result
-
-
-def _parted(
-    lines: Sequence[TextLine], edges_x: Sequence[float], edges_y: Sequence[float], drawn: Bools
-) -> Bools:
-    """Return where text shows a boundary between columns although no line is drawn.
-
-    Many tables have vertical lines only in their header. A boundary counts if no text crosses it
-    in at least two rows, and in at least as many rows as have a line. It then counts in every row
-    without vertical lines where no text crosses it.
-
-    Args:
-        lines: text of the table.
-        edges_x: boundaries of columns.
-        edges_y: boundaries of rows.
-        drawn: whether each inner boundary is drawn, shape (rows, inner boundaries).
-
-    Returns:
-        A mask of the same shape.
-    """
-    rows, inner = drawn.shape
-    seen_left, seen_right = np.zeros((rows, inner), np.bool_), np.zeros((rows, inner), np.bool_)
-    crossed = np.zeros((rows, inner), np.bool_)
-    bounds = np.asarray(edges_x[1:-1])
-    for line in lines:
-        row = int(np.searchsorted(edges_y, line.box.center[1])) - 1
-        if not 0 <= row < rows or not edges_x[0] < line.box.center[0] < edges_x[-1]:
-            continue
-        slack = measures.ACROSS_RULE_HEIGHTS * line.box.height
-        crossed[row] |= (line.box.min_x < bounds - slack) & (line.box.max_x > bounds + slack)
-        seen_left[row] |= line.box.center[0] < bounds
-        seen_right[row] |= line.box.center[0] > bounds
-    # A row with any drawn border has all of its borders; a missing one joins cells.
-    free = ~crossed & ~drawn & ~drawn.any(axis=1, keepdims=True)
-    parted = free & seen_left & seen_right
-    open_columns = parted.sum(axis=0) >= np.maximum(2, drawn.sum(axis=0))
-    result: Bools = free & open_columns
+    result: Bools = 2 * drawn >= ends - starts
     return result
 
 

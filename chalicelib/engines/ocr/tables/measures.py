@@ -23,10 +23,9 @@ NARROW_SPACES_SHARE = 0.4
 LOW_LINE_HEIGHTS = 0.8
 # Gaps look wider by this much in small images.
 GAP_BLUR_PIXELS = 1.0
-# A vertical ruled line may reach this far into the box of a text next to it.
-RULE_NEXT_TO_TEXT_HEIGHTS = 0.25
-# A vertical ruled line that splits a text may be this much shorter at either end.
-RULE_SHORTER_HEIGHTS = 0.3
+# A ruled line may reach this far into the box of a text next to it. One that splits a text may be
+# this much shorter at either end.
+RULE_SLACK_HEIGHTS = 0.3
 # Minimum usual line height, and the height that is assumed on a page without lines.
 LEAST_TEXT_PIXELS, UNKNOWN_TEXT_PIXELS = 4.0, 20.0
 # Number of lines to split between two checks of the deadline.
@@ -55,16 +54,10 @@ MAX_RULINGS = 600
 
 # Lattices: ruled lines that cross.
 
-# A ruled line may end this far before the one that it meets.
-MEETING_EMS = 0.3
-# Ruled lines this close are one boundary.
+# Ruled lines this close are one boundary. One may end this far before the one that it meets.
 SAME_RULE_EMS = 0.4
-# Minimum fraction of a slot's side that is drawn if the slot has a border there.
-BORDER_SHARE = 0.5
 # Maximum vertical distance between the middles of texts of one row.
 LEVEL_HEIGHTS = 0.3
-# A text may reach this far across the boundary of its slot.
-ACROSS_RULE_HEIGHTS = 0.2
 # Maximum number of slots of a lattice; a finer mesh is a pattern, not a table.
 MAX_PLACES = 12_000
 
@@ -74,8 +67,8 @@ MAX_PLACES = 12_000
 GUTTER_EMS = 0.35
 # Maximum fraction of the rows that cross a gutter: headers and notes that span columns.
 GUTTER_CROSSING_SHARE = 0.12
-# A text may reach this far into a gutter: relative to its height, and at most to its width.
-GUTTER_SLACK_HEIGHTS, GUTTER_SLACK_SHARE = 0.4, 0.3
+# A text may reach this far into a gutter.
+GUTTER_SLACK_HEIGHTS = 0.4
 # Lines of one cell are closer together than this fraction of the usual gap between rows.
 WRAPPED_TO_ROW_SPACE = 0.55
 # Minimum fraction of rows between separate lines or shades, if these separate the table's rows.
@@ -85,10 +78,9 @@ RULED_OFF_SHARE = 0.7
 
 # Regions: where a table begins and ends on a page without a lattice.
 
-# Maximum difference between the ends of a table's ruled lines.
-SAME_RULE_END_EMS = 1.5
-# A ruled line at most this far above or below a region belongs to it.
-RULE_TO_TEXT_EMS = 1.5
+# A ruled line at most this far above or below a region belongs to it. The ends of a table's ruled
+# lines differ by at most as much.
+NEAR_RULE_EMS = 1.5
 # A region's ruled line may extend this far beyond its text on the left and on the right.
 RULE_BEYOND_EMS = 3.0
 # Letters this many times as high as usual belong to a letterhead or a title.
@@ -108,31 +100,18 @@ NEAR_ROW_SHARE = 0.7
 PARTING_GUTTER_TIMES, PARTING_GUTTER_EMS = 2.2, 4.0
 # Maximum number of consecutive rows without separate columns.
 MOST_PENDING_ROWS = 3
-# A gap of this height above a ruled line separates what is above from what is below.
-BAND_EMS = 4.0
-# Maximum gap between lines of a block of prose, and maximum difference of their left edges.
-PROSE_LINE_EMS, PROSE_EDGE_EMS = 1.2, 0.6
-# Minimum fraction of a block's lines that are as long as lines of prose.
-PROSE_SHARE = 0.6
 
 # Header cells.
 
 # Minimum number of words of a line of running text.
 PROSE_WORDS = 6
-# Minimum fraction of numbers in a numeric column, and of numeric columns in a numeric table.
-NUMERIC_SHARE = 0.5
-# Maximum fraction of the rows that are the header.
-HEAD_ROWS_SHARE = 0.5
 
 # Sifting: regions that are not tables.
 
 # Minimum fraction of slots with text; empty rows and columns do not count.
-FILLED_SHARE = 0.5
-# The same minimum if ruled lines are above and below.
-RULED_FILLED_SHARE = 0.4
-# Minimum fraction and number of rows with text in two or more columns, for a table found only by
-# alignment.
-EVIDENCE_SHARE, FEWEST_EVIDENCE = 0.5, 3
+FILLED_SHARE = 0.4
+# Minimum number of rows with text in two or more columns, for a table found only by alignment.
+FEWEST_EVIDENCE = 3
 # Maximum gap between rows of text; charts have larger gaps.
 CHART_WHITE_EMS = 6.0
 # Minimum fraction of line breaks in wrapped text where the next word would not have fitted.
@@ -145,8 +124,6 @@ WORDY_SHARE = 0.4
 LABELS_SHARE = 0.4
 # Minimum fraction of cells that contain a key and its value, in a list of such pairs.
 PAIRS_SHARE = 0.5
-# A structure of the network is rejected if a smaller fraction of its slots has text.
-SPARSE_SHARE = 0.4
 
 # Slots whose text was missed.
 
@@ -172,8 +149,6 @@ SAME_TEXT_RATIO = 88.0
 
 # Proposed structures.
 
-# Minimum number of texts in a ruled table.
-FEWEST_PIECES = 4
 # If ruled lines separate groups of rows, there are at least this many times more rows of text than
 # ruled rows.
 SPLIT_ROWS_TIMES = 1.5
@@ -181,8 +156,6 @@ SPLIT_ROWS_TIMES = 1.5
 SURE_STRUCTURE = 0.75
 # A gap within a row that is at least this fraction of a gap between rows counts as equally wide.
 NEAR_TO_ROW_SPACE = 0.9
-# Maximum number of searches for tables in text outside the tables that were found.
-MOST_ROUNDS = 3
 # Minimum number of sideways lines that may be a table on an upright page.
 FEWEST_SIDEWAYS = 6
 # Maximum gap between lines of one header.

@@ -98,13 +98,13 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
     Return the pieces with text, from left to right.
     """
     box = line.box
-    margin = measures.RULE_NEXT_TO_TEXT_HEIGHTS * box.height
+    margin = measures.RULE_SLACK_HEIGHTS * box.height
     crossing = sorted(
         ruling.position
         for ruling in rulings
         if box.min_x + margin < ruling.position < box.max_x - margin
-        and ruling.start <= box.min_y + measures.RULE_SHORTER_HEIGHTS * box.height
-        and ruling.end >= box.max_y - measures.RULE_SHORTER_HEIGHTS * box.height
+        and ruling.start <= box.min_y + measures.RULE_SLACK_HEIGHTS * box.height
+        and ruling.end >= box.max_y - measures.RULE_SLACK_HEIGHTS * box.height
     )
     return cut(line, crossing) if crossing else [line]
 

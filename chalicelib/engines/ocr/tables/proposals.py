@@ -21,7 +21,6 @@ from chalicelib.engines.ocr.tables.scoring import ALIGNMENT, LATTICE, Structure
 from chalicelib.engines.ocr.tables.sifting import is_ruled_table, is_table
 from chalicelib.engines.ocr.tables.unruled.alignment import (
     aligned_grid,
-    row_numbers,
     row_separators,
 )
 from chalicelib.engines.ocr.tables.unruled.growing import Region
@@ -31,15 +30,13 @@ def lattice_structures(
     lattice: Lattice, pieces: Sequence[TextLine], rulings: Rulings
 ) -> Iterator[Structure]:
     """Propose structures for the text inside crossing ruled lines."""
-    inside = pieces_inside(pieces, lattice.box)
-    grid = lattice_grid(lattice, inside) if len(inside) >= measures.FEWEST_PIECES else None
+    grid = lattice_grid(lattice)
     if grid is None:
         return
     filled = part_by_rows(fill(grid, pieces_inside(pieces, grid.box)))
     # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
-    split = split_rows(filled, 2, joins=False)
-    parts = (split, split_rows(filled, 2, joins=True), join_to_values(split))
-    for each in _distinct(filled, *parts):
+    split = split_rows(filled, 2)
+    for each in _distinct(filled, split, join_to_values(split)):
         is_split = each.grid.row_count >= measures.SPLIT_ROWS_TIMES * filled.grid.row_count
         if each.grid.row_count > filled.grid.row_count and not is_split:
             continue
@@ -58,7 +55,7 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
     if not is_table(aligned, is_ruled=region.is_ruled):
         return
     plain = fill(aligned_grid(region.pieces), region.pieces) if separators else aligned
-    split = split_rows(aligned, 1, joins=False)
+    split = split_rows(aligned, 1)
     for each in _distinct(aligned, plain, split, join_to_values(split), join_near(split)):
         yield Structure(each, ALIGNMENT, rulings)
 
@@ -73,11 +70,8 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
                 yield one
 
 
-def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
-    """Split table rows that contain several rows of text in at least `least` slots.
-
-    With `joins`, a row of text that only continues cells of the row above stays with it.
-    """
+def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
+    """Split table rows that contain several rows of text in at least `least` slots."""
     slots, texts = filled.grid.slots, filled.texts
     numbers: dict[int, int] = {}
     depths = [1] * filled.grid.row_count
@@ -88,15 +82,9 @@ def split_rows(filled: FilledGrid, least: int, *, joins: bool) -> FilledGrid:
     for row, places in by_row.items():
         if sum(len(group_rows(lines)) > 1 for _, lines in places) < least:
             continue
-        columns = {id(line): slot for slot, lines in places for line in lines}
         rows = group_rows(line for _, lines in places for line in lines)
-        owners = [
-            [(columns[id(line)].column, columns[id(line)].columns.stop - 1) for line in own]
-            for own in rows
-        ]
-        parts = row_numbers(rows, owners, ()) if joins else range(len(rows))
-        depths[row] = 1 + max(parts)
-        for number, own in zip(parts, rows, strict=True):
+        depths[row] = len(rows)
+        for number, own in enumerate(rows):
             numbers.update((id(line), number) for line in own)
     if max(depths, default=1) == 1:
         return filled

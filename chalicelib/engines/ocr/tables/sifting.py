@@ -31,11 +31,11 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     # One full row of values below the names of many columns is a table, too.
     is_full = columns > measures.FEWEST_EVIDENCE and filled.filled == rows * columns
     fewest = rows if is_full and _has_values(filled) else measures.FEWEST_EVIDENCE
-    if evidence < max(fewest, measures.EVIDENCE_SHARE * rows):
+    if evidence < fewest or 2 * evidence < rows:
         return False
     if _wordy_share(filled) > measures.WORDY_SHARE or not _is_dense(filled):
         return False
-    if _filled_share(filled) < (measures.RULED_FILLED_SHARE if is_ruled else measures.FILLED_SHARE):
+    if _filled_share(filled) < measures.FILLED_SHARE:
         return False
     if _label_share(filled) > measures.LABELS_SHARE or _pair_share(filled) >= measures.PAIRS_SHARE:
         return False
@@ -172,12 +172,6 @@ def _wordy_share(filled: FilledGrid) -> float:
     """Return the fraction of pieces that are as long as a line of prose."""
     texts = [line.text for line in filled.lines()]
     return sum(map(is_wordy, texts)) / max(1, len(texts))
-
-
-def is_absurd(filled: FilledGrid) -> bool:
-    """Return whether a predicted structure has no rows, or hardly any text in its slots."""
-    grid = filled.grid
-    return grid.row_count < 1 or filled.filled < measures.SPARSE_SHARE * len(grid.slots)
 
 
 def conflicts(filled: FilledGrid) -> float:

@@ -163,6 +163,18 @@ def test_two_tables_on_a_page_with_prose() -> None:
     assert texts(second) == rows_of(SALES[::-1][:-1])
 
 
+def test_prose_between_ruled_tables_parts_them() -> None:
+    """Two tables whose rules have the same width are two if a paragraph is between them."""
+    sheet = Sheet(height=900)
+    for top in (60, 500):
+        _, tops = draw_rows(sheet, SALES, (60, top), gap=60)
+        for y in (tops[0], tops[1], tops[-1]):
+            sheet.rule((60, y), (720, y))
+    for number, line in enumerate(PROSE[:3]):
+        sheet.write(60, 320 + 28 * number, line)
+    assert [texts(table) for table in sheet.tables(with_network=False)] == [rows_of(SALES)] * 2
+
+
 def test_tables_side_by_side_are_two() -> None:
     """A gutter much wider than all others parts tables."""
     sheet = Sheet(width=1400)

@@ -6,15 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.tables.grid import TableGrid
 from chalicelib.engines.ocr.tables.lattice import Lattice, find_lattices, lattice_grid
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
-
-
-def line(text: str, x: float, y: float, width: float = 40) -> TextLine:
-    """Return a line with its middle there."""
-    return TextLine(text, 0.9, Rect(x - width / 2, y - 8, x + width / 2, y + 8))
 
 
 def lattice_of(
@@ -46,7 +41,7 @@ def test_groups_that_do_not_touch_are_apart() -> None:
 def test_full_borders_give_every_place() -> None:
     """Three by three places."""
     (lattice,) = lattice_of(FLAT, TALL)
-    assert shape(lattice_grid(lattice, [])) == [(r, c, 1, 1) for r in range(3) for c in range(3)]
+    assert shape(lattice_grid(lattice)) == [(r, c, 1, 1) for r in range(3) for c in range(3)]
 
 
 def test_short_borders_merge_to_rectangles() -> None:
@@ -54,7 +49,7 @@ def test_short_borders_merge_to_rectangles() -> None:
     flat = [FLAT[0], (50, 0, 100), *FLAT[2:]]
     tall = [TALL[0], TALL[1], (200, 100, 150), TALL[3]]
     (lattice,) = lattice_of(flat, tall)
-    assert shape(lattice_grid(lattice, [])) == [
+    assert shape(lattice_grid(lattice)) == [
         (0, 0, 1, 1), (0, 1, 2, 2), (1, 0, 1, 1), (2, 0, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1),
     ]  # fmt: skip
 
@@ -64,7 +59,7 @@ def test_joined_places_that_reach_into_others_take_them_all() -> None:
     flat = [FLAT[0], (50, 100, 300), *FLAT[2:]]
     tall = [TALL[0], (100, 0, 50), (100, 100, 150), (200, 50, 150), TALL[3]]
     (lattice,) = lattice_of(flat, tall)
-    assert shape(lattice_grid(lattice, [])) == [
+    assert shape(lattice_grid(lattice)) == [
         (0, 0, 2, 3), (2, 0, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1),
     ]  # fmt: skip
 
@@ -72,29 +67,19 @@ def test_joined_places_that_reach_into_others_take_them_all() -> None:
 def test_open_sides_are_closed() -> None:
     """Tables without outer borders have their outer columns."""
     (lattice,) = lattice_of(FLAT, TALL[1:3])
-    grid = lattice_grid(lattice, [])
+    grid = lattice_grid(lattice)
     assert grid is not None
     assert (grid.row_count, grid.column_count) == (3, 3)
     assert grid.box == Rect(0, 0, 300, 150)
 
 
-def test_text_parts_what_no_border_parts() -> None:
-    """Columns ruled in the head alone hold in the body when its text respects them."""
-    tall = [TALL[0], (100, 0, 50), (200, 0, 50), TALL[3]]
-    (lattice,) = lattice_of(FLAT, tall)
-    body = [line("x", x, y) for x in (50, 150, 250) for y in (75, 125)]
-    assert len(shape(lattice_grid(lattice, body))) == 9
-    wide = [line("one note across", 150, 75, 250), *body[1::2]]
-    assert len(shape(lattice_grid(lattice, wide))) == 5
-
-
 def test_a_lone_box_and_a_mesh_are_no_tables() -> None:
     """One place is none, and too many are a pattern."""
     (box,) = lattice_of(FLAT[::3], TALL[::3])
-    assert lattice_grid(box, []) is None
+    assert lattice_grid(box) is None
     mesh = [(12.0 * n, 0.0, 2400.0) for n in range(200)]
     (lattice,) = lattice_of(mesh, mesh)
-    assert lattice_grid(lattice, []) is None
+    assert lattice_grid(lattice) is None
 
 
 def test_no_rulings_no_lattice() -> None:

@@ -80,7 +80,7 @@ def test_rows_that_are_split_have_one_line_of_text_each() -> None:
     """The reverse of joining: nothing is lost, and the header stays."""
     joined = filled(JOINED)
 
-    assert texts(split_rows(joined, 1, joins=False)) == ROWS
+    assert texts(split_rows(joined, 1)) == ROWS
 
 
 def test_a_row_without_values_joins_the_nearer_row() -> None:

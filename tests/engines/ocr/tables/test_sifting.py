@@ -12,7 +12,6 @@ from chalicelib.engines.ocr.tables.sifting import (
     agreement,
     conflicts,
     crammed,
-    is_absurd,
     is_ruled_table,
     is_table,
 )
@@ -47,7 +46,6 @@ def test_a_plain_table_is_one() -> None:
     assert is_table(filled(NUMBERS), is_ruled=False)
     assert is_ruled_table(filled(NUMBERS))
     assert conflicts(filled(NUMBERS)) == 0
-    assert not is_absurd(filled(NUMBERS))
 
 
 def test_prose_is_none() -> None:
@@ -116,13 +114,6 @@ def test_one_row_below_names_is_a_table() -> None:
     rows = [["Item", "Hours", "Rate", "Amount"], ["Repair", "12", "40.00", "480.00"]]
     assert is_table(filled(rows), is_ruled=False)
     assert not is_table(filled([row[:2] for row in rows]), is_ruled=False)
-
-
-def test_absurd_structures() -> None:
-    """Many more rows than text, or mostly empty places."""
-    empty = [["", ""]] * 6
-    assert is_absurd(filled([["a", "b"], *empty]))
-    assert is_absurd(filled([["a", "", "", "", ""], ["b", "", "", "", ""]]))
 
 
 def test_letterheads_are_none() -> None:

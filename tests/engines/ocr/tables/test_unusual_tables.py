@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bench.table_pages import draw_table
 from chalicelib.domain.documents.page import Page, ReadPage, Rect
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.engines.ocr.tables.sifting import is_table
@@ -32,6 +33,31 @@ def test_alignment_parts_what_rules_do_not(network: bool) -> None:
         sheet.rule((edges[0] - 12, y), (edges[-1] - 12, y))
     for x in (edges[0], edges[1], edges[-1]):
         sheet.rule((x - 12, tops[0]), (x - 12, tops[-1]))
+
+    (table,) = sheet.tables(with_network=network)
+
+    assert texts(table) == [list(row) for row in STOCKS]
+
+
+def test_columns_of_text_outweigh_rules_that_part_few_of_them() -> None:
+    """Columns that no rule parts are parted although a rule crosses a cell of the header."""
+    page = draw_table("first column", 3).layer()
+
+    (table,) = find_tables(page, Reader(), None, lambda: None)
+
+    assert len({cell.column for cell in table.cells}) == 7
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_columns_ruled_in_the_header_alone_hold_in_the_body(network: bool) -> None:
+    """Upright rules that end below the header part the columns of the body, too."""
+    sheet = Sheet()
+    edges, tops = draw_rows(sheet, STOCKS)
+    for y in tops:
+        sheet.rule((edges[0] - 12, y), (edges[-1] - 12, y))
+    for x in edges:
+        end = tops[-1] if x in (edges[0], edges[-1]) else tops[1]
+        sheet.rule((x - 12, tops[0]), (x - 12, end))
 
     (table,) = sheet.tables(with_network=network)
 

@@ -88,7 +88,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
 def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
     """Return the first and last column that a piece clearly covers."""
     box = piece.box
-    slack = min(measures.GUTTER_SLACK_HEIGHTS * box.height, measures.GUTTER_SLACK_SHARE * box.width)
+    slack = measures.GUTTER_SLACK_HEIGHTS * box.height
     covered = [
         number
         for number, (start, end) in enumerate(columns)

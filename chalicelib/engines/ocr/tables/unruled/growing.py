@@ -139,7 +139,7 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
     """Return whether a horizontal line is as wide as a text, and inside or next to it."""
     slack = measures.RULE_BEYOND_EMS * text_height
-    near = measures.RULE_TO_TEXT_EMS * text_height
+    near = measures.NEAR_RULE_EMS * text_height
     return (
         box.min_y - near <= rule.position <= box.max_y + near
         and box.min_x - slack <= rule.start <= box.min_x + slack

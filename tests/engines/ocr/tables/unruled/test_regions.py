@@ -39,17 +39,6 @@ def test_rules_of_one_width_hold_a_region() -> None:
     assert words(region) == {f"{r}{c}" for r in range(6) for c in range(3)}
 
 
-def test_prose_between_rules_parts_regions() -> None:
-    """Two tables of one width with a paragraph between them are two."""
-    prose = [
-        piece("and so it was agreed by all members of the board", 0, 200 + 24 * n, 300)
-        for n in range(3)
-    ]
-    rules = [rule(-8), rule(86), rule(290), rule(386)]
-    found = list(ruled_regions([*rows(0, 3), *prose, *rows(10, 13)], rules, 20))
-    assert [len(region.pieces) for region in found] == [9, 9]
-
-
 def test_aligned_rows_are_a_region_and_prose_ends_it() -> None:
     """Rows that leave the same gutters follow each other up to a line across."""
     prose = [
