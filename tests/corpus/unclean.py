@@ -190,6 +190,34 @@ UNCLEAN = [
         labels={"Réclamation": 10, "Expédition": 10}, warnings=LONE | {"encodingGuessed"}),
     _ok("Polish of Windows", _polish("cp1250"), labels=_POLISH,
         warnings=LONE | {"encodingGuessed"}),
+    _ok("a total below word labels", _file([*PAIRS, ("Total", "12")]), rejected=1),
+    _ok("counts of the labels and a date below the table", _file(
+        [*PAIRS, ("shipping", "6"), ("refund", "6"), ("Generated on", "2026-05-02 10:11")]),
+        rejected=3),
+    _ok("average and median below ratings", rows_of([
+        ("text", "label"), *((text, "45"[n % 2]) for n, (text, _) in _NUMBERED),
+        ("Average", "4"), ("Median", "4.5")]).encode(), labels={"4": 6, "5": 6}, rejected=2),
+    _ok("a text about a total", _file([*PAIRS, ("The total is wrong", "refund")]),
+        labels={**LABELS, "refund": 7}),
+    _ok("a few rows of an unknown label", _file([*PAIRS, ("what is it", "unknown")]),
+        warnings=MISSING, rejected=1),
+    _ok("a row of notes below the header", workbook({"Tickets": sheet([
+        ("No.", "Issue", "Category"), (None, "(text of the customer)", "(please choose)"),
+        *((n, *pair) for n, pair in _NUMBERED)])}), kind="xlsx",
+        warnings=LONE | {"columnsGuessed"}),
+    _ok("filters above a wide table and a total below", workbook({"Report": sheet([
+        ("Open cases",), ("Filtered by", "all cases"), (),
+        ("Case", "Opened", "Priority", "Description", "Category"), *(
+            (f"{n:06d}", f"2026-05-{n + 1:02d}", "Low", *pair) for n, pair in _NUMBERED),
+        ("Total", "12"), ("Confidential",)])}), kind="xlsx", warnings=LONE, rejected=2),
+    _ok("one comma in each text of a semicolon file of three columns", rows_of([
+        ("Datum", "Meldung", "Art"), *((f"{n + 1}.5.2026", f"Nr. {n}, {text[:9]}", label)
+            for n, (text, label) in _NUMBERED)], ";").encode(),
+        warnings=frozenset({"delimiterGuessed", "columnsGuessed"})),
+    _ok("Japanese texts with numbers next to names", rows_of([
+        ("受付日", "担当者", "お問い合わせ内容", "種別"), *(
+            (f"2026/05/{n + 1:02d}", "佐鈴田"[n % 3], f"注文{n}がまだ届いていません", label)
+            for n, (_, label) in _NUMBERED)]).encode(), warnings=frozenset({"columnsGuessed"})),
     _ok("Polish of ISO", _polish("iso8859-2"), labels=_POLISH,
         warnings=LONE | {"encodingGuessed"}),
 ]  # fmt: skip

@@ -102,8 +102,10 @@ _POSSIBLE_LABELS = frozenset(
         *("none", "null", "n/a", "na", "n/d", "#nv", "undefined", "unassigned", "tbd", "notset"),
         *("notapplicable", "-", "--", "---", "–", "—", "?", "keineangabe", "k.a.", "k. a."),
         *("aucun", "nonrenseigné", "sansobjet", "ninguno", "sinasignar", "sinespecificar"),
+        *("unknown", "unbekannt", "inconnu", "desconocido", "sconosciuto", "desconhecido"),
         *("nessuno", "nonspecificato", "nenhum", "nãoinformado", "geen", "brak", "niepodano"),
         *("なし", "無し", "未入力", "未設定", "未選択", "无", "無", "未填写", "未选择", "未填寫"),
+        *("不明", "未知"),
     )
 )
 # Those that are marks only in brackets, as pivot tables write them.

@@ -103,7 +103,8 @@ def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
     """Return the survey of the delimiter that splits all rows into equally many cells.
 
     The result is None if there are several such delimiters, or if the documented delimiter fits. It
-    does not fit if it makes rows of different widths, or splits numbers such as 4,50.
+    does not fit if it makes rows of different widths, splits numbers such as 4,50, or does not
+    split the column names, unlike the other delimiter.
 
     Args:
         old: survey of the documented delimiter.
@@ -114,7 +115,8 @@ def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
         return None
     numbers = sum(label.split(wide[0].delimiter)[0].strip().isdecimal() for label in old.labels)
     is_cut = numbers >= len(old.labels) * _MOST
-    return wide[0] if is_cut or not old.is_whole else None
+    is_only_below = old.first_width < 2 and wide[0].first_width == wide[0].width
+    return wide[0] if is_cut or is_only_below or not old.is_whole else None
 
 
 def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:

@@ -6,7 +6,7 @@ Spec: numOfDuplicates, Limits; contract section 5.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -36,6 +36,7 @@ from chalicelib.domain.datasets.upload_warnings import (
 )
 from chalicelib.domain.datasets.windows import is_cut
 from chalicelib.errors import InvalidUpload
+from chalicelib.formats.texts.columns.totals import MAX_TOTALS, find_totals
 from chalicelib.formats.texts.language_file import LabelMerges, RejectedRow, TextRow, read_rows
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.preview import preview_file
@@ -82,6 +83,10 @@ class TextScan(UploadScan):
     """All labels, if a label is so long that it must be cut; otherwise None."""
     marks: Mapping[str, int] | None = None
     """Number of rows by label, for labels that may mean a missing value; None if there are none."""
+    totals: frozenset[int] = frozenset()
+    """Numbers of the rows below the table that are totals and not examples."""
+    last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
+    """The last rows that were accepted."""
     missing: int = 0
     """Number of rows rejected because their label stands for a missing value."""
     cut: int = 0
@@ -116,23 +121,25 @@ def scan(
     while True:
         try:
             texts = _count_all(file, rules, result, check)
-            break
+            totals = find_totals(result.last_rows, result.kept_by_label, rules.known)
+            if not totals:
+                break
+            result = _begin_again(result, totals=result.totals | totals)
         except _NeedsAllLabels:
             merges, marks = _survey_labels(file, rules, result, check)
-        result = TextScan(
-            layout=result.layout,
-            format=result.format,
-            rows_file=result.rows_file,
-            sheets=result.sheets,
-            merges=merges,
-            marks=marks,
-        )
+            result = _begin_again(result, merges=merges, marks=marks)
         begin(result)
     _check(result, rules)
     _warn(result, rules, texts)
     if rules.options.strict:
         refuse_warnings(result.warnings)
     return result
+
+
+def _begin_again(result: TextScan, **facts: object) -> TextScan:
+    """Return a scan without counts, which knows the same of the file and some facts more."""
+    names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
+    return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
 
 def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[TextRow]:
@@ -277,6 +284,12 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
     """Return a rejection if other labels show that a row's label is not valid; otherwise None."""
+    if row.number in decision.totals:
+        return RejectedRow(
+            row.number,
+            "the row is below the table and looks like a total; remove it, or give it a label "
+            "that other rows have.",
+        )
     refusal = decision.merges.find_rejection(row) if decision.merges else None
     return refusal or _find_missing(row, rules, decision)
 
@@ -307,6 +320,7 @@ def _count(result: TextScan, outcome: TextRow | RejectedRow | None, rules: ScanR
         result.missing += outcome.is_missing
     else:
         result.kept += 1
+        result.last_rows.append(outcome)
         if outcome.label not in result.kept_by_label:
             result.kept_by_label[outcome.label] = 0
             if outcome.label not in rules.known:

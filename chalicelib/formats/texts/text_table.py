@@ -45,6 +45,8 @@ class Survey:
     is_documented: bool
     """Whether the first row has the documented names."""
 
+    first_width: int
+    """Number of cells in the first row."""
     body: float
     """The same fraction as `share` without titles above the table and notes below it."""
 
@@ -143,6 +145,7 @@ class TextTable:
             sum(len(cells) > 2 for cells in sample) / max(1, len(sample)),
             bool(sample) and find_named_columns(sample[0]).columns is not None,
             bool(sample) and find_documented_columns(sample[0]) is not None,
+            len(sample[0]) if sample else 0,
             count / max(len(sample) - _count_around(sample), 1),
         )
 

@@ -43,12 +43,12 @@ from chalicelib.formats.texts.columns.ranking import (
 from chalicelib.formats.texts.layout import TextLayout
 from chalicelib.formats.texts.text_table import SAMPLE_RECORDS, TextTable
 
-_MOST, _NEARLY_ALL = 0.8, 0.95
+_HALF, _MOST, _NEARLY_ALL = 0.5, 0.8, 0.95
 _MOST_TITLES = 20
 _MOST_SHOWN = 10
 _ROWS_BELOW = 50
 # Most rows of names below a header, and fewest columns of codes that show them.
-_MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 2, 10
+_MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 1, 10
 # Forms and scripts write one of these after every label of a list, also after the last.
 _LABEL_ENDS = ";,|"
 
@@ -120,17 +120,21 @@ class ColumnFinder:
         return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
-        """Return the numbers of title rows, which have one cell, before the column names."""
+        """Return the numbers of title rows, which have few cells, before the column names."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()
         asked = {self._options.text_column, self._options.label_column} - {""}
+        survey = self._table.survey(self._layout.delimiter)
+        least = (survey.width + 1) // 2 if survey.share >= _HALF else 2
         rows = [(number, [cell.strip() for cell in cells]) for number, cells in self._first_rows()]
         for at, (number, names) in enumerate(rows[:_MOST_TITLES]):
             if sum(map(bool, names)) < 2:
                 titles.append(number)
             elif find_named_columns(names).columns or asked & set(names):
                 return frozenset(titles)
+            elif sum(map(bool, names)) < least:
+                titles.append(number)
             elif is_group_row(names, [cells for _, cells in rows[at + 1 :]]):
                 return frozenset({*titles, number})
             else:

@@ -74,6 +74,13 @@ OTHER_NAMES = _NEITHER | _words(
     状态 优先级 渠道 来源 处理人 客户 姓名 国家 城市 门店 回复 日期
     狀態 優先級 渠道 來源 客戶 回覆"""
 )
+# Words of rows below a table that sum it up.
+TOTAL_NAMES = _words(
+    """total totals subtotal sum count average avg mean median min max minimum maximum summe gesamt
+    gesamtsumme zwischensumme anzahl durchschnitt mittelwert somme totaux nombre moyenne médiane
+    suma recuento promedio media mediana totale somma conteggio soma contagem média
+    合計 総計 件数 平均 合计 总计 总数 平均值 總計 總數"""
+)
 _MOST_WORDS = 4
 _BETWEEN = re.compile(r"[\W_]+")
 

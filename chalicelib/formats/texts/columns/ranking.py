@@ -64,7 +64,7 @@ class ColumnProfile:
             return
         self.rows += 1
         self.characters += len(value)
-        self.words += len(value.split()) + len(_WIDE.findall(value)) // 2
+        self.words += _count_words(value)
         self.codes += is_code(value)
         self.values[value] += 1
 
@@ -265,4 +265,9 @@ def is_code(value: str) -> bool:
         return True
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))
-    return digits > 0 and (letters == 0 or " " not in value or digits >= letters / 2)
+    return digits > 0 and (letters == 0 or _count_words(value) < 2 or digits >= letters / 2)
+
+
+def _count_words(value: str) -> int:
+    """Return the number of words. Two characters of Chinese, Japanese or Korean are one word."""
+    return len(value.split()) + len(_WIDE.findall(value)) // 2

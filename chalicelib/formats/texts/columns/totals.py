@@ -1,0 +1,83 @@
+"""Finds totals below a table, such as `Total,60`, which would become examples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
+from typing import Protocol
+
+from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
+from chalicelib.formats.texts.columns.names import TOTAL_NAMES, fold_name
+
+MAX_TOTALS = 10
+_LEAST_ABOVE = 10
+_MOST_WORDS = 4
+
+
+class Labelled(Protocol):
+    """A row of the table."""
+
+    @property
+    def number(self) -> int:
+        """Return the number of the row."""
+
+    @property
+    def text(self) -> str:
+        """Return the text of the row."""
+
+    @property
+    def label(self) -> str:
+        """Return the label of the row."""
+
+
+def find_totals(
+    last: Sequence[Labelled], counts: Mapping[str, int], known: Collection[str]
+) -> frozenset[int]:
+    """Return the numbers of the last rows whose label is a number or date and not a label.
+
+    That is so if no label above them is one, or if their texts name a total and one of their
+    labels occurs nowhere above.
+
+    Args:
+        last: The last accepted rows of a table.
+        counts: Number of rows by label in the whole table.
+        known: Labels of the dataset to which the table is added.
+    """
+    # Most tables end with a label that is a word, or one of many equal ones.
+    rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))
+    if not rows:
+        return frozenset()
+    found = _find_below_words(rows, counts, known) or _named_totals(rows, counts, known)
+    return found if sum(counts.values()) >= len(found) + _LEAST_ABOVE else frozenset()
+
+
+def _find_below_words(
+    rows: list[Labelled], counts: Mapping[str, int], known: Collection[str]
+) -> frozenset[int]:
+    found = {label: count for label, count in counts.items() if _is_number(label)}
+    is_new = found.keys().isdisjoint(known) and max(found.values()) < MIN_EXAMPLES_PER_LABEL
+    return _numbers(rows) if is_new and found == Counter(row.label for row in rows) else frozenset()
+
+
+def _named_totals(
+    rows: list[Labelled], counts: Mapping[str, int], known: Collection[str]
+) -> frozenset[int]:
+    named = list(takewhile(_names_total, rows))
+    own = Counter(row.label for row in named)
+    is_new = any(counts[label] == count and label not in known for label, count in own.items())
+    return _numbers(named) if is_new else frozenset()
+
+
+def _names_total(row: Labelled) -> bool:
+    words = fold_name(row.text).split()
+    return len(words) <= _MOST_WORDS and not TOTAL_NAMES.isdisjoint(words)
+
+
+def _is_number(label: str) -> bool:
+    """Return whether a label is a number, a fraction or a date without a letter."""
+    return any(map(str.isdigit, label)) and not any(map(str.isalpha, label))
+
+
+def _numbers(rows: Iterable[Labelled]) -> frozenset[int]:
+    return frozenset(row.number for row in rows)
