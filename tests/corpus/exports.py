@@ -110,6 +110,19 @@ _BOMB = (
     "nlu:\n- intent: &a [x, x]\n  examples: &b [*a, *a, *a]\n- intent: c\n  examples: [*b, *b]\n"
 )
 
+_WATSON = {
+    "intents": [
+        {"intent": label, "examples": [{"text": text} for text in texts]}
+        for label, texts in _BY_LABEL.items()
+    ],
+    "entities": [],
+    "dialog_nodes": [],
+}
+_MANIFEST = "\n".join(
+    json.dumps({"source": text, "job": 0, "job-metadata": {"class-name": label, "confidence": 1}})
+    for text, label in PAIRS
+)
+
 
 def _agent(root: str = "") -> dict[str, bytes]:
     files: dict[str, Any] = {f"{root}agent.json": {"language": "en"}, f"{root}package.json": {}}
@@ -203,6 +216,9 @@ EXPORTS = [
     _ok("Rasa, Markdown of older versions", _OUTLINE.encode(), "rasa", warnings=_IGNORED),
     _ok("Rasa, Markdown by name, of Windows", _OUTLINE.replace("\n", "\r\n").encode(), "rasa",
         warnings=_IGNORED, options=ReadingOptions(format="rasa")),
+    _ok("Watson", _json(_WATSON), "watson"),
+    _ok("Watson, assistant with a workspace", _json({"workspace": _WATSON}), "watson"),
+    _ok("a manifest of Comprehend", _MANIFEST.encode(), "jsonl"),
     _ok("LUIS, LU", _LU.encode(), "luis", warnings=_IGNORED),
     _ok("csv with rows that begin like an outline", b"# 7,refund\n- a late parcel,shipping\n",
         "csv", labels={"shipping": 1, "refund": 1}, warnings=frozenset({"fewExamples"})),

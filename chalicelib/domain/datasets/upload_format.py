@@ -13,9 +13,9 @@ from chalicelib.errors import InvalidParameter
 CSV, TSV, XLSX, JSON, JSONL, LABEL_STUDIO = "csv", "tsv", "xlsx", "json", "jsonl", "labelStudio"
 ZIP_FOLDERS, ANNOTATIONS, COCO, YOLO, VOC = "zipFolders", "annotations", "coco", "yolo", "voc"
 RASA, SNIPS, LUIS, CLU, DIALOGFLOW = "rasa", "snips", "luis", "clu", "dialogflow"
-CUSTOM_TEXT = "customTextClassification"
+CUSTOM_TEXT, WATSON = "customTextClassification", "watson"
 # Exports of tools, which are converted to rows of text and label.
-TOOL_KINDS = (RASA, SNIPS, LUIS, CLU, CUSTOM_TEXT, DIALOGFLOW)
+TOOL_KINDS = (RASA, SNIPS, LUIS, CLU, CUSTOM_TEXT, DIALOGFLOW, WATSON)
 CREATE_ML, LABEL_ME, CVAT, TENSORFLOW = "createml", "labelme", "cvat", "tensorflow"
 VOTT = "vott"
 # Formats of text files.

@@ -67,6 +67,8 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
         return ObjectShape(read=_read_messages)
     if value.get("answer") in _ANSWERS and isinstance(value.get("text"), str):
         return ObjectShape(read=_read_prodigy)
+    if "source" in value and _find_classes(value):
+        return ObjectShape(read=_read_manifest)
     return _named_shape(value)
 
 
@@ -149,6 +151,21 @@ def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
             f"{shown}. Send one of these names."
         )
     return names[at]
+
+
+def _find_classes(value: Mapping[str, Any]) -> list[str]:
+    """Return the classes that a line of a manifest of Amazon Comprehend names in its metadata."""
+    for key, about in value.items():
+        if key.endswith("-metadata") and isinstance(about, Mapping):
+            several = about.get("class-map")
+            names = several.values() if isinstance(several, Mapping) else [about.get("class-name")]
+            return [name for name in names if isinstance(name, str)]
+    return []
+
+
+def _read_manifest(_: ObjectShape, value: Mapping[str, Any]) -> Pair:
+    # Several classes become one label, with a warning.
+    return _text(value.get("source"), "source"), "|".join(_find_classes(value))
 
 
 def _read_members(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:

@@ -1,4 +1,4 @@
-"""Exports that are one JSON object: Rasa, Snips, LUIS, Azure's language service, Dialogflow."""
+"""Exports that are one JSON object: Rasa, Snips, LUIS, Azure, Dialogflow, Watson."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chalicelib.domain.datasets.upload_format import (
     LUIS,
     RASA,
     SNIPS,
+    WATSON,
 )
 from chalicelib.formats.texts.json_limits import is_too_deep
 from chalicelib.formats.texts.tools.export import (
@@ -117,6 +118,17 @@ def _read_dialogflow(document: Any, entities: EntityCount) -> Iterator[Pair]:
         yield entities.join(item.get("data")), text_of(document, "name")
 
 
+def _watson_intents(document: Any) -> Any:
+    return member(document, "intents") or member(document, "workspace", "intents")
+
+
+def _read_watson(document: Any, entities: EntityCount) -> Iterator[Pair]:
+    for intent in items_of(_watson_intents(document)):
+        for item in items_of(intent.get("examples") or []):
+            entities.add(item.get("mentions"))
+            yield text_of(item, "text"), text_of(intent, "intent")
+
+
 def is_usersays(document: Any) -> bool:
     """Return whether a document is a list of Dialogflow's training phrases."""
     return (
@@ -168,6 +180,13 @@ JSON_TOOLS = (
         ('"userSays"',),
         lambda document: isinstance(member(document, "userSays"), list),
         _read_dialogflow,
+    ),
+    Tool(
+        WATSON,
+        "Watson Assistant",
+        ('"intents"', '"examples"', '"intent"'),
+        lambda document: isinstance(_watson_intents(document), list),
+        _read_watson,
     ),
     Tool(DIALOGFLOW, "Dialogflow", ('"isTemplate"',), is_usersays, _read_dialogflow),
 )
