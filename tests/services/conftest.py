@@ -29,6 +29,10 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> TinyVision:
 @pytest.fixture
 def album(world: World, tiny: TinyVision) -> DatasetView:
     """A dataset of pictures whose features are not made yet."""
-    made = world.pictures(label_folders(COUNTS))
-    world.messages()
-    return made
+
+    def upload() -> DatasetView:
+        made = world.pictures(label_folders(COUNTS))
+        world.messages()
+        return made
+
+    return world.once("album", upload)

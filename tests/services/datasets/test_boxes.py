@@ -22,7 +22,8 @@ CIRCLE, SQUARE = Box(4, 8, 30, 30), Box(44, 8, 30, 30)
 @pytest.fixture
 def view(world: World) -> DatasetView:
     """Three pictures with a circle and a square each."""
-    return world.pictures(detection_files(3), "image-detection")
+    files = detection_files(3)
+    return world.once("boxes", lambda: world.pictures(files, "image-detection"))
 
 
 def boxes_of(world: World, view: DatasetView, name: str = "scene-0-0.jpg") -> list[Example]:

@@ -23,10 +23,14 @@ ROWS = some_rows({"book": 130, "cancel": 7})
 @pytest.fixture
 def view(world: World) -> DatasetView:
     """Texts of two labels, one of them with feedback."""
-    view = world.dataset(ROWS)
-    for text in ("Où est mon colis ?", "book it"):
-        world.container.feedback.add_text(world.account, a_model(view), text, "cancel")
-    return world.get(view)
+
+    def upload() -> DatasetView:
+        view = world.dataset(ROWS)
+        for text in ("Où est mon colis ?", "book it"):
+            world.container.feedback.add_text(world.account, a_model(view), text, "cancel")
+        return world.get(view)
+
+    return world.once("browsed", upload)
 
 
 def _pages(

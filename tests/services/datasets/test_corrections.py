@@ -72,7 +72,8 @@ def agree(world: World, view: DatasetView, model: Model) -> None:
 @pytest.fixture
 def view(world: World) -> DatasetView:
     """Three labels of more than two chunks, of one, and of a few texts."""
-    return world.dataset(some_rows({"a": 230, "b": 104, "c": 7}))
+    rows = some_rows({"a": 230, "b": 104, "c": 7})
+    return world.once("corrected", lambda: world.dataset(rows))
 
 
 def modelled(world: World, view: DatasetView) -> Model:

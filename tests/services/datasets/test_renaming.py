@@ -12,7 +12,8 @@ from tests.builders import World, a_source, some_rows
 @pytest.fixture
 def view(world: World) -> DatasetView:
     """Two labels of six texts each."""
-    return world.dataset(some_rows({"refund": 6, "delivery": 6}))
+    rows = some_rows({"refund": 6, "delivery": 6})
+    return world.once("renamed", lambda: world.dataset(rows))
 
 
 def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:

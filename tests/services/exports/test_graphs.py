@@ -25,8 +25,7 @@ from chalicelib.services.datasets.datasets import NewDataset
 from tests.builders import World, some_rows
 from tests.full_size import size
 from tests.pictures import draw
-from tests.services.exports.unpacking import unpacked
-from tests.services.training.test_vision_engines import FILES
+from tests.services.exports.unpacking import unpacked, vision_model
 
 TEXT_COUNT, IMAGE_COUNT = size(24, 1_000), size(4, 100)
 NAMES = (
@@ -97,19 +96,23 @@ def some_texts(count: int) -> list[str]:
 
 
 def text_model(
-    world: World, params: dict[str, Any] | None, count: int = 30, **fields: Any
+    world: World, params: dict[str, Any] | None, count: int = 12, **fields: Any
 ) -> Model:
     """Train on `count` texts of each label with the installed encoders."""
     world.container.encoders._encoders.clear()
-    if count:
-        rows = some_rows(dict.fromkeys(NAMES, count))
-        view = world.dataset(rows, fields=UploadFields("texts", "text-intent", **fields))
-    else:
-        new = NewDataset("names", "text-intent", fields.get("language"), ",".join(NAMES))
-        view = world.container.datasets.create(world.account, "language", new)
-    model = world.model(view, TrainRequest(epochs=3, params=params))
-    assert (model.status, model.failure) == ("SUCCEEDED", "")
-    return model
+
+    def train() -> Model:
+        if count:
+            rows = some_rows(dict.fromkeys(NAMES, count))
+            view = world.dataset(rows, fields=UploadFields("texts", "text-intent", **fields))
+        else:
+            new = NewDataset("names", "text-intent", fields.get("language"), ",".join(NAMES))
+            view = world.container.datasets.create(world.account, "language", new)
+        model = world.model(view, TrainRequest(epochs=3, params=params))
+        assert (model.status, model.failure) == ("SUCCEEDED", "")
+        return model
+
+    return world.once(f"graph {params} {count} {fields}", train)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ def test_images_are_answered_alike(
     world: World, tmp_path: Path, record_property: Callable[[str, object], None], kind: str
 ) -> None:
     """PNG and JPEG files of several sizes and looks."""
-    model = world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
+    model = vision_model(world, kind)
     place = exported(world, model, tmp_path)
     labels, draws, files = labels_of(place), np.random.default_rng(3), []
     for number in range(IMAGE_COUNT):
@@ -187,10 +190,7 @@ def test_images_are_answered_alike(
 
 def test_models_that_are_no_graph_are_refused(world: World) -> None:
     """Detection, and texts read in sentences; the message names the format that works."""
-    boxes = world.model(
-        world.pictures(FILES["image-detection"](), "image-detection"), TrainRequest(epochs=1)
-    )
-    world.container.encoders._encoders.clear()
+    boxes = vision_model(world, "image-detection")
     long = [(f"{name} is what I ask about. {'Some other words. ' * 60}{n}", name)
             for name in NAMES[:3] for n in range(30)]  # fmt: skip
     texts = world.model(world.dataset(long), TrainRequest(epochs=3))

@@ -43,7 +43,7 @@ BOXES = {
 def scenes(world: World) -> DatasetView:
     """Images with equal names or stems, and labels that are hard to write."""
     files = {**SCENES, "annotations.csv": annotations(BOXES.items())}
-    return world.pictures(files, "image-detection")
+    return world.once("exported scenes", lambda: world.pictures(files, "image-detection"))
 
 
 def _export(world: World, view: DatasetView, kind: str) -> bytes:

@@ -20,7 +20,7 @@ from infra.packaging.reachable import write_runtime
 from tests.builders import World, some_rows
 from tests.full_size import size
 from tests.pictures import draw, label_folders
-from tests.services.exports.unpacking import unpacked
+from tests.services.exports.unpacking import unpacked, vision_model
 from tests.services.training.test_vision_engines import FILES
 
 ROOT = Path(__file__).parents[3]
@@ -133,7 +133,7 @@ def test_texts_are_answered_alike(
 @pytest.mark.parametrize("kind", list(FILES))
 def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, kind: str) -> None:
     """PNG and JPEG, by models of one label, several labels and objects."""
-    model = world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
+    model = vision_model(world, kind)
     files = []
     for number in range(size(2, 100)):
         form = ("PNG", "JPEG")[number % 2]

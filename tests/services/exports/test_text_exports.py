@@ -31,9 +31,13 @@ ROWS = [*some_rows({"b,ook": 130, "cancel": 7}), ('say "hi"\r\nthere', "cancel")
 @pytest.fixture
 def view(world: World) -> DatasetView:
     """Texts with commas, quotes and line ends, and one of feedback."""
-    view = world.dataset(ROWS)
-    world.container.feedback.add_text(world.account, a_model(view), "late", "cancel")
-    return world.get(view)
+
+    def upload() -> DatasetView:
+        view = world.dataset(ROWS)
+        world.container.feedback.add_text(world.account, a_model(view), "late", "cancel")
+        return world.get(view)
+
+    return world.once("exported texts", upload)
 
 
 def _export(world: World, view: DatasetView, kind: str = "csv", source: str = "upload") -> Export:

@@ -1,12 +1,22 @@
-"""Exports models and unpacks them, for the tests of what is in them."""
+"""Trains models, exports and unpacks them, for the tests of what is in them."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
 
-from chalicelib.domain.models.model import Model
+from chalicelib.domain.models.model import Model, TrainRequest
 from tests.builders import World
+from tests.services.training.test_vision_engines import FILES
+
+
+def vision_model(world: World, kind: str) -> Model:
+    """Train on drawn images; an empty world gets a copy of the model that another one trained."""
+
+    def train() -> Model:
+        return world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))
+
+    return world.once(f"exported {kind}", train)
 
 
 def unpacked(world: World, model: Model, kind: str, folder: Path) -> Path:

@@ -30,7 +30,7 @@ SENT = some_rows({"book": 12, "cancel": 12}, "sent")
 @pytest.fixture
 def model(world: World) -> Model:
     """A trained model of two labels."""
-    return world.model(world.dataset(ROWS), TrainRequest())
+    return world.once("adjusted", lambda: world.model(world.dataset(ROWS), TrainRequest()))
 
 
 def adjust(world: World, model: Model, rows: Any = SENT, **options: Any) -> None:
