@@ -12,12 +12,11 @@ import pytest
 from chalicelib.stores.aws.objects import dataset_prefix
 from tests.flows.client import LANGUAGE, Client
 from tests.flows.kills.conftest import ENVIRONMENT, a_caller
-from tests.flows.kills.killing import ROUNDS, kill, wait
+from tests.flows.kills.killing import IS_LONG, ROUNDS, kill, wait
 from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
-TEXTS = 300
-PARTS = 27
+TEXTS, PARTS = (300, 27) if IS_LONG else (100, 9)
 """Parts of these texts: 15 words and 5 more each, 30 ms a word, 5 seconds a part."""
 SECONDS = 180.0
 """Longest wait for a part, or for a training."""
