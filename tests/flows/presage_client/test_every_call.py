@@ -1,12 +1,21 @@
-"""Every method of both clients, against the whole service; together they reach every operation."""
+"""Every method of both clients; the asynchronous one reaches every operation of the service.
+
+The synchronous one gets the answers that the asynchronous one got; it is generated from it, and
+tests/flows/presage_client/test_client.py uses it with the whole service.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import runpy
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from presage import AsyncPresage, Presage
 
@@ -44,36 +53,73 @@ def pattern(path: str) -> str:
     return re.sub(r"\\{\w+\\}", r"(?!upload|validate)[\\w-]+", re.escape(path))
 
 
-def watching(calls: set[tuple[str, str]]) -> dict[str, object]:
-    """Return settings of httpx that note each call."""
+@dataclass
+class Tape:
+    """The answers of a service, by method and path of the calls, in their order."""
 
-    async def note(request: object) -> None:
-        calls.add((request.method, request.url.path))
+    answers: dict[tuple[str, str], deque[tuple[int, httpx.Headers, bytes]]] = field(
+        default_factory=lambda: defaultdict(deque)
+    )
 
-    return {"event_hooks": {"request": [note]}}
+    def recorder(self) -> Callable[..., Any]:
+        """Return a method of asynchronous transports that keeps what the real one answers."""
+        send = httpx.AsyncHTTPTransport.handle_async_request
+
+        async def record(transport: httpx.AsyncHTTPTransport, request: httpx.Request) -> Any:
+            answer = await send(transport, request)
+            content = b"".join([piece async for piece in answer.stream])
+            await answer.aclose()
+            kept = answer.status_code, answer.headers, content
+            self.answers[request.method, request.url.path].append(kept)
+            return _answer(*kept)
+
+        return record
+
+    def replay(self, request: httpx.Request) -> httpx.Response:
+        """Read a request and give the next answer to such a call."""
+        assert isinstance(request.stream, Iterable)
+        for _piece in request.stream:
+            pass
+        return _answer(*self.answers[request.method, request.url.path].popleft())
 
 
-@pytest.mark.timeout(300)
-def test_asynchronous_client_reaches_every_operation(world, operations, account, tmp_path):
+def _answer(status: int, headers: httpx.Headers, content: bytes) -> httpx.Response:
+    return httpx.Response(status, headers=headers, stream=httpx.ByteStream(content))
+
+
+@pytest.fixture(scope="module")
+def asynchronous(world, account, tmp_path_factory) -> tuple[dict[str, Any], Tape, Path]:
+    """What the story of the asynchronous client saw, its answers, and the folder it wrote to."""
+    tape, folder = Tape(), tmp_path_factory.mktemp("asynchronous")
+
+    async def story() -> dict[str, Any]:
+        async with AsyncPresage(world.stack.url, *account) as client:
+            return await every_call.tell_all(client, folder)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", tape.recorder())
+        return asyncio.run(story()), tape, folder
+
+
+@pytest.mark.timeout(900)
+def test_asynchronous_client_reaches_every_operation(operations, asynchronous):
     """Each operation of the service has a method that was called, or a reason not to have one."""
-    calls: set[tuple[str, str]] = set()
-
-    async def story() -> dict[str, object]:
-        async with AsyncPresage(world.stack.url, *account, http=watching(calls)) as client:
-            return await every_call.tell_all(client, tmp_path)
-
-    seen = asyncio.run(story())
+    seen, tape, folder = asynchronous
     assert (seen["health"], seen["used"], seen["account"]) == ("ok", "apiusage", "account")
-    assert seen["bytes"] == (tmp_path / "weather.csv").stat().st_size
+    assert seen["bytes"] == (folder / "weather.csv").stat().st_size
+    calls = set(tape.answers)
     assert {name for name, _, _ in operations} - called(operations, calls) == UNCALLED
 
 
-@pytest.mark.timeout(300)
-def test_synchronous_client_does_the_same(world, account, tmp_path):
-    """The same story, without its asynchronous words, runs with the other client."""
+@pytest.mark.timeout(900)
+def test_synchronous_client_does_the_same(world, account, asynchronous, tmp_path, monkeypatch):
+    """The story without its asynchronous words makes the same calls and reads their answers."""
+    _, tape, _ = asynchronous
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", tape.replay)
     writer = runpy.run_path(str(ROOT / "client" / "tools" / "write_sync.py"))
     file = tmp_path / "every_call.py"
     file.write_text(writer["synchronous"](Path(every_call.__file__).read_text("utf-8")), "utf-8")
     story = runpy.run_path(str(file))
     with Presage(world.stack.url, *account) as client:
         assert story["tell_all"](client, tmp_path)["health"] == "ok"
+    assert not any(tape.answers.values())
