@@ -157,7 +157,7 @@ class Caller:
         """Request a training."""
         return self.json("POST", TRAIN, {"name": "model", "datasetId": dataset_id, **more})
 
-    def wait(self, path: str, member: str, *busy: str, seconds: float = 100) -> dict[str, Any]:
+    def wait(self, path: str, member: str, *busy: str, seconds: float = 240) -> dict[str, Any]:
         """Ask for a record until a member has none of the values."""
         deadline = time.monotonic() + seconds
         while (record := self.get(path).ok())[member] in busy:

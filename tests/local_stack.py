@@ -45,7 +45,7 @@ class LocalStack:
         app: str = "app:app",
         arguments: Sequence[str] = ("--bare", "--forget"),
         environment: Mapping[str, str] | None = None,
-        ready_seconds: float = 60.0,
+        ready_seconds: float = 240.0,
     ) -> None:
         self._arguments = list(arguments)
         self._folder = Path(tempfile.mkdtemp(prefix="presage-stack-"))
@@ -203,7 +203,7 @@ class LocalStack:
             raise RuntimeError("The local stack does not run.")
         children = self.processes.values()
         self._process.kill()
-        self._process.wait(60)
+        self._process.wait(240)
         self._process = None
         while any(_is_alive(pid) for pid in children):
             time.sleep(0.01)
@@ -213,7 +213,7 @@ class LocalStack:
         if self._process is None:
             raise RuntimeError("The local stack does not run.")
         self._process.send_signal(number)
-        status = self._process.wait(90)
+        status = self._process.wait(240)
         self._process = None
         return status
 
@@ -222,7 +222,7 @@ class LocalStack:
         status = 0
         if self._process is not None:
             self._process.send_signal(number)
-            status = self._process.wait(60)
+            status = self._process.wait(240)
             self._process = None
         shutil.rmtree(self._folder, ignore_errors=True)
         return status

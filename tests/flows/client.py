@@ -248,22 +248,22 @@ class Client:
             seen.append(self.get(path).ok)
         return seen
 
-    def wait_dataset(self, dataset_id: int, seconds: float = 60) -> dict[str, Any]:
+    def wait_dataset(self, dataset_id: int, seconds: float = 240) -> dict[str, Any]:
         """Wait until an upload is over."""
         path = f"{self.base}/datasets/{dataset_id}"
         return self.wait(path, lambda d: d["statusMsg"] != "UPLOADING", seconds)[-1]
 
-    def watch_model(self, model_id: str, seconds: float = 90) -> list[dict[str, Any]]:
+    def watch_model(self, model_id: str, seconds: float = 240) -> list[dict[str, Any]]:
         """Wait until a training is over; returns every state that was seen."""
         return self.wait(
             f"{self.base}/train/{model_id}", lambda t: t["status"] not in OPEN, seconds
         )
 
-    def wait_model(self, model_id: str, seconds: float = 90) -> dict[str, Any]:
+    def wait_model(self, model_id: str, seconds: float = 240) -> dict[str, Any]:
         """Wait until a training is over."""
         return self.watch_model(model_id, seconds)[-1]
 
-    def wait_deletion(self, deletion_id: str, seconds: float = 60) -> list[dict[str, Any]]:
+    def wait_deletion(self, deletion_id: str, seconds: float = 240) -> list[dict[str, Any]]:
         """Wait until a deletion is over; returns every state that was seen."""
         path = f"{self.base}/deletion/{deletion_id}"
         return self.wait(path, lambda d: d["status"] == "SUCCEEDED", seconds)

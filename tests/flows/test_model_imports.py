@@ -17,7 +17,7 @@ def export(client: Client, model: str) -> bytes:
     path = f"{client.base}/models/{model}/exports"
     made = client.json("POST", path, {}).ok
     is_over = ("SUCCEEDED", "FAILED")
-    record = client.wait(f"{path}/{made['id']}", lambda one: one["status"] in is_over, 120)[-1]
+    record = client.wait(f"{path}/{made['id']}", lambda one: one["status"] in is_over, 240)[-1]
     with opened(record["url"]) as answer:
         content: bytes = answer.read()
     return content

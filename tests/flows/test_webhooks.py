@@ -15,7 +15,7 @@ TEXTS = b"where is my parcel,delivery\ni want my money back,refund\n"
 
 
 def wait_for_event(
-    client: Client, receiver: Receiver, event: str, seconds: float = 60
+    client: Client, receiver: Receiver, event: str, seconds: float = 240
 ) -> dict[str, Any]:
     """Wait for an event of a webhook made for it, verify it, and return its data.
 

@@ -23,13 +23,13 @@ class Diary:
         found = self.path.read_text("utf-8").splitlines()
         return [line.split(" ", 4) for line in found if word in line]
 
-    def wait(self, word: str, count: int = 1, seconds: float = 60.0) -> list[list[str]]:
+    def wait(self, word: str, count: int = 1, seconds: float = 240.0) -> list[list[str]]:
         """Wait until that many notes hold a word."""
         wait_until(lambda: len(self.lines(word)) >= count, seconds)
         return self.lines(word)
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 240.0) -> None:
     """Wait until something holds."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -58,7 +58,9 @@ class RawAnswer:
         }
 
 
-def talk(url: str, *parts: bytes, seconds: float = 60.0, is_half_closed: bool = False) -> RawAnswer:
+def talk(
+    url: str, *parts: bytes, seconds: float = 240.0, is_half_closed: bool = False
+) -> RawAnswer:
     """Send bytes as they are and read until the server closes."""
     host, port = url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=seconds) as connection:

@@ -22,7 +22,7 @@ IS_LONG = "PRESAGE_KILL_ROUNDS" in os.environ
 """Whether the kills come at random moments."""
 ROUNDS = int(os.environ.get("PRESAGE_KILL_ROUNDS", "1"))
 """Kills in a row."""
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Longest wait for work that was killed, in seconds."""
 
 

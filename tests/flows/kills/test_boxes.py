@@ -10,7 +10,7 @@ from tests.flows.client import OPEN, VISION
 from tests.flows.kills.killing import IS_LONG, kill
 from tests.pictures import detection_files, make_zip
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Longest wait for a training that was killed, in seconds."""
 EPOCHS = 3
 PICTURES = 4
