@@ -1,8 +1,8 @@
 """Runs each part of the suite several times next to busy loops and prints a table of results.
 
 Run: `make test-busy`, or `python -m tests.busy [PART ...] [--times N] [--loops N]`. A part is a
-name of `DIVISION` in tests/parts.py, or `others`. The timed part is left out unless it is named: it
-measures time, so it runs alone. The exit status is 0 when every run passed.
+name of `DIVISION` in tests/parts.py. The timed part is left out unless it is named: it measures
+time, so it runs alone. The exit status is 0 when every run passed.
 """
 
 from __future__ import annotations

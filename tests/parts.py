@@ -31,14 +31,15 @@ DIVISION = {
     "flows": ("tests/flows",),
     "kills": ("tests/flows/kills",),
     "calls": ("tests/bad_input", "tests/spec", "tests/schemathesis"),
-    "faults": ("tests/faults", "tests/policies"),
     "service": ("tests/services", "tests/stores"),
+    "others": ("tests",),
     "engines": ("tests/engines",),
     "infra": ("tests/infra", "tests/emulators"),
+    "faults": ("tests/faults", "tests/policies"),
     "local": ("tests/local",),
 }
-"""Folders by part, the longest parts first; a last part has all others. The tests of `calls` share
-one stack."""
+"""Folders by part, the longest parts first; `others` has all tests that are in no other part. The
+tests of `calls` share one stack."""
 FAST_DIVISION = {
     "formats": ("tests/formats",),
     "others": ("tests",),
@@ -126,10 +127,9 @@ def parts(options: Sequence[str]) -> tuple[list[Part], Part]:
         options: of this command.
     """
     of_pytest = [option for option in options if option != "--check"]
-    chosen = FAST_DIVISION if "--fast" in options else DIVISION
-    division = {**chosen, "others": ("tests",)}
+    division = FAST_DIVISION if "--fast" in options else DIVISION
     queue = [
-        Part(name, [*paths, *_left_out(paths, chosen), *of_pytest])
+        Part(name, [*paths, *_left_out(paths, division), *of_pytest])
         for name, paths in division.items()
     ]
     if "--check" in options:
