@@ -166,7 +166,9 @@ def test_browsing_has_a_separate_limit(world: World, view: DatasetView) -> None:
     browse = limited.container.browsing.browse
 
     browse(world.account, view, BrowsedList(), 0, 100)
-    with pytest.raises(BrowseQuotaExceeded, match="150 of a day") as refused:
+    with pytest.raises(
+        BrowseQuotaExceeded, match="the 150 that you may browse in a day"
+    ) as refused:
         browse(world.account, view, BrowsedList(), 0, 51)
     browse(world.account, view, BrowsedList(), 0, 50)
 
