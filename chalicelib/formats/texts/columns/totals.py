@@ -5,34 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Protocol
 
 from chalicelib.domain.common.limits import MIN_EXAMPLES_PER_LABEL
 from chalicelib.formats.texts.columns.names import TOTAL_NAMES, fold_name
+from chalicelib.formats.texts.language_file import TextRow
 
 MAX_TOTALS = 10
 _LEAST_ABOVE = 10
 _MOST_WORDS = 4
 
 
-class Labelled(Protocol):
-    """A row of the table."""
-
-    @property
-    def number(self) -> int:
-        """Return the number of the row."""
-
-    @property
-    def text(self) -> str:
-        """Return the text of the row."""
-
-    @property
-    def label(self) -> str:
-        """Return the label of the row."""
-
-
 def find_totals(
-    last: Sequence[Labelled], counts: Mapping[str, int], known: Collection[str]
+    last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
     """Return the numbers of the last rows whose label is a number or date and not a label.
 
@@ -53,7 +37,7 @@ def find_totals(
 
 
 def _find_below_words(
-    rows: list[Labelled], counts: Mapping[str, int], known: Collection[str]
+    rows: list[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
     found = {label: count for label, count in counts.items() if _is_number(label)}
     is_new = found.keys().isdisjoint(known) and max(found.values()) < MIN_EXAMPLES_PER_LABEL
@@ -61,7 +45,7 @@ def _find_below_words(
 
 
 def _named_totals(
-    rows: list[Labelled], counts: Mapping[str, int], known: Collection[str]
+    rows: list[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
     named = list(takewhile(_names_total, rows))
     own = Counter(row.label for row in named)
@@ -69,7 +53,7 @@ def _named_totals(
     return _numbers(named) if is_new else frozenset()
 
 
-def _names_total(row: Labelled) -> bool:
+def _names_total(row: TextRow) -> bool:
     words = fold_name(row.text).split()
     return len(words) <= _MOST_WORDS and not TOTAL_NAMES.isdisjoint(words)
 
@@ -79,5 +63,5 @@ def _is_number(label: str) -> bool:
     return any(map(str.isdigit, label)) and not any(map(str.isalpha, label))
 
 
-def _numbers(rows: Iterable[Labelled]) -> frozenset[int]:
+def _numbers(rows: Iterable[TextRow]) -> frozenset[int]:
     return frozenset(row.number for row in rows)
