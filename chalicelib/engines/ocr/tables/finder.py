@@ -227,8 +227,9 @@ def _scored(sheet: _Sheet, rivals: Sequence[Structure]) -> list[tuple[float, Str
         scored.append((sheet.weigh(measured), measured))
     # Ruled lines that separate all columns are never ignored, whatever the probability.
     ruled = [each for _, each in scored if each.source == LATTICE and not each.is_cut]
-    most = max(map(_count_columns, ruled), default=0)
-    scored = [pair for pair in scored if not pair[1].is_cut or _count_columns(pair[1]) > most]
+    if ruled:
+        most = max(map(_count_columns, ruled))
+        scored = [pair for pair in scored if not pair[1].is_cut or _count_columns(pair[1]) > most]
     return sorted(scored, key=lambda pair: -pair[0])
 
 

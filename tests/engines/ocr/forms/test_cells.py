@@ -166,3 +166,16 @@ def test_value_may_begin_below_the_number_of_its_caption() -> None:
     form.write(60, 124, "F", 22)
 
     _check(form)
+
+
+def test_a_tall_value_may_begin_above_the_middle_of_its_caption() -> None:
+    """Large handwriting in a box begins next to the caption, and is no number left of it."""
+    form = DrawnForm()
+    for place, (caption, value) in enumerate((("Apartment", "25"), ("Campaign", "No"))):
+        left = 100 + 300 * place
+        form.box(left, 100, left + 300, 170)
+        form.write(left + 6, 104, caption, 14)
+        form.write(left + 60, 100, value, 60)
+        form.expect(caption.lower(), value, caption)
+
+    _check(form)

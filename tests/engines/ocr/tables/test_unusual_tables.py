@@ -143,3 +143,24 @@ def test_addresses_with_late_numbers_are_no_table() -> None:
     header = [["Code", "", "", ""], ["", "Tree", "Region", "Place"]]
     body = [[f"{n}", "Elm", "North", f"{7 * n}"] for n in range(1, 9)]
     assert is_table(filled([*header, *body]), is_ruled=False)
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_a_grid_whose_texts_all_span_columns_is_read(network: bool) -> None:
+    """A short loose rule inside a cell leaves no structure with a column of its own."""
+    sheet = Sheet(width=950, height=400)
+    for y in (50, 150, 250, 310):
+        sheet.rule((50, y), (850, y))
+    for x in (50, 450, 850):
+        sheet.rule((x, 50), (x, 310))
+    for x in (250, 650):
+        sheet.rule((x, 250), (x, 310))
+    sheet.rule((120, 100), (400, 100))
+    for x, y, text in ((180, 65, "Alpha words"), (180, 112, "Beta words"), (580, 85, "Gamma")):
+        sheet.write(x, y, text)
+    sheet.write(180, 185, "Delta")
+    sheet.write(580, 185, "Epsilon")
+
+    found = sheet.tables(with_network=network)
+
+    assert "Epsilon" in str(found)

@@ -315,7 +315,8 @@ class Neighbourhood:
         if box is not None:
             inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
             # A text left of the caption is its number.
-            inside &= self._rects[:, 1] > key.rect.min_y + key.height / 2
+            is_below = self._rects[:, 1] > key.rect.min_y + key.height / 2
+            inside &= is_below | (self._rects[:, 2] > key.rect.min_x)
             if not inside.any():
                 return
             first = self._first_inside(inside, key)

@@ -13,16 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from math import inf
 from string import ascii_letters
-from typing import TYPE_CHECKING
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.forms import measures
 from chalicelib.engines.ocr.forms.fragments import FormFragment, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
-
-if TYPE_CHECKING:
-    pass
 
 _NUMBER = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[A-Za-z])(?=\W*$|\s\W{0,3}\d)")
 _FIRST = re.compile(r"(?P<number>\d{1,2}(?: ?[a-z])?|[a-z])[.)]?(?=$|\s+[^\s\d]|\s+$)")
