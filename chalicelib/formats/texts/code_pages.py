@@ -36,8 +36,10 @@ _LETTERS = {
 }
 _END_OF_LATIN = "\u0250"
 _NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp1253", "cp1256"))
-# One character of another alphabet inside a word.
-_LONE = re.compile("(?<=[a-z])[^\x00-\x7f](?=[a-z])")
+# One character that is alone behind a Latin letter or digit, or before a Latin letter.
+_LONE = re.compile(
+    "(?<![^\x00-\x7f])(?:(?<=[A-Za-z0-9])[^\x00-\x7f]|[^\x00-\x7f](?=[A-Za-z]))(?![^\x00-\x7f])"
+)
 # Code pages of Japanese, Chinese and Korean: first bytes of the characters of which nearly all text
 # consists, and weights of these with a first byte up to the third number, and above it.
 _FREQUENT = {

@@ -49,6 +49,9 @@ _MARKUP: tuple[tuple[bytes, str], ...] = (
 _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
 _SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control character or two would decide.
 _C1 = bytes(range(128, 160))
+_ASCII = bytes(range(128))
+# With fewer bytes beyond ASCII, or only one of them, signs such as m³ look like letters of others.
+_FEWEST_JUDGED = 3
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
 MIXED = "utf-8-mixed"
 # A file is UTF-8 if at most one row in 200 has other bytes, and three times as many prove it.
@@ -231,12 +234,21 @@ def _guess(file: BinaryIO, language: str) -> str:
     """
     file.seek(0)
     lines = list(take_sample(line for line in file if not line.isascii()))
-    for encoding in (*_BY_LANGUAGE.get(language, ()), *rank_code_pages(lines, _GUESSED)):
-        has_signs = any(line.translate(None, _C1) != line for line in lines)
-        is_plain = encoding == "cp1252" and not has_signs
+    others = b"".join(line.translate(None, _ASCII) for line in lines)
+    is_judged = len(others) >= _FEWEST_JUDGED and len(set(others)) > 1
+    ranked = rank_code_pages(lines, _GUESSED) if is_judged else [_GUESSED[0]]
+    for encoding in (*_BY_LANGUAGE.get(language, ()), *ranked):
+        is_plain = encoding == "cp1252" and not _has_signs(file)
         if not is_plain and _decodes_as(file, encoding, "strict"):
             return encoding
     return "latin-1"
+
+
+def _has_signs(file: BinaryIO) -> bool:
+    """Return whether a file has bytes that are signs in Windows-1252 and controls in Latin-1."""
+    file.seek(0)
+    chunks = iter(lambda: file.read(_CHUNK_BYTES), b"")
+    return any(chunk.translate(None, _C1) != chunk for chunk in chunks)
 
 
 def _decodes_as(file: BinaryIO, encoding: str, errors: str = "surrogatepass") -> bool:

@@ -67,7 +67,7 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
         return ObjectShape(read=_read_messages)
     if value.get("answer") in _ANSWERS and isinstance(value.get("text"), str):
         return ObjectShape(read=_read_prodigy)
-    if "source" in value and _find_classes(value):
+    if "source" in value and value.keys().isdisjoint(TEXT_KEYS) and _find_classes(value):
         return ObjectShape(read=_read_manifest)
     return _named_shape(value)
 
@@ -159,7 +159,8 @@ def _find_classes(value: Mapping[str, Any]) -> list[str]:
         if key.endswith("-metadata") and isinstance(about, Mapping):
             several = about.get("class-map")
             names = several.values() if isinstance(several, Mapping) else [about.get("class-name")]
-            return [name for name in names if isinstance(name, str)]
+            if found := [name for name in names if isinstance(name, str)]:
+                return found
     return []
 
 

@@ -26,6 +26,13 @@ def test_names_of_one_system_are_read_by_its_code_page(encoding: str) -> None:
     assert guess_name_encoding(name.encode(encoding) for name in NAMES[encoding]) == encoding
 
 
+def test_one_letter_before_others_is_not_asian() -> None:
+    """`Äpfel` of Windows is two bytes that Big5 would read as one character and `pfel`."""
+    names = ["Äpfel/1.jpg", "Birnen/Äpfel.jpg"]
+
+    assert guess_name_encoding(name.encode("cp1252") for name in names) != "big5"
+
+
 @pytest.mark.parametrize("names", [[], [b"50\xf8C/1.jpg"], [b"a\xf6\xfb b\x9f"]])
 def test_names_without_a_clear_winner_stay_as_the_format_says(names: list[bytes]) -> None:
     """Names of signs, and no names, are read as code page 437."""

@@ -72,6 +72,11 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
         ("hola\u00bfcuando llega", "latin-1"),
         ("\u00fcber schl\u00f6sser f\u00e4hrt", "mac-roman"),
         ("by\u0142by m\u0105dry", "cp1250"),
+        ("heats to 180°C", "latin-1"),
+        ("geht´s noch", "latin-1"),
+        ("Ärger mit der Lieferung", "latin-1"),
+        ("CARTÃO", "latin-1"),
+        ("a pump for 20 m³", "latin-1"),
     ],
 )
 def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding: str) -> None:
@@ -80,6 +85,13 @@ def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding
     found = find_encoding(io.BytesIO(content))
 
     assert content.decode(found) == content.decode(encoding)
+
+
+def test_a_sign_far_behind_the_beginning_shows_windows() -> None:
+    """Long files of French whose first euro is late are no Latin-1, which has no such sign."""
+    rows = ["Le colis est abîmé, où est-il passé ?,a\n"] * 900 + ["Ça coûte 20€,b\n"]
+
+    assert find_encoding(io.BytesIO("".join(rows).encode("cp1252"))) == "cp1252"
 
 
 def test_a_guess_has_a_character_for_each_byte() -> None:

@@ -49,6 +49,25 @@ def test_receipt_adds_up(rows: list[tuple[str, str]]) -> None:
     assert decision.words == sum(len(row.text.split()) for row in kept)
 
 
+def test_a_numeric_label_with_enough_examples_is_no_total() -> None:
+    """Sorted files may end with a label that is a number and texts that name totals."""
+    asked = ["my total balance", "transaction count", "average spending", "total amount due"]
+    rows = [(f"text {n} of {label}", str(label)) for label in range(10) for n in range(6)]
+    rows += [(text, "10") for text in [*asked, "max withdrawal limit", "minimum deposit"]]
+
+    decision = scan(io.BytesIO(a_csv(rows)), _rules())
+
+    assert (decision.kept, decision.rejected) == (66, 0)
+
+
+def test_many_totals_are_read_as_examples() -> None:
+    """Below a table are a few totals; hundreds of such rows are no totals, and read once."""
+    rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
+    rows += [(f"total a{n}", str(n // 8)) for n in range(200)]
+
+    assert scan(io.BytesIO(a_csv(rows)), _rules()).kept == 230
+
+
 def test_known_texts_are_duplicates_of_their_label_only() -> None:
     """A text that the dataset has under one label is new under another."""
     file = io.BytesIO(a_csv([("one", "a"), ("one", "b"), ("two", "a")]))

@@ -33,7 +33,8 @@ def find_totals(
     if not rows:
         return frozenset()
     found = _find_below_words(rows, counts, known) or _named_totals(rows, counts, known)
-    return found if sum(counts.values()) >= len(found) + _LEAST_ABOVE else frozenset()
+    is_few = len(found) <= MAX_TOTALS and sum(counts.values()) >= len(found) + _LEAST_ABOVE
+    return found if is_few else frozenset()
 
 
 def _find_below_words(
@@ -49,7 +50,10 @@ def _named_totals(
 ) -> frozenset[int]:
     named = list(takewhile(_names_total, rows))
     own = Counter(row.label for row in named)
-    is_new = any(counts[label] == count and label not in known for label, count in own.items())
+    is_new = any(
+        counts[label] == count < MIN_EXAMPLES_PER_LABEL and label not in known
+        for label, count in own.items()
+    )
     return _numbers(named) if is_new else frozenset()
 
 
