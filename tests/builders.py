@@ -206,6 +206,14 @@ class World:
         """Allow callers on several threads to share the emulated AWS, which has no locks."""
         one_call_at_a_time(self.stores.clients)
 
+    def send_file(self, content: bytes, name: str = "texts.csv") -> str:
+        """Upload a file with a form, and return its path."""
+        form = self.container.upload_forms.issue(self.account, name)
+        self.stores.clients.s3.put_object(
+            Bucket=self.settings.bucket, Key=form.fields["key"], Body=content
+        )
+        return form.path
+
     def upload(
         self,
         rows: Iterable[tuple[str, str]],

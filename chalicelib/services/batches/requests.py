@@ -147,6 +147,10 @@ class BatchService:
         self._works[family].check_model(model, kind)
         self._check_open_limit(account)
         batch = self._described(account, family, model, source, options, kind)
+        if uploaded := claimed_file(batch.account_id, batch.source):
+            # An uploaded file can be used once, so that two calls never share or delete it. If this
+            # is refused, another attempt at the call has made the batch, which must stay.
+            self._stores.uploaded_files.claim(uploaded, batch.batch_id)
         try:
             self._write(batch, source, options.template)
         except ServiceError:
@@ -267,9 +271,6 @@ class BatchService:
         self, batch: Batch, source: UploadSource | DatasetView, template: bytes | None
     ) -> None:
         """Store the input and the row. Then prepare the batch, or let a worker prepare it."""
-        if uploaded := claimed_file(batch.account_id, batch.source):
-            # An uploaded file can be used once, so that two calls never share or delete it.
-            self._stores.uploaded_files.claim(uploaded, batch.batch_id)
         is_ready_now = False
         if isinstance(source, UploadSource) and source.path is None:
             content = source.content or b""

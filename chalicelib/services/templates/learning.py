@@ -131,9 +131,10 @@ class TemplateService:
             object_id(), account.account_id, place, now, now, now + LEARNING_KEPT
         )
         uploaded = claimed_file(learning.account_id, learning.source)
+        if uploaded is not None:
+            # If another attempt at the call has claimed it, that attempt's job must stay.
+            self._stores.uploaded_files.claim(uploaded, learning.learning_id)
         try:
-            if uploaded is not None:
-                self._stores.uploaded_files.claim(uploaded, learning.learning_id)
             if source.content is not None:
                 self._learnings.put_input(learning, source.content)
             self._learnings.create(learning)

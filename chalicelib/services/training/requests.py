@@ -221,8 +221,7 @@ class TrainingService:
         entry = self._guard(account, dataset, model.model_id)
         turn = self._stores.training_queue.turn(account.account_id, is_paid=account.is_paid)
         if store is not None:
-            # Deleted with the model, even if the call dies here.
-            store()
+            self._store_run(store, account, dataset, entry)
         queued = self._stores.models.requeue(model, request, account.is_paid, turn)
         # Another call has queued the model since this one read it.
         if queued is None:
@@ -231,6 +230,16 @@ class TrainingService:
             raise ModelBusy(model.model_id, QUEUED, action)
         self._enqueue(queued)
         return ModelView(queued, position)
+
+    def _store_run(
+        self, store: StoreFiles, account: Account, dataset: Dataset | None, entry: str
+    ) -> None:
+        """Write the texts of a run, which are deleted with the model if the call dies."""
+        try:
+            store()
+        except StorageUnavailable:
+            self._stores.guards.remove(account.account_id, dataset, [entry])
+            raise
 
     def view(self, model: Model) -> ModelView:
         """Return a model with its present position in the queue."""

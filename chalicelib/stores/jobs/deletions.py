@@ -33,7 +33,7 @@ class DeletionStore:
         self._longest = longest_lease(self._milliseconds)
 
     def create(self, deletion: Deletion) -> Deletion:
-        """Store a QUEUED record; return the existing record if there is one."""
+        """Store a QUEUED record; return the existing record if its deletion is not complete."""
         now = to_milliseconds(self._clock())
         row = DeletionRow(
             deletion.account_id,
@@ -48,7 +48,12 @@ class DeletionStore:
         )
         if try_write(lambda: row.save(condition=DeletionRow.deletion_id.does_not_exist())):
             return deletion
-        return self.find(deletion.account_id, deletion.deletion_id) or deletion
+        found = self.find(deletion.account_id, deletion.deletion_id)
+        if found is None or found.status in (QUEUED, RUNNING):
+            return found or deletion
+        # A repeated call has created the object again after it was deleted.
+        self.reopen(deletion)
+        return deletion
 
     def reopen(self, deletion: Deletion) -> None:
         """Set a record to QUEUED again, because there is more to delete.

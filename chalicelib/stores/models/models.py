@@ -34,6 +34,7 @@ from chalicelib.stores.models.serving import row_versions
 FRONT = 50
 # Waiting trainings of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
+_HIDDEN = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
 
 
 @translate_errors
@@ -65,14 +66,13 @@ class ModelStore:
             StorageUnavailable: the sweep deletes it, or another attempt at the call created it.
         """
         row = ModelRow(model.account_id, model.model_id)
-        hidden = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
         is_ours = ModelRow.nudged_at == to_milliseconds(model.created_at)
         actions: list[Action] = [
             ModelRow.deleted.set(False),
             ModelRow.open.set(open_key(QUEUED, model.is_paid)),
             ModelRow.nudged_at.set(to_milliseconds(self._clock())),
         ]
-        if try_update(row, actions, hidden & is_ours):
+        if try_update(row, actions, _HIDDEN & is_ours):
             return
         # A retried write meets its own first one, which made the model visible.
         if self.find(model.account_id, model.model_id) is None:
@@ -169,11 +169,16 @@ class ModelStore:
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
 
+        A row that the sweep deletes or that another attempt at the call made visible stays.
+
         Returns:
             Whether the model is gone.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
+        is_unclaimed = _HIDDEN & (ModelRow.nudged_at == ModelRow.created_at)
+        is_ours = ~_HIDDEN & (ModelRow.created_at == to_milliseconds(model.created_at))
+        unowned &= is_unclaimed | is_ours
         if try_write(lambda: row.delete(condition=unowned)):
             return True
         return self.find(model.account_id, model.model_id) is None

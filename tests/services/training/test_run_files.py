@@ -59,15 +59,6 @@ def dying(world: World, is_due: Callable[[list[str]], bool]) -> Iterator[list[st
             one.unregister("before-call", note)
 
 
-def send(world: World, content: bytes) -> str:
-    """Upload a file with a form, and return its path."""
-    form = world.container.upload_forms.issue(world.account, "texts.csv")
-    world.stores.clients.s3.put_object(
-        Bucket=world.settings.bucket, Key=form.fields["key"], Body=content
-    )
-    return form.path
-
-
 def import_archive(world: World) -> Callable[[], object]:
     """Return a call that imports an archive."""
     imports = world.container.imports
@@ -78,7 +69,7 @@ def train_with_upload(world: World) -> Callable[[], object]:
     """Return a call that trains with uploaded texts without labels."""
     fields = NewDataset("Names", "text-intent", "en_US", "book_flight,cancel_order")
     view = world.container.datasets.create(world.account, "language", fields)
-    params = {"minimumExamples": 0, "unlabelled": send(world, a_csv(some_rows({"any": 30})))}
+    params = {"minimumExamples": 0, "unlabelled": world.send_file(a_csv(some_rows({"any": 30})))}
     return lambda: world.train(view, TrainRequest(params=params))
 
 
@@ -104,25 +95,58 @@ def test_a_new_model_leaves_no_file_if_its_call_dies(
     assert len(world.objects("models/")) == 1
 
 
+def _attempt(world: World, number: int) -> Model:
+    """Import a model with the same idempotency key as the other attempts."""
+    call = KeyedCall(world.account.account_id, "k", "r", "A" * 26, world.clock(), 0, number)
+    with under_key(call):
+        return world.container.imports.request(world.account, "language", ARCHIVE, "theirs")
+
+
+@pytest.fixture
+def dead_attempt(world: World) -> None:
+    """Let the first attempt at an import die after it has stored the hidden model."""
+    with dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
+        _attempt(world, 1)
+
+
+@pytest.mark.usefixtures("dead_attempt")
 def test_a_later_attempt_replaces_the_hidden_model_of_a_dead_one(world: World) -> None:
     """With an idempotency key, the call succeeds once the leftovers of the first are gone."""
-    imports = world.container.imports
-
-    def attempt(number: int) -> Model:
-        """Send the call again."""
-        call = KeyedCall(world.account.account_id, "k", "r", "A" * 26, world.clock(), 0, number)
-        with under_key(call):
-            return imports.request(world.account, "language", ARCHIVE, "theirs")
-
-    with dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
-        attempt(1)
     world.clock.advance(seconds=1)
     with pytest.raises(StorageUnavailable):
-        attempt(2)
-    found = attempt(3)
+        _attempt(world, 2)
+    found = _attempt(world, 3)
 
     assert [row.model_id for row in world.rows(ModelRow)] == [found.model_id]
     assert len(world.objects("models/")) == 1
+
+
+@pytest.mark.usefixtures("dead_attempt")
+def test_a_model_that_was_created_again_after_the_sweep_can_be_deleted(world: World) -> None:
+    """The deletion of the leftovers has the same id, and is not the deletion of the new model."""
+    world.settle()
+    found = _attempt(world, 2)
+    world.work()
+    world.container.deletions.delete_model(world.account, found.model_id)
+    world.settle()
+
+    assert world.rows(ModelRow) == []
+
+
+@pytest.mark.usefixtures("dead_attempt")
+def test_a_model_that_the_sweep_deletes_is_not_created_before_it_is_gone(world: World) -> None:
+    """Otherwise the job of the sweep would delete the accepted model."""
+    world.clock.advance(seconds=world.settings.lease_seconds * 2 + 1)
+    world.container.sweeping.run()
+    world.clock.advance(seconds=1)
+    for number in (2, 3):
+        with pytest.raises(StorageUnavailable):
+            _attempt(world, number)
+    world.settle()
+    found = _attempt(world, 4)
+    world.settle()
+
+    assert [row.model_id for row in world.rows(ModelRow)] == [found.model_id]
 
 
 def test_an_archive_whose_server_states_no_size_is_checked_for_storage(
@@ -160,7 +184,7 @@ def adjust(world: World, model: Model, path: str) -> None:
 
 def test_an_upload_is_used_for_one_adjustment(world: World, trained: Model) -> None:
     """A second call with the same path is refused, and the file is deleted once it is copied."""
-    path = send(world, a_csv(SENT))
+    path = world.send_file(a_csv(SENT))
     adjust(world, trained, path)
     assert world.objects("incoming/") == []
     world.work()
@@ -175,7 +199,7 @@ def test_of_two_adjustments_with_one_upload_one_is_refused(
     world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that reads the file while another one claims it is refused, and deletes nothing."""
-    path, seen = send(world, a_csv(SENT)), []
+    path, seen = world.send_file(a_csv(SENT)), []
     read_file = type(world.stores.uploaded_files).read
 
     def meet(self: Any, *args: Any, **more: Any) -> None:
@@ -194,7 +218,7 @@ def test_a_refused_adjustment_releases_its_upload(
     world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file over the limit or for a busy model is refused; the file can be sent again."""
-    path = send(world, a_csv(SENT))
+    path = world.send_file(a_csv(SENT))
     with monkeypatch.context() as patch:
         patch.setattr(run_files, "MAX_TEXT_FILE_BYTES", 100)
         with pytest.raises(TooLarge, match=r"path.*at most 100"):
@@ -212,7 +236,7 @@ def test_a_deletion_of_a_dataset_is_not_delayed_by_new_adjustments(
 ) -> None:
     """While a dataset is being deleted, its models cannot be adjusted; afterwards they can."""
     view = world.container.datasets.get(trained.account_id, LANGUAGE, trained.dataset_id)
-    path = send(world, a_csv(SENT))
+    path = world.send_file(a_csv(SENT))
     deletion = world.container.deletions.delete_dataset(
         world.account, LANGUAGE, view.dataset.dataset_id
     )

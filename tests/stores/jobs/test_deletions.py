@@ -8,16 +8,20 @@ from tests.builders import World
 
 
 def test_record_is_made_once(world: World) -> None:
-    """Creating a record again returns the one that is there, whatever its state."""
+    """Creating a record again returns the open one, and opens one whose deletion is complete."""
     deletions = world.stores.deletions
     deletion = deletion_of("1", DATASET, "7", "language")
 
     assert deletions.create(deletion) == deletion
     assert deletion.status == QUEUED
     deletions.acquire("1", deletion.deletion_id)
+    assert deletions.create(deletion).status == RUNNING
     deletions.finish(deletion)
 
-    assert deletions.create(deletion).status == SUCCEEDED
+    assert deletions.create(deletion).status == QUEUED
+    found = deletions.find("1", deletion.deletion_id)
+    assert found is not None
+    assert found.status == QUEUED
     assert deletions.find("2", deletion.deletion_id) is None
 
 

@@ -1,0 +1,43 @@
+"""Attempts at the same call that run at the same time."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.common.repeats import KeyedCall, under_key
+from chalicelib.domain.datasets.upload import UploadSource
+from chalicelib.domain.jobs.batch import Batch
+from chalicelib.errors import DownloadFailed
+from tests.builders import World
+from tests.services.batches.conftest import Batches
+
+
+def _attempt(world: World, number: int) -> AbstractContextManager[None]:
+    call = KeyedCall(world.account.account_id, "k", "r", "B" * 26, world.clock(), 0, number)
+    return under_key(call)
+
+
+def test_an_earlier_attempt_that_is_slow_leaves_the_batch_of_the_later_one(
+    batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not use the file that the later attempt has claimed, and removes nothing."""
+    world, files = batches.world, batches.world.stores.uploaded_files
+    source = UploadSource(path=world.send_file(b"text\nbook it\ncancel it\n"))
+    claim, made = files.claim, []
+
+    def claim_after_another(uploaded: Any, user: str) -> None:
+        if not made:
+            made.append(None)
+            with _attempt(world, 2):
+                made[0] = batches.create(source)
+        claim(uploaded, user)
+
+    monkeypatch.setattr(files, "claim", claim_after_another)
+    with _attempt(world, 1), pytest.raises(DownloadFailed):
+        batches.create(source)
+
+    kept: Batch = made[0]
+    assert world.stores.batches.find(world.account.account_id, kept.batch_id) is not None
