@@ -63,5 +63,5 @@ def test_labels() -> None:
         checked_labels("a,b, a", "image")
     with pytest.raises(InvalidParameter, match="there are 1001, the limit is 1000"):
         checked_labels(",".join(map(str, range(1_001))), "image")
-    with pytest.raises(InvalidParameter, match="none of positive, negative, neutral"):
+    with pytest.raises(InvalidParameter, match="not one of positive, negative, neutral"):
         checked_label("meh", "text-sentiment")

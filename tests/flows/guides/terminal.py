@@ -61,8 +61,8 @@ class Terminal:
     Args:
         stack: the service that replaces the one at `ADDRESS`.
         folder: for files that the pages write.
-        is_quick: trains one epoch on the first images of an archive, and reads the upper quarter
-            of a page, which is enough to test commands but not for images.
+        is_quick: trains one epoch on the first images of an archive, and reads the upper half of
+            a page, which is enough to test commands but not for images.
     """
 
     def __init__(self, stack: LocalStack, folder: Path, *, is_quick: bool = False) -> None:
@@ -73,7 +73,7 @@ class Terminal:
         self._email = self._token = ""
         if is_quick:
             made = {name: _make_smaller(ROOT / name) for name in ARCHIVES}
-            made |= {name: _cut(ROOT / name) for name in SHEETS}
+            made |= {name: _cut_in_half(ROOT / name) for name in SHEETS}
             for item in ("chalicelib", "docs"):
                 _replace_files(folder / "quick" / item, ROOT / item, made)
 
@@ -154,11 +154,11 @@ def _make_smaller(archive: Path) -> bytes:
     return content.getvalue()
 
 
-def _cut(page: Path) -> bytes:
-    """Return the upper quarter of an image as PNG."""
+def _cut_in_half(page: Path) -> bytes:
+    """Return the upper half of an image as PNG."""
     content = io.BytesIO()
     with Image.open(page) as image:
-        image.crop((0, 0, image.width, image.height // 4)).save(content, "PNG")
+        image.crop((0, 0, image.width, image.height // 2)).save(content, "PNG")
     return content.getvalue()
 
 

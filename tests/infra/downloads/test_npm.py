@@ -145,7 +145,7 @@ def test_without_network_the_text_says_what_to_do(client, source, tmp_path):
     for part in ("npm could not", "a network", "npm config list", source.file, "makers' page"):
         assert part in text
     assert text.endswith(
-        "npm said: npm error network request failed, reason: getaddrinfo ENOTFOUND"
+        "Output of npm: npm error network request failed, reason: getaddrinfo ENOTFOUND"
     )
     assert {path.name for path in downloads.iterdir()} == {packages.NODE.file}
 
