@@ -52,13 +52,13 @@ class ReportRow:
     """Email address of the account, or a note if the account was deleted."""
     counter: int
     lines: int
-    """Lines of predictions that were counted."""
+    """Number of predictions in log lines that were counted."""
     refused: int
-    """Lines of predictions that were refused."""
+    """Number of predictions that were refused."""
     given_back: int
-    """Lines of predictions that were refunded."""
+    """Number of predictions that were counted and then refunded."""
     unknown: int
-    """Lines of predictions that may or may not have been counted."""
+    """Number of predictions that may or may not have been counted."""
 
     @property
     def difference(self) -> int:

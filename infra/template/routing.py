@@ -1,4 +1,4 @@
-"""Assigns routes to functions: the first matching rule, otherwise the function of the records.
+"""Assigns routes to functions by the first matching rule; without one, to the function `records`.
 
 So a new route needs no entry here. A test finds routes that need an engine or a large disk but have
 no rule.

@@ -224,12 +224,12 @@ def new_guard(model_id: str, milliseconds: int) -> str:
 
 
 def guard_model_id(entry: str) -> str:
-    """Return the model id in a guard entry."""
+    """Return the id of the model for which an entry protects a dataset from deletion."""
     return entry.partition(".")[0]
 
 
 def guard_moment(entry: str) -> int:
-    """Return the time of the training request in a guard entry, in milliseconds since 1970."""
+    """Return when an entry was added to protect a dataset, in milliseconds since 1970."""
     return int(entry.split(".", 2)[1])
 
 

@@ -336,7 +336,7 @@ class TextLearner:
     def _finish_parts(
         self, dataset: Dataset, texts: TrainingTexts, profile: Profile, progress: _Progress
     ) -> None:
-        """Compute the waiting upload parts of the dataset, if all their vectors are needed.
+        """Embed the texts of uploads that no worker has embedded, if the training needs them all.
 
         Raises:
             LeaseLost: another worker owns the run.

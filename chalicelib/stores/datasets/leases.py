@@ -244,7 +244,9 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), [DatasetRow.attempts.add(-1)], counted)
 
     def _take(self, row: DatasetRow, condition: Any, more: list[Action]) -> OwnedDataset | None:
-        """Acquire the lease of a row if it is free. A retried write is recognized by its owner.
+        """Acquire the lease of a row if it is free.
+
+        If the row has this call's owner already, the write was a retry, and has succeeded.
 
         Args:
             row: row with its key.

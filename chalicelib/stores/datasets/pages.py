@@ -73,7 +73,7 @@ def read_page(owner: str, offset: int, count: int, now: int) -> Sequence[Dataset
 
 
 def clear_places(owner: str) -> None:
-    """Delete the stored positions of an owner, because a dataset was deleted. Idempotent."""
+    """Delete the positions of pages in an account's lists, because a dataset was deleted."""
     actions = [CounterRow.value.add(1), CounterRow.places.remove()]
     CounterRow(f"places#{owner}").update(actions=actions)
 

@@ -25,7 +25,7 @@ class LeftTraces:
     """The record of the data that one correction replaced."""
 
     fence: int
-    """Fence of the correction, which identifies it."""
+    """Fence token of the lease under which the correction ran. It identifies the correction."""
     at: int
     """When the record was written, shortly before the commit, in milliseconds since 1970."""
     previous: int

@@ -135,7 +135,7 @@ def model_id_in_body(call: Call) -> str | None:
 
 
 def named_in_body(call: Call) -> str | None:
-    """Return the model id in the body, to read its row early; None if the row is not needed."""
+    """Return the model id in the body; None if the row of its served version is not needed."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
         named = model_id_in_body(call)

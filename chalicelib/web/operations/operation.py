@@ -105,7 +105,7 @@ class Operation:
     takes_key: bool = False
     """Whether the call accepts an idempotency key; always if it has `recover`."""
     creates: str = ""
-    """Kind of the integer id to reserve for a call with an idempotency key; "" for none."""
+    """Kind of record whose integer id is reserved for calls with an idempotency key, or ""."""
     recover: Callable[[Call, KeyedCall], object | None] | None = None
     """Returns what an earlier attempt with the same key did, as a record.
 
@@ -145,7 +145,7 @@ class Operation:
         self.takes_key = self.takes_key or self.recover is not None
 
     def __call__(self, view: Callable[[Call], object]) -> Operation:
-        """Declare a view, whose name then stands for the operation."""
+        """Decorate a view, and return the operation in its place."""
         self.view = view
         return self
 

@@ -193,9 +193,9 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read all digits of a row as one number.
+    """Read a row as one number, to find digits that were missed in single boxes.
 
-    None if no digit was missed, or if the text contradicts the digits read before.
+    Return None if none was missed, or if the number contradicts the digits read before.
     """
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):

@@ -128,7 +128,7 @@ def _level_tables(
 
 
 def _between_text(tables: Iterable[Table], page: ReadPage) -> tuple[Table, ...]:
-    """Return the tables, each with the rows of text above and below it on the page."""
+    """Store in each table the rows of text above and below it on the page."""
     rows = [(row_box(row).center[1], text_of(row)) for row in group_rows(page.lines)]
     return tuple(
         replace(

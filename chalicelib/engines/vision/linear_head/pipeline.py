@@ -115,7 +115,7 @@ class PipelineInputs:
 
 
 class HeadPipeline:
-    """A task in progress."""
+    """The training of one linear head, in steps."""
 
     def __init__(
         self, task: HeadTask, inputs: PipelineInputs, rate: float, seed: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""The base class of both families: path, transport, and the calls that resources share."""
+"""The base class of the families `language` and `vision`: path, transport and shared calls."""
 
 from __future__ import annotations
 

@@ -52,5 +52,5 @@ class AsyncPages(Generic[T_co]):
 
 
 def pages_of(transport: AsyncTransport, request: Request, kind: type[T]) -> AsyncPages[T]:
-    """Return the list of a call whose records need no methods."""
+    """Return the pages of a list whose records have no methods."""
     return AsyncPages(transport, request, lambda item: decode(item, kind))

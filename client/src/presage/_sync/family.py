@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""The base class of both families: path, transport, and the calls that resources share."""
+"""The base class of the families `language` and `vision`: path, transport and shared calls."""
 
 from __future__ import annotations
 

@@ -53,5 +53,5 @@ class Pages(Generic[T_co]):
 
 
 def pages_of(transport: Transport, request: Request, kind: type[T]) -> Pages[T]:
-    """Return the list of a call whose records need no methods."""
+    """Return the pages of a list whose records have no methods."""
     return Pages(transport, request, lambda item: decode(item, kind))

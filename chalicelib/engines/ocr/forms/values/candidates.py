@@ -273,7 +273,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is outside its key's closed box; digit boxes do not count."""
+        """Return whether a candidate is outside its key's box, unless that is for a digit."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT
             and is_boxed_row(self.fragments[candidate.fragment].segment.text)

@@ -91,10 +91,10 @@ class TileConvolution:
         """Convolve a map.
 
         Args:
-            values: the map's buffer; positions between rows and margins must be zero.
+            values: the map's buffer; its margins and the gaps between its rows must be zero.
             kernel: shape (9, channels in, channels out).
-            out: buffer that receives the result; positions between rows and margins are not
-                changed.
+            out: buffer that receives the result; its margins and the gaps between its rows are
+                not changed.
         """
         self._gathered[...] = self._view(values, _SEEN, 0)
         _transform(self._input, self._gathered, self._seen)
@@ -110,8 +110,8 @@ class TileConvolution:
             gradient: buffer of the gradient with respect to the result.
             by_kernel: receives the gradient with respect to the kernel, shape (9, channels in,
                 channels out).
-            by_values: receives the gradient with respect to the map; positions between rows and
-                margins are undefined.
+            by_values: receives the gradient with respect to the map; margins and the gaps
+                between rows are undefined.
         """
         self._tiles[...] = self._view(gradient, TILE, self._grid.margin)
         _transform(self._output.T, self._tiles, self._products)
