@@ -97,7 +97,7 @@ COCO_FILES = [
     _ok("COCO", {**_IMAGES, "annotations/instances_train.json": coco_file()}, "coco"),
     _ok("COCO of any name", {**_IMAGES, "result.json": coco_file(folder="images/")}, "coco"),
     _ok(
-        "COCO in two parts beside their images",
+        "COCO in two parts next to their images",
         {
             **pictures("train/", _FIRST),
             "train/_annotations.coco.json": coco_file(_FIRST),
@@ -108,7 +108,7 @@ COCO_FILES = [
         "coco",
     ),
     _ok(
-        "COCO with captions beside",
+        "COCO with captions next to it",
         {**_IMAGES, "instances.json": coco_file(), "captions.json": b'{"images": []}'},
         "coco",
     ),
@@ -230,7 +230,7 @@ YOLO_FILES = [
         warnings=frozenset({"rotatedImages"}),
     ),
     _ok(
-        "YOLO with classes.txt beside the images",
+        "YOLO with classes.txt next to the images",
         {**pictures(), "classes.txt": b"circle\r\nsquare\r\n", **yolo_texts("")},
         "yolo",
     ),
@@ -338,7 +338,7 @@ _ENTITIES = (
 )
 VOC_FILES = [
     _ok("VOC", {**pictures("JPEGImages/"), **voc_documents()}, "voc"),
-    _ok("VOC beside the images", {**pictures("train/"), **voc_documents("train/")}, "voc"),
+    _ok("VOC next to the images", {**pictures("train/"), **voc_documents("train/")}, "voc"),
     _ok(
         "VOC whose names are not those of the files",
         {
@@ -388,7 +388,7 @@ VOC_FILES = [
         "not valid XML",
     ),
     _no(
-        "VOC with entities beside the images",
+        "VOC with entities next to the images",
         {"p/a.jpg": draw(), "p/a.xml": _ENTITIES},
         "p/a.xml is not Pascal VOC: the document declares entities",
     ),

@@ -248,7 +248,7 @@ class ModelStore:
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(ModelRow.nudged_at, older_than, now)
-        hidden = stale & (ModelRow.deleted == True)  # noqa: E712 - a PynamoDB condition
+        hidden = stale & _HIDDEN
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
