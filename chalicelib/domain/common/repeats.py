@@ -142,6 +142,6 @@ def attempt() -> int:
 
 
 def mark() -> str | None:
-    """Return the id of the call, which is stored with its writes; None without idempotency key."""
+    """Return the id that writes of the current call store; None without idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

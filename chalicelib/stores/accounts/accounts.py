@@ -43,7 +43,7 @@ KeyChange = Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]
 
 @translate_errors
 class AccountStore:
-    """Reads and changes accounts. Reads are consistent, so a closed account is refused at once."""
+    """Reads and changes accounts. Reads are consistent, so callers see at once if one is closed."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()
@@ -105,12 +105,12 @@ class AccountStore:
         model_id: str | None = None,
         digest: str | None = None,
     ) -> ApiCaller | None:
-        """Return an account and the model that a call names, read in one table call.
+        """Return an account and the model that a call names, read with one request to DynamoDB.
 
         Args:
             account_id: id of the account.
             refresh_id: id of the refresh token that must still exist; None for no such check.
-            model_id: id of the model that the call names; None if it names none.
+            model_id: id of the model that the call names; None for a call without model.
             digest: digest of the API key that the account must have; None for no such check.
 
         Returns:
@@ -199,16 +199,16 @@ class AccountStore:
         return load_account(row) if try_update(row, actions, is_known) else None
 
     def delete(self, account: Account) -> None:
-        """Delete all rows of a closed account. Its address can be registered again afterwards."""
+        """Delete all rows of a closed account. Its email address can then be registered again."""
         pointer = AccountRow(_email_key(account.email))
         try_write(lambda: pointer.delete(AccountRow.target == account.account_id))
         AccountRow(account.account_id).delete()
 
     def add_training(self, account_id: str, entry: str, limit: int) -> bool:
-        """Add a guard entry of a training, unless the account has `limit` others.
+        """Record an unfinished training in an account, unless the account has `limit` others.
 
         Returns:
-            Whether the account has the entry now.
+            False if the limit refused it.
         """
         noted = AccountRow.training
         count = size(noted)
@@ -218,7 +218,7 @@ class AccountStore:
         return limit > 0 and try_update(row, [noted.add({entry})], is_allowed)
 
     def remove_training(self, account_id: str, entries: Iterable[str]) -> None:
-        """Remove guard entries of ended trainings from an account. Idempotent."""
+        """Remove the records of ended trainings from an account. Idempotent."""
         finished = set(entries)
         if not finished:
             return
@@ -245,7 +245,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Return `caller` with its API key of this digest; None if the account has no such key."""
+    """Return `caller` with the API key that has a digest; None if the account has no such key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)
@@ -269,7 +269,7 @@ def _next_id() -> str:
 
 
 def _point(account: Account) -> bool:
-    """Point the row of an email address to an account; return False if another account has it."""
+    """Register the email address of an account; return False if another account has it."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.
     is_free = AccountRow.target.does_not_exist() | (AccountRow.target == account.account_id)

@@ -64,7 +64,7 @@ class BatchQuotaStore:
         raise StorageUnavailable
 
     def settle(self, batch: Batch, kept: int) -> int:
-        """Count `kept` predictions of a batch permanently, release the others. Idempotent.
+        """Count `kept` predictions of a batch permanently, and release the others. Idempotent.
 
         Returns:
             The number that was reserved; 0 if there was no reservation or it was settled before.
@@ -97,7 +97,7 @@ def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> b
     Args:
         row: row of the month's counter.
         entry: batch id and number of predictions.
-        most_before: refuse if more predictions than this are already counted.
+        most_before: the reservation is refused if more predictions are already counted.
         expires_at: when the row may be deleted.
 
     Returns:
@@ -125,7 +125,7 @@ def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
 
 
 def _entry_of(row: QuotaRow, batch_id: str) -> str:
-    """Return the entry of a batch in a loaded row; "" if it has none."""
+    """Return the entry of a batch in a loaded row; "" if there is none."""
     mark = f"{batch_id}#"
     return next((entry for entry in row.batches or () if entry.startswith(mark)), "")
 

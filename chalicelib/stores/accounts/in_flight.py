@@ -1,6 +1,6 @@
 """Limits how much slow work runs at the same time, per account and per process.
 
-Otherwise, thirty calls that read from a server that hangs would block thirty threads. Each account
+Without a limit, thirty downloads from a server that hangs would block thirty threads. Each account
 has one row per kind of work, with an entry for each running call.
 """
 
@@ -50,7 +50,7 @@ class InFlight:
 
     @contextmanager
     def downloading(self, account_id: str) -> Iterator[None]:
-        """Count one download of the account and of this process while the block runs.
+        """Count one download of the account and of this process while the `with` block runs.
 
         Raises:
             RateExceeded: the account has the maximum number of running downloads.
@@ -67,14 +67,14 @@ class InFlight:
 
     @contextmanager
     def running(self, account_id: str, kind: str) -> Iterator[None]:
-        """Count one unit of work of an account while the block runs.
+        """Count one running call of an account while the `with` block runs.
 
         Args:
             account_id: the account.
             kind: DOWNLOADS or DOCUMENTS.
 
         Raises:
-            RateExceeded: the account has the maximum number of this kind running.
+            RateExceeded: the account has the maximum number of running calls of this kind.
         """
         limit, row = self._limits[kind], QuotaRow(account_id, f"running#{kind}")
         now = to_milliseconds(self._clock())
@@ -97,12 +97,12 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """End a delivery. After a slow one, it stays counted for some seconds.
+        """Stop counting a delivery as running; after a slow delivery, only some seconds later.
 
         Args:
             account_id: account of the webhook.
             entry: the entry that `begin_delivery` returned.
-            rest_seconds: seconds for which the delivery stays counted; 0 to end this now.
+            rest_seconds: seconds for which the delivery stays counted; 0 to stop now.
         """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:

@@ -1,8 +1,8 @@
 """Counts calls per account and month by single conditional writes.
 
-The write that counts a call also adds the call's token to one of two sets in the row. It removes
-tokens of finished calls from the other set. So after a lost response, the store can check whether
-the write was made. It can also repeat or undo the write any number of times.
+The write that counts a call also adds the call's token to one of two sets in the row, and removes
+tokens of finished calls from the other set. So if the response of DynamoDB is lost, the store can
+check whether the write was made, and can repeat or undo it any number of times.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 class QuotaStore:
     """Counters that never exceed their limit, even if many callers count at the same time.
 
-    The client of these rows does not retry, because this class decides about every attempt.
+    The DynamoDB client of these rows does not retry, because this class decides on each attempt.
     """
 
     def __init__(self, clients: Clients, queues: Queues) -> None:
@@ -127,7 +127,7 @@ class QuotaStore:
         return True
 
     def keep(self, account_id: str, kind: str, month: str, token: str) -> None:
-        """Count a call permanently. A later write removes its token from the row."""
+        """Count a reserved call permanently. A later write removes its token from the row."""
         with self._lock:
             tokens = self._over.setdefault(
                 (account_id, period_of(kind, month), _side(token)), set()
@@ -137,10 +137,10 @@ class QuotaStore:
                 tokens.add(token)
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract a call of unknown outcome, if it was counted. If that fails, try again later.
+        """Subtract a call of unknown outcome if it was counted. On errors, schedule another try.
 
         Args:
-            job: names the call. It may be delivered more than once.
+            job: identifies the call. The job may be delivered more than once.
         """
         call = job.account_id, job.kind, job.month, job.token
         try:
@@ -158,13 +158,13 @@ class QuotaStore:
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:  # fmt: skip
-        """Count examples that are shown on a day, if all of them are within the limit.
+        """Count examples that are shown on a day, unless this would exceed the day's limit.
 
         Returns:
             False if the limit would be exceeded.
 
         Raises:
-            StorageUnavailable: the outcome is unknown; examples that were counted stay counted.
+            StorageUnavailable: the outcome is unknown. Examples that were counted stay counted.
         """
         actions: list[Action] = [
             QuotaRow.used.add(count),
@@ -205,7 +205,7 @@ class QuotaStore:
             threading.Thread(target=log.with_context(settle_here), daemon=True).start()
 
     def _pop_finished(self, row: QuotaRow, token: str) -> set[str]:
-        """Return the tokens of finished calls that the next write removes; none if they are few."""
+        """Return tokens of finished calls to remove with the next write; none if there are few."""
         key = (row.account_id, row.period, 1 - _side(token))
         with self._lock:
             # Each clause makes a write slower, so tokens are collected first.
@@ -213,7 +213,7 @@ class QuotaStore:
             return self._over.pop(key) if is_worth_it else set()
 
     def _note_old(self, row: QuotaRow, token: str) -> None:
-        """Collect the tokens that dead processes left in a row, for a later write to remove."""
+        """Collect the tokens that crashed processes left in a row, for a later write to remove."""
         left = _old((row.held_b, row.held_a)[_side(token)] or ())
         if left:
             key = (row.account_id, row.period, 1 - _side(token))
@@ -222,7 +222,7 @@ class QuotaStore:
 
 
 def _note_settlement(account_id: str, kind: str, month: str, token: str, outcome: str) -> None:
-    """Log the outcome of a settlement, for the audit of predictions."""
+    """Log whether a call of unknown outcome was counted, for the audit of predictions."""
     log.record(
         "settlement", account=account_id, kind=kind, month=month, token=token, outcome=outcome
     )
@@ -236,7 +236,7 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
     """Repeat a write until its outcome is certain.
 
     Args:
-        write: performs the write. Its condition must refuse to write a second time.
+        write: performs the write. Its condition must refuse a second write.
         is_done: reads whether the write was made; called after a lost response.
 
     Returns:
@@ -303,7 +303,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attributes of both sets of tokens. The first one is the set for this token."""
+    """Return the attributes of both sets of tokens, first that of the set for this token."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]
@@ -320,5 +320,5 @@ def _old(tokens: Iterable[str]) -> list[str]:
 
 
 def period_of(kind: str, month: str) -> str:
-    """Return the sort key of the counter of a month."""
+    """Return the sort key of a counter, such as `predictions#2026-11`."""
     return f"{kind}#{month}"

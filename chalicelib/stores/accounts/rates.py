@@ -28,7 +28,7 @@ _KEPT = timedelta(days=1)
 
 @translate_errors
 class RateStore:
-    """Takes calls from shared buckets. A bucket never gives more calls than it has."""
+    """Takes calls from token buckets that all processes share. No bucket is ever overdrawn."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()

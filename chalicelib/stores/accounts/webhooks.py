@@ -106,7 +106,7 @@ class WebhookStore:
         return None if changed is None else (changed, secret)
 
     def secrets(self, hook: Webhook) -> list[str]:
-        """Return the secrets that sign deliveries; none if the service's key has changed."""
+        """Return the secrets that sign deliveries; none if the signing key cannot decrypt them."""
         sealed = [hook.sealed]
         if hook.former and hook.former_until and hook.former_until > self._clock():
             sealed.append(hook.former)

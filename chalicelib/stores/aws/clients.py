@@ -1,4 +1,4 @@
-"""The AWS clients of one container. Each client is created at its first use."""
+"""The AWS clients of one process. Each client is created at its first use."""
 
 from __future__ import annotations
 
@@ -68,27 +68,27 @@ class Clients:
 
     @cached_property
     def sqs(self) -> Any:
-        """SQS client."""
+        """Return the SQS client."""
         return self._client("sqs")
 
     @cached_property
     def secrets(self) -> Any:
-        """Secrets Manager client."""
+        """Return the Secrets Manager client."""
         return self._client("secretsmanager")
 
     @cached_property
     def dynamodb(self) -> Any:
-        """DynamoDB client that retries throttled and failed calls."""
+        """Return the DynamoDB client that retries throttled and failed calls."""
         return _skip_endpoint_rules(self._client("dynamodb", Config(parameter_validation=False)))
 
     @cached_property
     def dynamodb_once(self) -> Any:
-        """DynamoDB client that never retries."""
+        """Return the DynamoDB client that never retries."""
         once = Config(parameter_validation=False, retries={"total_max_attempts": 1})
         return _skip_endpoint_rules(self._client("dynamodb", once))
 
     def bind_tables(self) -> None:
-        """Connect the table classes with these clients, once."""
+        """Make the table classes use these clients. Later calls have no effect."""
         with self._lock:
             if not self._is_bound:
                 tables.bind(self._settings, self.dynamodb, self.dynamodb_once)
@@ -125,7 +125,7 @@ class Clients:
 
 
 def _skip_endpoint_rules(client: Any) -> Any:
-    """Let a DynamoDB client use its endpoint for all calls, without evaluating endpoint rules."""
+    """Stop a DynamoDB client from evaluating endpoint rules for each call, which is slow."""
     # botocore evaluates its endpoint rules for each call, which is a twentieth of a read's work.
     # DynamoDB's depend on the region alone.
     client._ruleset_resolver = None

@@ -12,7 +12,7 @@ BASES = {"datasets": 1_000_000, "labels": 10_000, "examples": 1_000_000}
 
 @translate_errors
 class IdStore:
-    """Reserves ranges of integer ids. Unused ids of a range are not used later."""
+    """Reserves ranges of integer ids. Ids that the caller does not use are never assigned."""
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()

@@ -25,7 +25,7 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class MemberRows(Generic[Member]):
-    """Reads and changes the rows for one kind of members."""
+    """Reads and changes the rows of one kind of members, such as webhooks."""
 
     row_type: type[TableRow]
     """Class of the rows. It has an attribute `revision`."""
@@ -51,13 +51,12 @@ class MemberRows(Generic[Member]):
     def change(
         self, account_id: str, key: str, change: Callable[[dict[str, Member]], None]
     ) -> tuple[dict[str, Member], dict[str, Member]]:
-        """Change the members of a row, on condition that no other call has changed it meanwhile.
+        """Change the members of a row; repeat this if another call has changed the row meanwhile.
 
         Args:
             account_id: account of the members.
             key: hash key of the row.
-            change: changes the mapping from id to member in place; called again if another call was
-                faster.
+            change: changes the mapping from id to member in place; called at each attempt.
 
         Returns:
             The members before and after the change, by id.

@@ -15,7 +15,7 @@ from chalicelib.domain.jobs.lease import LONGEST_LEASE_MILLISECONDS
 def lease_is_over(
     until: NumberAttribute, now: int, longest: int = LONGEST_LEASE_MILLISECONDS
 ) -> Condition:
-    """Return the condition that a lease has ended. An end too far ahead counts as ended.
+    """Return the condition that a lease has ended. An end too far in the future counts as ended.
 
     Args:
         until: end of the lease, in milliseconds since 1970.
@@ -27,13 +27,13 @@ def lease_is_over(
 
 
 def is_announced_before(nudged_at: NumberAttribute, moment: int, now: int) -> Condition:
-    """Return the condition that the last message of a job was sent before a time.
+    """Return the condition that the last message of a job was sent before `moment`.
 
-    A message time too far ahead of `now` also counts as before.
+    It is also met if the message was sent too far in the future.
 
     Args:
         nudged_at: when the last message was sent, in milliseconds since 1970.
-        moment: the time, in milliseconds since 1970.
+        moment: in milliseconds since 1970.
         now: the current time, in milliseconds since 1970.
     """
     before: Condition = (nudged_at < moment) | (nudged_at > now + LONGEST_LEASE_MILLISECONDS)

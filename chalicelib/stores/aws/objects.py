@@ -76,10 +76,10 @@ class ArtifactStore:
         self._clients.s3.put_object(Bucket=self._bucket, Key=key, Body=content)
 
     def put_file(self, key: str, file: BinaryIO, check: Callable[[], None] = lambda: None) -> None:
-        """Write the rest of an open file. A long file becomes several objects.
+        """Write the rest of an open file. A long file is split into several objects.
 
         Args:
-            key: key of the file. Read it with `get_file` and delete it with `delete_file`.
+            key: key for `get_file` and `delete_file`.
             file: is read from its current position, and stays open.
             check: called before each object is written; raises an error to stop.
         """
@@ -148,7 +148,7 @@ class ArtifactStore:
         return content
 
     def notes(self, key: str) -> dict[str, str] | None:
-        """Return the metadata of an object; None if it does not exist."""
+        """Return the user metadata of an object; None if it does not exist."""
         try:
             answer = self._clients.s3.head_object(Bucket=self._bucket, Key=key)
         except ClientError as error:
@@ -168,7 +168,7 @@ class ArtifactStore:
         return int(answer["ContentLength"])
 
     def get_range(self, key: str, start: int, length: int) -> bytes | None:
-        """Return a range of an object's bytes, shorter at its end; None if it does not exist."""
+        """Return up to `length` bytes of an object from `start`; None if it does not exist."""
         body = self._open(key, Range=f"bytes={start}-{start + length - 1}")
         content: bytes | None = None if body is None else body.read()
         return content

@@ -45,13 +45,13 @@ def refresh(row: TableRow) -> bool:
 
 
 def load(kind: Callable[..., Value], row: TableRow, /, **members: Any) -> Value:
-    """Return the value of a row.
+    """Convert a row to an instance of a dataclass.
 
     Args:
-        kind: dataclass of the value.
-        row: row whose attributes have the names of the value's. One that the row lacks gets the
-            default of the dataclass.
-        members: the attributes that the row stores in another form or under another name.
+        kind: the dataclass.
+        row: row whose attributes have the names of the dataclass fields. A field that the row
+            lacks gets its default.
+        members: values of fields that the row stores in another form or under another name.
     """
     for name, convert in _members(kind):
         if name not in members and (stored := getattr(row, name, None)) is not None:
@@ -61,5 +61,5 @@ def load(kind: Callable[..., Value], row: TableRow, /, **members: Any) -> Value:
 
 @cache
 def _members(kind: Any) -> tuple[tuple[str, Callable[[Any], object] | None], ...]:
-    """Return the attributes of a dataclass with their conversions."""
+    """Return the fields of a dataclass, each with its conversion from a row, if any."""
     return tuple((one.name, _CONVERSIONS.get(str(one.type))) for one in fields(kind))

@@ -1,7 +1,7 @@
 """Encrypts stored secrets, so that tables, exports and backups do not reveal them.
 
 The cipher is AES-GCM with a key derived from the service's signing key. The place of a value, such
-as its row's key, is part of the encryption. So a value that is copied to another row cannot be
+as its row's key, is authenticated with it. So a value that is copied to another row cannot be
 decrypted there.
 """
 

@@ -79,10 +79,10 @@ class ApiKeyRow(TableRow):
 
 
 class CounterRow(TableRow):
-    """The last integer id of each kind, and the last turn of each lane and account.
+    """The last integer id of each kind, and the last turn of each queue lane and account.
 
-    `places#1#language` has the positions that account 1 has read in its list of language datasets.
-    `waiting#trainings` has the result of the last count of a long queue, and its time.
+    `places#1#language` has start positions of pages in account 1's list of language datasets.
+    `waiting#trainings` has the result and time of the last count of waiting trainings.
     """
 
     Meta = _meta(table_name="counters")
@@ -175,7 +175,7 @@ class DatasetRow(TableRow):
 class LabelRow(TableRow):
     """The names of a label: `names` has pairs of a name and the fence of the write that added it.
 
-    A name is visible once the dataset's row has its fence. Of one fence, the last name counts.
+    A name is visible once the dataset's row has its fence. If several have it, the last counts.
     """
 
     Meta = _meta(table_name="labels")
@@ -304,7 +304,7 @@ class DeletionRow(TableRow):
 
 
 class OpenExportIndex(GlobalSecondaryIndex[Any]):
-    """Exports that are OPEN or ENDED, by the time from which the sweep looks at them."""
+    """Exports that are OPEN or ENDED, by the time at which the sweep checks them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -344,7 +344,7 @@ class ExportRow(TableRow):
 
 
 class BatchRow(TableRow):
-    """A batch of predictions, in the table of exports, so that one query finds both."""
+    """A batch of predictions. It is in the table of exports, so that one query finds both."""
 
     Meta = _meta(table_name="exports")
     account_id = UnicodeAttribute(hash_key=True)
@@ -399,7 +399,7 @@ class KeyRow(TableRow):
 
 
 class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
-    """Unfinished deliveries by the time of their next attempt, in the index of exports."""
+    """Unfinished webhook deliveries by time of the next attempt; shares the index of exports."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -407,7 +407,7 @@ class OpenDeliveryIndex(GlobalSecondaryIndex[Any]):
 
 
 class DeliveryRow(TableRow):
-    """A delivery of an event. For webhook 3f of account 7, `owner` is `7#hook#3f`."""
+    """A delivery of an event to a webhook. For webhook 3f of account 7, `owner` is `7#hook#3f`."""
 
     Meta = _meta(table_name="exports")
     owner = UnicodeAttribute(hash_key=True, attr_name="account_id")

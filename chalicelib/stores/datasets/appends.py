@@ -57,7 +57,7 @@ class AppendStore:
         self._clock = clock
 
     def append(self, dataset: Dataset, new: NewExample) -> tuple[Example, Dataset]:
-        """Add an example. If the label already has an equal one of the same source, return that.
+        """Add an example, or return the equal one that its label already has from the same source.
 
         Returns:
             The example, and the dataset with its new counts.
@@ -86,7 +86,7 @@ class AppendStore:
         return example, grown
 
     def add_label(self, dataset: Dataset, name: str) -> tuple[int, Dataset]:
-        """Add a label without examples. If a label with this name exists, return that.
+        """Add a label without examples, or return the existing label with this name.
 
         Returns:
             The id of the label, and the dataset with its new counts.
@@ -165,7 +165,7 @@ class AppendStore:
     def _with_label(
         self, owned: OwnedDataset, new: NewExample
     ) -> tuple[tuple[LabelCounts, ...], int]:
-        """Return the counts, with the example's label added if missing, and the label's id."""
+        """Add the example's label if it is missing; return all label counts and the label's id."""
         dataset = owned.dataset
         if new.label_id:
             return dataset.counts, new.label_id

@@ -54,7 +54,10 @@ class CorrectionReceipts:
         return list(islice(self._committed(dataset), limit))
 
     def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Return the correction with the mark `wanted` among the newest thousand, or None."""
+        """Return the correction by the request with the id `wanted`; None if it is not found.
+
+        The newest thousand corrections are searched.
+        """
         found = islice(self._committed(dataset), _LOOKED_THROUGH)
         return next((done for done in found if done.mark == wanted), None)
 

@@ -68,7 +68,7 @@ class CorrectionPlan:
     merge_target: LabelCounts | None = None
     """Label that gets the examples and names of `dropped`; None to remove them."""
     skipped: int = 0
-    """Number of suspects that the call leaves unchanged. The result reports it."""
+    """Number of possibly mislabelled examples that stay unchanged, as the result reports."""
     added: Sequence[tuple[str, Example]] = ()
     """New examples with their sources. No remaining example equals one of them."""
     shown: Sequence[Example] = ()
@@ -108,7 +108,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Return examples of a dataset by id, with their sequences; unknown ids are left out."""
+        """Return the examples with these ids and their sequences; unknown ids are left out."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(
@@ -169,12 +169,12 @@ class CorrectionStore:
 
 
 def traces_of(dataset: Dataset) -> Deletion:
-    """Return the deletion of the data that corrections of a dataset replaced."""
+    """Return a job that deletes the data which corrections of a dataset replaced."""
     return deletion_of(dataset.account_id, TRACES, str(dataset.dataset_id), dataset.family)
 
 
 class _Work:
-    """Converts the changes of a correction to edits of sequences, and counts the changes."""
+    """Converts the changes of a correction to one edit per label and source, and counts them."""
 
     def __init__(self, stores: CorrectionStores, dataset: Dataset) -> None:
         self._stores = stores
@@ -195,11 +195,11 @@ class _Work:
 
     @property
     def edits(self) -> list[SequenceEdit]:
-        """Return the edits to write. A removed label needs none."""
+        """Return the edits to write, one per changed label and source; none for removed labels."""
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
-        """Convert the changes of a plan to edits; return the result of the correction."""
+        """Convert a plan to edits; return what the correction will have changed."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
         for source, example in plan.added:
@@ -243,16 +243,16 @@ class _Work:
         )
 
     def traces(self) -> Traces:
-        """Return the data that the correction replaces. Call it after the edits were written."""
+        """Return the data that the correction replaces. Call this after the edits were written."""
         for edit in self._edits.values():
             self._traces.chunks += edit.dead
         return self._traces
 
     def _change(self, sequence: ExampleSequence, example: Example, change: ExampleChange) -> str:
-        """Apply one change to the edits.
+        """Add one change to the edits.
 
         Returns:
-            What happened: `removed`, `moved` or `changed`; "" if nothing changed.
+            `removed`, `moved` or `changed`; "" if the change has no effect.
         """
         label_id = change.label_id or example.label_id
         if label_id not in self._counts:
@@ -286,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Merge equal examples into the one with the lowest id; return how many were removed."""
+        """Keep the lowest id of equal examples in an edit; return how many were removed."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]
@@ -345,7 +345,7 @@ def _candidates(
 
     Args:
         counts: all labels of the dataset, by id.
-        noted: ids of labels that the index names for the example.
+        noted: ids of the labels that `ExamplePlaces` has stored for the example.
         dataset: the dataset.
     """
     # Datasets of older versions have no noted places, so any label may have it.

@@ -118,7 +118,7 @@ class DatasetStore:
         return load_dataset(row)
 
     def cancel(self, dataset: Dataset) -> bool:
-        """Delete a new dataset whose upload has not started; return whether it is gone."""
+        """Delete a new dataset if no worker has started its upload; return whether it is gone."""
         row = row_of(dataset)
         # Every owner increases the fence, so with fence 0 no worker can have written chunks.
         untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
@@ -154,7 +154,7 @@ class DatasetStore:
         return try_update(row_of(dataset), actions, kept)
 
     def start_deletion(self, dataset: Dataset) -> bool:
-        """Set a dataset DELETION_PENDING; return False if a training guards it."""
+        """Set a dataset DELETION_PENDING; return False if an unfinished training needs it."""
         actions: list[Action] = [
             DatasetRow.status.set(DELETION_PENDING),
             DatasetRow.available.set(False),
@@ -208,7 +208,7 @@ class DatasetStore:
         return is_deleted
 
     def delete_places(self, account_id: str) -> None:
-        """Delete the positions of pages that are stored for a deleted account."""
+        """Delete the page positions stored for the dataset lists of a deleted account."""
         for family in FAMILY_TYPES:
             delete_places(owner_key(account_id, family))
 
@@ -219,14 +219,14 @@ class DatasetStore:
         return int(row.lease_until)
 
     def queued_uploads(self, lane: str) -> list[QueuedUpload]:
-        """Return the first waiting and running uploads of a lane, in order of their turns."""
+        """Return the first waiting and running uploads of a queue lane, in order of turn."""
         rows = DatasetRow.turn_index.query(lane, limit=FRONT)
         return [_load_queued(row) for row in rows]
 
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Return a running upload; None if it has ended. An old one without turn has turn 0."""
+        """Return an unfinished upload; None if it has ended. Turn 0 if an old version stored it."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         if row is None or row.status != UPLOADING or row.upload_id != upload_id:
             return None
@@ -241,11 +241,11 @@ class DatasetStore:
         does not return the same upload.
 
         Args:
-            lanes: lanes of the uploads.
-            dead_before: an upload whose worker died is returned if its last message was sent
+            lanes: queue lanes to search.
+            dead_before: uploads whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
-            announced_before: the same time for uploads that no worker has started. Their message
-                may still be in the queue.
+            announced_before: like `dead_before`, for uploads that no worker has started. Their
+                message may still be in the queue.
         """
         now = to_milliseconds(self._clock())
         nudged = DatasetRow.nudged_at
@@ -279,13 +279,13 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Store in each row that meets a condition that its message is sent now; return these."""
+        """Record that a message is sent now in each row that meets a condition; return these."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 
     def _add_missing_turns(self, lanes: Iterable[str]) -> None:
-        """Store a turn in the first of `lanes` for uploads without turn, from an old version."""
+        """Give a turn in the first of `lanes` to uploads that an old version stored without one."""
         # They are the oldest, so the time of their last change is a turn before all others.
         first = next(iter(lanes))
         for row in list(DatasetRow.open_index.query(UPLOADING, limit=FRONT)):

@@ -187,7 +187,7 @@ class DatasetLeases:
         self._write(dataset, lease, actions)
 
     def commit_names(self, dataset: Dataset, lease: Lease, counts: Sequence[LabelCounts]) -> None:
-        """Commit label counts with new fences, so that new names are visible; end the lease.
+        """Make renamed labels visible by storing the fences of their names; end the lease.
 
         Raises:
             LeaseLost: another writer owns the dataset, or it is being deleted.
@@ -271,7 +271,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change a dataset's row under its lease, if its status is in `statuses`. Idempotent."""
+        """Change the row of a leased dataset if its status is in `statuses`. Idempotent."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
         # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)

@@ -39,8 +39,8 @@ class DatasetOwnership:
 
         Args:
             dataset: the dataset.
-            change: gets the dataset with the lease; must end the lease if it succeeds.
-            check: raises an error if the dataset can never become free for this change.
+            change: receives the dataset and its lease, and ends the lease if it succeeds.
+            check: raises an error if this change is not allowed, however long it waits.
             wait_seconds: maximum time to wait for other writers, in seconds.
 
         Raises:

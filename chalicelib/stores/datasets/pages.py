@@ -32,13 +32,13 @@ _SETTLED_MILLISECONDS = 15 * 60 * 1000
 
 @dataclass(frozen=True)
 class _Places:
-    """Known positions in one owner's list of datasets."""
+    """Stored positions in one owner's list of datasets."""
 
     owner: str
     version: int
     """Number of datasets that the owner has deleted, which shows whether positions are valid."""
     ids: Mapping[int, int]
-    """For each known position, the id of the dataset before it."""
+    """Id of the dataset directly before each stored position, by position."""
 
     def nearest(self, offset: int) -> tuple[int, int]:
         """Return the last stored position up to an offset, and the id of the dataset before it."""
@@ -118,7 +118,7 @@ def _read_places(owner: str) -> _Places:
 
 
 def _note(places: _Places, position: int, before: int) -> None:
-    """Store another position, unless a dataset was deleted since the positions were read."""
+    """Store one more position, unless a dataset was deleted since `places` was read."""
     ids = {str(place): known for place, known in sorted({**places.ids, position: before}.items())}
     unchanged = CounterRow.value == places.version
     if not places.version:

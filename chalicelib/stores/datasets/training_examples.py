@@ -1,4 +1,4 @@
-"""Reads the examples that a training uses: those that were committed when it began."""
+"""Reads the examples that a training uses: those committed before it began."""
 
 from __future__ import annotations
 

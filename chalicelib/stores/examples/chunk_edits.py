@@ -1,4 +1,4 @@
-"""Writes the new chunks of sequences whose examples are removed, changed or added.
+"""Writes new chunks when examples are removed, changed or added.
 
 The new chunks become visible once the dataset's row has the fences of their layouts.
 """
@@ -31,7 +31,7 @@ class SequenceEdit:
     """The changes to the examples of one label and source."""
 
     sequence: ExampleSequence
-    """Sequence of the examples, with the layout before the edit."""
+    """The label and source, with the chunk layout before the edit."""
     count: int
     """Number of committed examples."""
     removed: set[int] = field(default_factory=set)
@@ -39,7 +39,7 @@ class SequenceEdit:
     added: list[Example] = field(default_factory=list)
     """Examples to add, in any order. A changed example is removed and added under the same id."""
     dead: list[tuple[str, int]] = field(default_factory=list)
-    """Keys of the chunks and layouts that no new reader uses after the commit."""
+    """Keys of the chunks and layouts that the edit replaces, to be deleted later."""
 
     @property
     def left(self) -> int:
@@ -105,7 +105,7 @@ class ChunkEditor:
         """Write the new chunks and layouts of edits.
 
         Args:
-            edits: the edits. Their `dead` chunks are set here.
+            edits: the edits. The keys of replaced chunks are added to their `dead`.
             fence: fence of the lease under which the dataset is changed.
             check: called often; raises an error to stop.
 
@@ -181,10 +181,10 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return how the digest index fits the sequence after an edit.
+        """Return whether the digest index stays usable after an edit, and what it then lacks.
 
         Returns:
-            Whether the index can still be used, and the examples that it does not contain.
+            Whether it stays usable, and digest and id of each example that it lacks.
         """
         if edit.count <= STEP or len(edit.added) > _MOST_UNINDEXED:
             return False, ()
@@ -201,7 +201,7 @@ class ChunkEditor:
 
 
 def _placed(layout: ChunkLayout, count: int) -> list[tuple[int, int, int]]:
-    """Return the position of the first example, the number and the size of each chunk."""
+    """Return for each chunk the position of its first example, its number and its size."""
     placed, position = [], 0
     for part in layout.blocks(0, count):
         placed.append((position, part.number, part.size))

@@ -31,7 +31,7 @@ Entry = tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Known:
-    """How many examples of a sequence the digest index has."""
+    """Which examples of one label and source are in the digest index."""
 
     entries: int
     """Number of entries in the index object; 0 if there is none."""
@@ -50,11 +50,11 @@ class DigestIndex:
         self._search = ExampleSearch(examples)
 
     def find(self, sequence: ExampleSequence, count: int, digest: bytes) -> Example | None:
-        """Return the committed example of a sequence with this digest, or None.
+        """Return the committed example with a digest, or None.
 
         Args:
-            sequence: label and source.
-            count: number of committed examples.
+            sequence: label and source of the example.
+            count: number of committed examples of the sequence.
             digest: the value of `Example.digest`.
         """
         return self.find_all(sequence, count, [digest]).get(digest)
@@ -83,7 +83,7 @@ class DigestIndex:
         return {example.digest: example for example in found if example.digest in digests}
 
     def known(self, sequence: ExampleSequence) -> Known:
-        """Return how much of a sequence of examples the index covers."""
+        """Return which examples of a sequence are in the index."""
         head = self._artifacts.get_range(_key(sequence), 0, _HEAD_BYTES) or bytes(_HEAD_BYTES)
         entries, indexed_layout, end = (
             int.from_bytes(head[at : at + 8], "big") for at in range(0, _HEAD_BYTES, 8)
@@ -101,8 +101,8 @@ class DigestIndex:
 
         Args:
             sequence: label and source.
-            start: position of the first of these examples.
-            entries: digest and id of each example, in order of position.
+            start: position in the sequence of the first example to add.
+            entries: digest and id of each example to add, in order of position.
         """
         # Otherwise a later lookup extends the index.
         known = self.known(sequence)
@@ -128,7 +128,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids that the index has for a digest.
+        """Return the ids of the examples whose digest begins like `digest`, by the index.
 
         Args:
             sequence: label and source.

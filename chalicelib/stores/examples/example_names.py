@@ -36,14 +36,14 @@ SAVE_NAMES = 5_000
 
 @dataclass(frozen=True)
 class _Index:
-    """Digests of the names of the first examples in each sequence; `counts` says how many."""
+    """Digests of example names. For each label and source, the first examples are indexed."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Number of indexed examples, by `source#label`."""
+    """Number of indexed examples by `source#label id`."""
     digests: bytes = b""
     """Digests of the names of the indexed examples, concatenated without order."""
     saved: int = 0
-    """Number of digests in the object that is stored in the bucket."""
+    """Number of digests in the copy of the index that is stored in the bucket."""
     last_correction: int = 0
     """Fence of the last correction that the index takes into account."""
 
@@ -61,7 +61,7 @@ class _Index:
 
 
 class ExampleNames:
-    """Finds out whether names are in use in datasets."""
+    """Checks whether an example of a dataset already has a name."""
 
     def __init__(self, examples: ExampleStore, artifacts: ArtifactStore) -> None:
         self._examples = examples
@@ -74,7 +74,7 @@ class ExampleNames:
         self._current(dataset)
 
     def has(self, dataset: Dataset, name: str) -> bool:
-        """Return whether a committed example has a name. The caller must hold the lease."""
+        """Return whether a committed example has a name. Hold the dataset's lease meanwhile."""
         index = self._current(dataset)
         if index.size - index.saved >= SAVE_NAMES:
             # Only an owner writes the object, so that a deletion, which waits for owners, finds it.
@@ -84,7 +84,7 @@ class ExampleNames:
         return index.has(name)
 
     def _current(self, dataset: Dataset) -> _Index:
-        """Return the index of a dataset, with all committed examples."""
+        """Return the index of a dataset, completed up to the last committed example."""
         index = self._indexes.get(dataset.dataset_id) or self._load(dataset.dataset_id)
         if index.last_correction != dataset.last_correction:
             # A correction may have removed or renamed any example, so the index starts over.

@@ -40,14 +40,14 @@ def label_ranges(
 def stretches(
     ranges: Iterable[LabelRange], start: int, count: int
 ) -> Iterator[tuple[LabelRange, ExampleRange]]:
-    """Yield the parts of ranges that cover consecutive positions of a list.
+    """Yield the parts of ranges that make up one page of a list of examples.
 
     The list consists of the examples of all ranges, one range after the other.
 
     Args:
         ranges: the ranges, in order.
-        start: the first position, from 0.
-        count: number of positions.
+        start: position of the page's first example in the list, from 0.
+        count: number of examples in the page.
     """
     position, end = 0, start + count
     for one in ranges:

@@ -1,4 +1,4 @@
-"""Finds the labels that an example may have by its id, without searching all labels.
+"""Finds the labels that an example may have, given its id, without searching all labels.
 
 There is one row per 500 ids, with pairs of an id and a label. A pair may be outdated, so readers
 check it. A pair is written before its example is committed, and stays if the commit fails.
@@ -29,7 +29,7 @@ class ExamplePlaces:
         clients.bind_tables()
 
     def note(self, dataset_id: int, examples: Iterable[Example]) -> None:
-        """Store the labels of examples."""
+        """Store the label of each example."""
         pairs = defaultdict(set)
         for example in examples:
             pair = f"{example.example_id}:{example.label_id}"

@@ -43,11 +43,11 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Return the chunk that contains each example, or would contain it by the order of ids.
+        """Return the chunk to which each example belongs by its id, whether it exists or not.
 
         Returns:
-            By sought example: position of the chunk's first example, and the chunk. Empty sequences
-                are left out.
+            For each sought example, the position of the chunk's first example, and the chunk.
+                Examples of empty sequences are left out.
         """
         blocks = self._blocks(sought)
         left = {one: (0, len(blocks[one.sequence]) - 1) for one in sought if one.count > 0}

@@ -49,7 +49,7 @@ class ExampleSequence:
     label_id: int
     """Label of the examples."""
     layout: int = 0
-    """Fence of the correction that wrote the chunk layout; 0 if no correction did."""
+    """Fence of the correction that wrote the chunk layout; 0 if there was no correction."""
 
     @property
     def key(self) -> str:
@@ -70,7 +70,7 @@ class ExampleRange:
 
 
 def sequence_of(dataset_id: int, source: str, counts: LabelCounts) -> ExampleSequence:
-    """Return the sequence of a source and of the label that `counts` belongs to."""
+    """Return the sequence of one source of the label in `counts`."""
     return ExampleSequence(dataset_id, source, counts.label_id, counts.layout(source))
 
 
@@ -172,14 +172,14 @@ class ExampleStore:
         return found
 
     def put_layout(self, sequence: ExampleSequence, layout: ChunkLayout, fence: int) -> None:
-        """Write a chunk layout. It is used once the dataset's row has its fence."""
+        """Write a chunk layout. Readers use it once the dataset's row has the same fence."""
         row = ExampleChunkRow(sequence.key, -fence, size=layout.covered, fence=fence)
         # No condition, because only the owner of this fence writes under this number.
         row.body = layout.dump()
         row.save()
 
     def first_ids(self, keys: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """Return the id of the first example of each chunk, by key of the chunk."""
+        """Return the id of each chunk's first example, by the chunk's key."""
         found: dict[tuple[str, int], int] = {}
         for part in batches(keys):
             wanted = ["sequence", "number", "first"]
@@ -216,7 +216,7 @@ class ExampleStore:
         _delete_rows(sequence.key for sequence in sequences)
 
     def delete_notes(self, dataset_id: int) -> None:
-        """Delete the label index, the records of replaced data and correction receipts."""
+        """Delete what `ExamplePlaces`, `TraceStore` and `CorrectionReceipts` have stored."""
         _delete_rows(key(dataset_id) for key in (places_key, traces_key, corrections_key))
 
     def _all_blocks(
@@ -296,7 +296,7 @@ def _delete_rows(keys: Iterable[str]) -> None:
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists that are short enough for one batch read."""
+    """Split items into lists that are short enough for one batch read from the table."""
     batch = []
     for item in items:
         batch.append(item)
@@ -345,7 +345,7 @@ class ChunkWriter:
     Args:
         examples: store of the chunks.
         dataset_id: dataset of the examples.
-        fence: fence of the lease under which they are written.
+        fence: fence of the lease under which the examples are written.
         counts: committed counts by label id, in the order of the labels.
         check: called before each write; raises an error to stop.
         source: `upload` or `feedback`.
@@ -376,7 +376,7 @@ class ChunkWriter:
         self.added: dict[int, list[tuple[bytes, int]]] = {}
 
     def add(self, example: Example) -> None:
-        """Append an example to its label.
+        """Append an example to those of its label.
 
         Raises:
             LeaseLost: another writer has written to the dataset.

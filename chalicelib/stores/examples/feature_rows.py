@@ -1,7 +1,7 @@
-"""Reads the feature rows of a training, which are cached in a temporary file of limited size.
+"""Reads the feature rows of image views, which are cached in a temporary file of limited size.
 
-A training reads all rows once per epoch in random order. All rows have the same size. The bucket
-has all of them. Rows that do not fit into the file are read from the bucket one by one.
+A training reads all rows once per epoch in random order. All rows have the same size and are
+stored in the bucket. Rows that do not fit into the file are read from there one by one.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def row_key(number: int, view: int) -> RowKey:
 
 
 class FeatureRows:
-    """Finds and reads feature rows. Threads may share it."""
+    """Reads feature rows from the file or the bucket. Threads may share it."""
 
     def __init__(self, artifacts: ArtifactStore, row_bytes: int, local_bytes: int) -> None:
-        """Create an empty set of rows.
+        """Create an empty cache.
 
         Args:
             artifacts: the bucket.
@@ -66,7 +66,7 @@ class FeatureRows:
         self._file.close()
 
     def add(self, key: RowKey, place: Place, row: memoryview | None) -> None:
-        """Record where in the bucket a row is, and write it to the file if that has space.
+        """Record where in the bucket a row is, and write it to the file if there is space.
 
         Args:
             key: key of the row.

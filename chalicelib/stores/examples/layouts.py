@@ -26,7 +26,7 @@ class ChunkPart:
     number: int
     """Number of the chunk."""
     skip: int
-    """Number of examples of the chunk that come before them."""
+    """Number of examples of the chunk that come before these."""
     size: int
     """Number of examples."""
 
@@ -38,9 +38,9 @@ class ChunkLayout:
     chunks: tuple[tuple[int, int], ...] = ()
     """Number and size of each chunk, in the order of the examples."""
     next: int = 0
-    """Number of the chunk that follows the chunks of the layout."""
+    """Number of the first chunk written after the correction."""
     is_indexed: bool = False
-    """Whether each example in the chunks is in the digest index or in `unindexed`."""
+    """Whether the digest index and `unindexed` together contain all examples in `chunks`."""
     unindexed: tuple[tuple[bytes, int], ...] = ()
     """Digest and id of each example that may be missing in the digest index."""
 
@@ -54,7 +54,7 @@ class ChunkLayout:
         return self._ends[-1] if self.chunks else 0
 
     def tail(self, count: int) -> tuple[int, int]:
-        """Return the chunk to which the next example is appended.
+        """Return the chunk to which the next example of a sequence is appended.
 
         Args:
             count: number of committed examples.
@@ -66,7 +66,7 @@ class ChunkLayout:
         return self.covered + full * CHUNK_EXAMPLES, self.next + full
 
     def blocks(self, start: int, stop: int) -> Iterator[ChunkPart]:
-        """Yield the parts of chunks that cover a range of positions.
+        """Yield the parts of chunks that contain a range of examples.
 
         Args:
             start: the first position.
@@ -87,7 +87,7 @@ class ChunkLayout:
             start += taken
 
     def dump(self) -> bytes:
-        """Return the packed form that a row stores."""
+        """Return the bytes that a row stores."""
         members = {
             "chunks": self.chunks,
             "next": self.next,
@@ -102,7 +102,7 @@ PLAIN = ChunkLayout()
 
 
 def load_layout(packed: bytes) -> ChunkLayout:
-    """Return the layout in the packed form of `ChunkLayout.dump`."""
+    """Return the layout in the bytes that `ChunkLayout.dump` returned."""
     members = json.loads(zlib.decompress(packed))
     return ChunkLayout(
         tuple((number, size) for number, size in members["chunks"]),

@@ -1,4 +1,7 @@
-"""Parts of uploads: texts or images whose vectors are not computed yet. Done parts are deleted."""
+"""Splits the texts or images of an upload into parts whose vectors one worker computes at a time.
+
+A part is deleted once its vectors are stored.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ class PartStore:
         return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
     def waiting(self, dataset_id: int, upload: str = "") -> list[str]:
-        """Return the keys of the waiting parts of a dataset, of one upload or of all."""
+        """Return the keys of a dataset's unfinished parts, those of one upload or of all."""
         return self._artifacts.keys(_prefix(dataset_id) + (f"{upload}/" if upload else ""))
 
     def items(self, part: str) -> list[str] | None:
-        """Return the texts or image digests (hex) of a part; None if the part is done."""
+        """Return the texts or image digests (hex) of a part; None if it is finished and deleted."""
         items: list[str] | None = self._artifacts.get_json(part)
         return items
 
@@ -47,7 +50,7 @@ class PartStore:
         self._artifacts.delete_prefix(f"{_prefix(dataset_id)}{upload}/")
 
     def done(self, part: str) -> None:
-        """Delete a part that is done."""
+        """Delete a part that is finished."""
         self._artifacts.delete(part)
 
 
@@ -85,10 +88,10 @@ def process_parts(
     do: Callable[[str], object],
     check: Callable[[int, int], None],
 ) -> None:
-    """Process waiting parts, the last one first, while workers of the queue process others.
+    """Process unfinished parts, the last one first, while other workers start at the first one.
 
     Args:
-        waiting: returns the keys of waiting parts. Parts that appear later are left to the queue.
+        waiting: returns the keys of unfinished parts. Those that appear later are left to others.
         do: processes a part.
         check: called between parts with the numbers of finished parts and of all parts; raises an
             error to stop.

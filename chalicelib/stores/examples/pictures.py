@@ -55,11 +55,10 @@ class PictureStore:
 
         Args:
             dataset_id: dataset of the images.
-            wanted: for each image, an item that is returned with the bytes, and the image's
-                digest (32 hex digits).
+            wanted: for each image, any value of the caller, and the digest (32 hex digits).
 
         Yields:
-            The item of the caller, and the bytes of the file; None for a missing file.
+            The caller's value, and the bytes of the file; None for a missing file.
         """
         with ThreadPoolExecutor(READ_AHEAD, thread_name_prefix="pictures") as threads:
             waiting: deque[tuple[Item, Future[bytes | None]]] = deque()
@@ -122,7 +121,7 @@ class PictureWriter:
     Args:
         pictures: store of the images.
         dataset_id: dataset of the images.
-        stored: digests (32 hex digits) of images that are already stored and are skipped.
+        stored: digests (32 hex digits) of images to skip, because they are already stored.
     """
 
     def __init__(self, pictures: PictureStore, dataset_id: int, stored: AbstractSet[str]) -> None:
@@ -145,7 +144,7 @@ class PictureWriter:
             self._threads.shutdown(wait=True, cancel_futures=True)
 
     def put(self, digest: str, content: bytes, content_type: str) -> None:
-        """Add an image to those being written; wait while too many are being written."""
+        """Start to write an image. If too many are being written, wait until one is finished."""
         if digest in self._stored:
             return
         while self._waiting and (

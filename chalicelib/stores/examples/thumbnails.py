@@ -28,7 +28,7 @@ class PictureSize:
 
 @translate_errors
 class ThumbnailStore:
-    """Reads and writes thumbnails. Their metadata has the size of the original image."""
+    """Reads and writes thumbnails. An object's metadata has the size of the original image."""
 
     def __init__(self, settings: Settings, clients: Clients, artifacts: ArtifactStore) -> None:
         self._bucket = settings.bucket

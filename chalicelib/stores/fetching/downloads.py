@@ -1,8 +1,7 @@
 """Downloads files from callers' URLs without connecting to private addresses (SSRF).
 
 Used for `path` (datasets), `sampleLocation` (predictions) and webhooks. Every address that a host
-name resolves to is checked, and the connection uses the checked address. The same holds for
-redirects.
+name resolves to is checked, and the connection uses a checked address. Redirects are checked, too.
 """
 
 from __future__ import annotations

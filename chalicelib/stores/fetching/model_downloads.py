@@ -51,7 +51,7 @@ class ModelFile:
 
     @property
     def key(self) -> str:
-        """Return the key in the bucket."""
+        """Return the file's key in the bucket."""
         return f"{PREBUILT_PREFIX}files/{self.sha256}"
 
 

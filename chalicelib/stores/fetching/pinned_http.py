@@ -85,8 +85,8 @@ class Pace:
 class _TimedReader(io.RawIOBase):
     """Reads from a socket until a deadline. While it waits, it calls `check`, which may stop it.
 
-    The timeout of a socket itself restarts with each read. So a server that sends one byte per
-    second could block a worker for days.
+    A plain socket timeout restarts with each read. So a server that sends one byte per second
+    could block a worker for days.
     """
 
     def __init__(self, sock: socket.socket, deadline: Deadline, check: Callable[[], None]) -> None:
@@ -97,7 +97,7 @@ class _TimedReader(io.RawIOBase):
         self._header_bytes_left: int | None = _MAX_HEADER_BYTES
 
     def end_headers(self) -> None:
-        """Remove the size limit of the headers. The body has another limit."""
+        """Remove the size limit of the headers, because the body has its own limit."""
         self._header_bytes_left = None
 
     def readable(self) -> bool:
@@ -177,7 +177,7 @@ class Content:
     """Header names and values, in ASCII."""
 
     def sent(self) -> bytes:
-        """Return the bytes after the usual headers: the headers of the body, then the body."""
+        """Return the bytes to send after the usual headers: the body's headers, then the body."""
         headers = {**self.headers, "Content-Length": str(len(self.body))}
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         return lines.encode("ascii") + b"\r\n" + self.body

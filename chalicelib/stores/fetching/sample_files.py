@@ -1,4 +1,4 @@
-"""Reads samples: bytes in the call, files sent with a presigned form, and files behind URLs."""
+"""Reads samples to predict: bytes in the call, files sent with a presigned form, or URLs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SampleFiles:
     def content(
         self, sample: Sample, max_bytes: int, what: str, seconds: float = DOWNLOAD_SECONDS
     ) -> bytes:
-        """Return the bytes of a sample. The size of bytes in the call is not checked here.
+        """Return the bytes of a sample. The size of a sample in the call is not checked here.
 
         Args:
             sample: bytes, or a location with the account of the caller.

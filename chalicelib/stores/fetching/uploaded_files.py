@@ -75,7 +75,7 @@ class UploadedFileStore:
         return try_update(UploadFormRow(account_id, upload_id), actions, condition)
 
     def find(self, account_id: str, path: str) -> tuple[UploadedFile, int]:
-        """Return the file that a `path` refers to, and its size in bytes.
+        """Return the file that a request's `path` refers to, and its size in bytes.
 
         Raises:
             DownloadFailed: the account has no such form, its file was used, it has expired, or no
@@ -157,7 +157,7 @@ class UploadedFileStore:
             raise DownloadFailed(ALREADY_USED)
 
     def release(self, uploaded: UploadedFile, user: str) -> None:
-        """Release this attempt's claim of a file whose use failed, so that it can be used again."""
+        """Release this attempt's claim of a file whose use failed. The file can be used again."""
         row = UploadFormRow(uploaded.account_id, uploaded.upload_id)
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
@@ -166,7 +166,7 @@ class UploadedFileStore:
         try_update(row, actions, UploadFormRow.used_by == _claim(user, attempt()))
 
     def delete(self, uploaded: UploadedFile) -> None:
-        """Delete a file that is not needed any more, before a rule of the bucket does."""
+        """Delete a file that is not needed any more, before the bucket's lifecycle rule does."""
         self._clients.s3.delete_object(Bucket=self._bucket, Key=uploaded.key)
 
     def _row(self, account_id: str, upload_id: str) -> UploadedFile | None:
@@ -208,5 +208,5 @@ class UploadedFileStore:
 
 
 def _claim(user: str, number: int) -> str:
-    """Return the claim of an attempt. Those of later attempts at the same call sort after it."""
+    """Return the stored value with which an attempt claims a file; it sorts by attempt number."""
     return f"{user}#{number:06d}"

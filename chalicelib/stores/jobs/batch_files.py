@@ -51,12 +51,12 @@ class BatchFiles:
         return content
 
     def put_part(self, batch: Batch, number: int, lines: Iterable[BatchLine]) -> int:
-        """Write the lines of a part, and before them the bytes of their files as one object.
+        """Write the lines of a part. Before them, write all their files as one object.
 
         Args:
             batch: the batch.
             number: number of the part, from 0.
-            lines: the lines. They are read one at a time, so that memory holds at most one file.
+            lines: the lines. They are read one at a time, so at most one file is in memory.
 
         Returns:
             The number of lines. A part without lines is not written.
@@ -101,7 +101,7 @@ class BatchFiles:
         return [line_of(kept) for kept in json.loads(content.decode("utf-8", "surrogatepass"))]
 
     def put_answers(self, batch: Batch, number: int, content: bytes) -> None:
-        """Write the answers of a part, in their stored form."""
+        """Write the answers of a part."""
         self._artifacts.put(_answers_key(batch, number), content)
 
     def delete_answers(self, batch: Batch, number: int) -> None:
@@ -124,11 +124,11 @@ class BatchFiles:
         return self.put_stream(batch, name, self._answers(batch, head), check)
 
     def put_columns(self, batch: Batch, columns: dict[str, object]) -> None:
-        """Store the columns of the input."""
+        """Store the description of the columns of the input table."""
         self._artifacts.put_json(batch_prefix(batch.batch_id) + _COLUMNS, columns)
 
     def columns(self, batch: Batch) -> dict[str, Any]:
-        """Return the stored columns of the input.
+        """Return the stored description of the columns of the input table.
 
         Raises:
             StorageUnavailable: the columns were deleted, because the batch has ended.
@@ -139,7 +139,7 @@ class BatchFiles:
         return dict(json.loads(content))
 
     def cells(self, batch: Batch, number: int) -> Iterator[list[Any]]:
-        """Yield the input cells of each line in a part. One row is in memory at a time.
+        """Yield the table cells of each line in a part. One line is in memory at a time.
 
         Raises:
             StorageUnavailable: the cells were deleted, because the batch has ended.
@@ -154,14 +154,14 @@ class BatchFiles:
     def put_stream(
         self, batch: Batch, name: str, chunks: Iterable[bytes], check: Callable[[], None]
     ) -> int:
-        """Write a result of any length from chunks of bytes; return its size in bytes."""
+        """Write a result file from a stream of chunks; return its size in bytes."""
         stream = _ChunkStream(chunks)
         file = io.BufferedReader(stream, 1 << 20)
         self._artifacts.put_object(batch_prefix(batch.batch_id) + name, file, check)
         return stream.read_bytes
 
     def put_lines(self, batch: Batch, name: str, content: bytes, check: Callable[[], None]) -> int:
-        """Write a result that is in memory as a whole; return its size in bytes."""
+        """Write a result file from memory; return its size in bytes."""
         key = batch_prefix(batch.batch_id) + name
         self._artifacts.put_object(key, io.BytesIO(content), check)
         return len(content)
@@ -176,7 +176,7 @@ class BatchFiles:
         return self._artifacts.url(key, batch.file_name)
 
     def delete_work(self, batch: Batch, result: str) -> None:
-        """Delete all objects of a batch except the result with this name."""
+        """Delete all objects of a batch except the result file with the name `result`."""
         prefix = batch_prefix(batch.batch_id)
         keys = self._artifacts.keys(prefix)
         self._artifacts.delete_keys(key for key in keys if key != prefix + result)
@@ -203,15 +203,15 @@ class BatchFiles:
 
 
 def result_name(batch: Batch, mark: object) -> str:
-    """Return the name of a result. It contains `mark`, which differs for each worker."""
+    """Return the name of a result file. It contains `mark`, which differs for each worker."""
     return f"result-{mark}.{batch.format}"
 
 
 def _move_content(line: BatchLine, file: BinaryIO, cells: BinaryIO) -> BatchLine:
-    """Move the bytes of a line into a file, and its cells into another file as a line of JSON.
+    """Append a line's file to `file`, and its table cells to `cells` as a line of JSON.
 
     Returns:
-        The line with the offset and length of its bytes instead.
+        The line, with offset and length in `file` in place of its bytes.
     """
     if line.cells is not None:
         row = json.dumps(line.cells, separators=(",", ":"))

@@ -110,7 +110,7 @@ class BatchStore:
         )
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Acquire the lease of the current step; None if it has ended or has another owner."""
+        """Acquire the lease of the step to do; None if the batch has ended or has another owner."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 
@@ -133,12 +133,12 @@ class BatchStore:
         month: str,
         warnings: Sequence[UploadWarning] = (),
     ) -> None:
-        """Store the number of lines, the month in which they are counted, and warnings.
+        """Store the number of lines, the month of the quota that they use, and warnings.
 
         Args:
             batch: the batch.
-            ends: for each part, the number of lines up to its end; at least one part.
-            month: the month; "" if the lines do not count as predictions.
+            ends: for each part, the number of lines in it and all parts before; at least one part.
+            month: such as `2026-11`; "" if the lines do not count as predictions.
             warnings: warnings about properties of the input that had to be guessed.
 
         Raises:
@@ -155,7 +155,7 @@ class BatchStore:
         self._own(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
-        """Store that all parts are written, and for how many lines predictions are reserved.
+        """Store that all parts are written, and the number of lines with reserved predictions.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
@@ -175,7 +175,7 @@ class BatchStore:
         Args:
             batch: the batch.
             number: number of the part, from 0.
-            failed: number of its lines that were answered with an error.
+            failed: number of lines of the part that were answered with an error.
         """
         entry, token = part_entry(number, failed), secrets.token_hex(8)
         actions = [
@@ -189,7 +189,7 @@ class BatchStore:
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Store that messages of parts are sent again; return None if the batch has ended."""
+        """Count that messages of stuck parts are sent again; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._moved(batch, actions, BatchRow.status == RUNNING)
 
@@ -218,7 +218,7 @@ class BatchStore:
         return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Store that the work for an ended batch is done, and the name and size of its result."""
+        """Store that an ended batch needs no more work, and name and size of its result, if any."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
@@ -247,12 +247,13 @@ class BatchStore:
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
     def _own(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
-        """Change the row as the owner of a step. Repeating a write with the same status is allowed.
+        """Change the row of a batch as the worker that holds the lease of its step.
 
         Args:
             batch: the batch.
             actions: the changes.
-            ended: final status of a write that may be repeated.
+            ended: final status that the write sets. If the row has it already, the write is a
+                retry and succeeds.
 
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended with another status.
@@ -262,7 +263,7 @@ class BatchStore:
             raise LeaseLost
 
     def _moved(self, batch: Batch, actions: Iterable[Action], condition: Condition) -> Batch | None:
-        """Change the row if it meets a condition; return the changed batch, otherwise None."""
+        """Change the row of a batch if it meets a condition; return the changed batch or None."""
         row = _row(batch)
         return _load(row) if try_update(row, list(actions), condition) else None
 

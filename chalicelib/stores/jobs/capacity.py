@@ -1,9 +1,9 @@
-"""Limits the stored bytes, running uploads and unused forms of each account.
+"""Limits the stored bytes, running uploads and unused presigned forms of each account.
 
 Conditional writes of the account's row count them. So several calls at the same time cannot exceed
 a limit. The bytes are those of datasets, running uploads and model versions. A process that dies
-between two writes makes the count slightly wrong. So the bytes are recounted once a day, and before
-a call is refused.
+between two writes makes the sum of bytes slightly wrong. So they are recounted once a day, and
+before a call is refused.
 """
 
 from __future__ import annotations
@@ -107,7 +107,10 @@ class CapacityStore:
         raise StorageUnavailable
 
     def end_upload(self, dataset: Dataset, *, is_kept: bool) -> None:
-        """Uncount an ended upload. With `is_kept`, its bytes stay counted as stored data."""
+        """Stop counting an ended upload as running.
+
+        With `is_kept`, its bytes stay counted as stored data. Otherwise they are subtracted.
+        """
         try:
             entry = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)
             if entry is None:
@@ -145,7 +148,7 @@ class CapacityStore:
             log.error("capacity_not_released", error)
 
     def check_version(self, account_id: str, size_bytes: int) -> None:
-        """Raise an error if another version of a model would exceed the storage; reserve nothing.
+        """Raise an error if there is no space for another model version. Nothing is reserved.
 
         Args:
             account_id: the account.
@@ -166,20 +169,20 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return a number that grows with each change of the bytes, for a later `settle`."""
+        """Return the version of the sum of bytes, which each change increases, for `settle`."""
         row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
-        """Count a change of stored data after it was written.
+        """Add the size of data that was written to the sum of bytes.
 
-        If the stored version differs from `version`, a recount may already include these bytes.
-        Then nothing is added, and the next check recounts.
+        If the version of the sum is not `version` any more, a recount may already include this
+        data. Then nothing is added, and the next check recounts.
 
         Args:
             account_id: the account.
-            version: the result of `read_version` before the data was written.
-            more_bytes: number of added bytes; negative for deleted data.
+            version: what `read_version` returned before the data was written.
+            more_bytes: size of the added data; negative for deleted data.
         """
         row = AccountRow(account_id)
         stale: list[Action] = [AccountRow.room_version.add(1), AccountRow.counted_at.set(0)]
@@ -229,7 +232,7 @@ class CapacityStore:
             try_update(AccountRow(account_id), [action], AccountRow.forms.exists())
 
     def _is_over(self, account_id: str, form: str) -> bool:
-        """Return whether a counted form has expired or was used."""
+        """Return whether a form has expired or was used, given its entry in the account's row."""
         upload_id, _, expires_at = form.partition(".")
         if int(expires_at) <= self._now():
             return True
@@ -278,7 +281,7 @@ class CapacityStore:
                 yield text
 
     def _has_capacity(self, size_bytes: int) -> Condition:
-        """Return the condition that bytes fit into the storage, and that a recount is recent."""
+        """Return the condition that there is space for bytes, and that a recount is recent."""
         fits: Condition = AccountRow.stored_bytes <= self._max_stored_bytes - size_bytes
         recent: Condition = AccountRow.counted_at > self._now() - _RECOUNT_MILLISECONDS
         both: Condition = fits & recent
@@ -289,7 +292,7 @@ class CapacityStore:
 
         Raises:
             TooManyOpen: a limit is exceeded.
-            StorageUnavailable: no limit is exceeded any more; the call can be repeated.
+            StorageUnavailable: there is capacity again, so the caller can retry.
         """
         row = find_row(AccountRow, account_id)
         running = len((row.uploads if row else None) or ())
@@ -307,7 +310,7 @@ class CapacityStore:
 
 
 def _changed(more_bytes: int) -> list[Action]:
-    """Return the actions that add bytes to the sum, and 1 to the number that recounts check."""
+    """Return the changes that add bytes to the sum, and 1 to its version, which recounts check."""
     actions: list[Action] = [AccountRow.room_version.add(1)]
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 

@@ -58,7 +58,7 @@ class DeletionStore:
     def reopen(self, deletion: Deletion) -> None:
         """Set a record to QUEUED again, because there is more to delete.
 
-        This is allowed while its job is running and after it has ended.
+        This is allowed while the deletion is running and after it has ended.
         """
         now = to_milliseconds(self._clock())
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
@@ -120,16 +120,16 @@ class DeletionStore:
         try_update(row, [DeletionRow.lease_until.set(0)], DeletionRow.status == RUNNING)
 
     def note_urls(self, deletion: Deletion, until: int) -> None:
-        """Store when the last temporary URL expires, because the dataset's row is deleted next."""
+        """Store when the last temporary URL of a dataset expires, before its row is deleted."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """End the job of a deletion. Its status is final once the last temporary URL has expired.
+        """Set a deletion SUCCEEDED, or WAITING until its last temporary URL has expired.
 
         Returns:
-            False if `reopen` was called after the job began.
+            False if the deletion has ended, or `reopen` was called after this job began.
         """
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         now = to_milliseconds(self._clock())
@@ -159,12 +159,13 @@ class DeletionStore:
         return sum(try_update(row, actions, still_waiting) for row in waiting)
 
     def claim_stale(self, older_than: int) -> list[Deletion]:
-        """Return deletions without a worker, so that the caller sends their jobs again.
+        """Return unfinished deletions without a worker, so that the caller sends their jobs again.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in each row, so that a simultaneous sweep does not return it.
 
         Args:
-            older_than: latest time of the last message, in milliseconds since 1970.
+            older_than: deletions whose last message was sent after this time are not returned;
+                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(DeletionRow.nudged_at, older_than, now)

@@ -1,7 +1,7 @@
 """Deliveries of events to webhooks: one row each, in the table of exports.
 
-Each webhook has a partition. No list of exports reads it. The sort key begins with the time.
-Backups skip the table, and its TTL deletes the rows.
+Each webhook has its own partition, which lists of exports do not read. The sort key begins with the
+time. Backups skip the table, and its TTL deletes the rows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DeliveryStore:
         self._clock = clock
 
     def create(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Store a delivery of an event. It is due now, or when the pause of the webhook ends."""
+        """Store a delivery of an event. It is due now or, if the webhook is paused, after that."""
         now = self._clock()
         due = max(hook.resting_until or now, now)
         delivery = Delivery(
@@ -105,7 +105,7 @@ class DeliveryStore:
         return _load(row) if try_update(row, actions, _is_pending() & free) else None
 
     def wait(self, delivery: Delivery, due: datetime) -> None:
-        """Store a failed attempt and when the next one is due, and end the lease."""
+        """Store a failed attempt and the time of the next attempt, and end the lease."""
         actions = [DeliveryRow.due_at.set(to_milliseconds(due)), *self._outcome(delivery)]
         try_update(_row(delivery), actions, _is_pending())
 
@@ -121,7 +121,7 @@ class DeliveryStore:
     def claim_due(self) -> list[Delivery]:
         """Return the deliveries that are due, so that the caller sends their jobs.
 
-        Each is then due again a little later, so that a simultaneous sweep does not return it.
+        Their due times are set a little later, so that a simultaneous sweep does not return them.
         """
         now = self._clock()
         due = DeliveryRow.due_at <= to_milliseconds(now)

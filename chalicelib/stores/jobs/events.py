@@ -1,7 +1,7 @@
 """Sends the events of an account to its webhooks: stores a delivery for each, and sends its job.
 
-Services call it after the write that the event reports. An error is only logged, because receivers
-can also read the state with the API.
+Services call it after the change that an event reports was written. Errors are only logged, because
+receivers can also read the state with the API.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Events:
         self._clock = clock
 
     def emit(self, account_id: str, event: str, **data: object) -> None:
-        """Send an event to all webhooks that subscribe to it. `data` must have no user content."""
+        """Send an event to all webhooks that subscribe to it. Pass no user content in `data`."""
         happened = WebhookEvent(account_id, event, self._clock(), data)
         message_id = f"msg_{derived_string_id(account_id, event, sorted(data.items()))}"
         try:

@@ -75,18 +75,18 @@ class ExportStore(FileJobStore[Export]):
         return self._artifacts.url(_key(export), export.file_name)
 
     def claim_lost(self, dead_before: int, announced_before: int) -> list[tuple[str, Job]]:
-        """Return jobs of this table whose message seems to be lost; delete expired exports.
+        """Return jobs of this table whose message seems to be lost; delete unfinished expired ones.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in each row, so that a simultaneous sweep does not return it.
 
         Args:
-            dead_before: a job whose worker died is returned if its last message was sent before
+            dead_before: jobs whose worker died are returned if their last message was sent before
                 this time, in milliseconds since 1970.
-            announced_before: the same time for jobs that no worker has started, and for batches
-                whose parts make no progress.
+            announced_before: like `dead_before`, for jobs that no worker has started, and for
+                batches whose parts make no progress.
 
         Returns:
-            For each row, the name of the queue and the job to send.
+            The queue's name and the job, for each message to send again.
         """
         now = to_milliseconds(self._clock())
         nudged = ExportRow.nudged_at

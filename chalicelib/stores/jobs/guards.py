@@ -1,4 +1,4 @@
-"""Guard entries of trainings, which protect a dataset from deletion and count open trainings.
+"""Guard entries: they protect datasets from deletion, and count each account's open trainings.
 
 An entry is written before the row of its model, and removed after the run has ended. If a process
 dies in between, the entry remains. So an entry counts only for a minute, or while its model is
@@ -86,7 +86,7 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the entries of a running training, which are removed when its run has ended."""
+        """Return the guard entries to remove when the current run of a model ends."""
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)

@@ -13,8 +13,8 @@ from chalicelib.errors import LeaseLost, StorageUnavailable
 class Heartbeat:
     """Renews a lease every third of its duration. `check` raises an error once the lease is lost.
 
-    A worker that stalled for longer than its lease tries to renew it in the next `check`. If
-    another worker has acquired the job, this and every other write is refused.
+    A worker that stalled until its lease had ended tries to renew it in the next `check`. If
+    another worker has acquired the job meanwhile, the renewal and all later writes are refused.
     """
 
     def __init__(self, renew: Callable[[], None], lease_seconds: float) -> None:

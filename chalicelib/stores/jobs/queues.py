@@ -1,4 +1,4 @@
-"""Sends jobs to the queues. Messages have only ids."""
+"""Sends jobs to the queues. Messages contain only ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INCOMING = "incoming"
 
 
 def queue_name(settings: Settings, short: str) -> str:
-    """Return the full name of a queue, given its short name."""
+    """Return the full name of a queue in SQS, given its short name such as `ingest`."""
     return f"{settings.name}-{short}"
 
 
@@ -33,7 +33,7 @@ def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
     """Log an error of the queue instead of raising it, because the sweep sends the job later.
 
     Args:
-        job: kind of the job that the block sends.
+        job: kind of the job that is sent in the `with` block.
         ids: ids for the log line.
     """
     try:

@@ -68,7 +68,7 @@ class RowLease:
 
 
 class FileJob(Protocol):
-    """Attributes that jobs of every kind have."""
+    """Attributes that all jobs in this table have."""
 
     @property
     def account_id(self) -> str:
@@ -76,7 +76,7 @@ class FileJob(Protocol):
 
     @property
     def fence(self) -> int:
-        """Return the fence of the job's worker."""
+        """Return the fence of the lease under which the job runs."""
 
 
 JobT = TypeVar("JobT", bound=FileJob)
@@ -87,7 +87,7 @@ class FileJobStore(ABC, Generic[JobT]):
     """Jobs that write a file. Single conditional writes create, acquire and end a job."""
 
     _kinds: tuple[str | None, ...]
-    """Kinds of rows that this store reads; other jobs share the table."""
+    """Kinds of rows that this store reads. Jobs of other kinds are in the same table."""
 
     def __init__(
         self, clients: Clients, artifacts: ArtifactStore, clock: Clock, settings: Settings
@@ -161,7 +161,7 @@ class FileJobStore(ABC, Generic[JobT]):
         try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
 
     def _end(self, job: JobT, status: str, actions: Iterable[Action] = ()) -> None:
-        """End a job with a final status and further changes; raises LeaseLost as `renew` does."""
+        """End a job with a final status and further changes; raise LeaseLost as `renew` does."""
         ended = [
             ExportRow.status.set(status),
             self._now(),

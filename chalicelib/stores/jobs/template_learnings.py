@@ -1,4 +1,4 @@
-"""Jobs that learn templates: rows in the table of exports, input and result in the bucket.
+"""Jobs that learn form templates: rows in the table of exports, input and result in the bucket.
 
 The objects are stored like those of a batch. The name of the result ends with the fence of the
 worker that wrote it, so that a stalled worker cannot overwrite it.

@@ -1,4 +1,4 @@
-"""The queue of trainings. Accounts take turns, and paid plans have a lane of their own."""
+"""The queue of trainings. Accounts take turns, and paid plans have a separate lane."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self.announce(TrainJob.of(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Pause a training while others compute its parts; return False if it has another owner.
+        """Pause a training and send its parts to other workers; return False if not the owner.
 
         A paused training counts as running. It keeps its turn, so it resumes first.
         """
@@ -76,7 +76,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self._queues.send(EMBED, TrainPartJob.of(model, part=part))
 
     def keep_waiting(self, model: Model, progress: float) -> None:
-        """Extend the pause of a training, and store the progress of its parts."""
+        """Extend the pause of a training whose parts are unfinished, and store the progress."""
         self._leases.pause_lease(model, PARTS_SECONDS, progress)
 
     def wake(self, model: Model) -> None:
@@ -85,13 +85,14 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
             self.announce(TrainJob.of(model))
 
     def must_yield(self, model: Model, served_seconds: float) -> bool:
-        """Return whether another waiting training should run on this worker now.
+        """Return whether this worker should run a waiting training in place of its current one.
 
-        That is a paid one if this one is free, or one that has run for a much shorter time.
+        A waiting training goes first if only it is on a paid plan, or if it has run for a much
+        shorter time.
 
         Args:
             model: the running training.
-            served_seconds: time that workers have spent on it.
+            served_seconds: time that workers have spent on the running training.
         """
         if served_seconds < TURN_SECONDS:
             return False
@@ -120,7 +121,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
     def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
         """Return the running and the first waiting trainings in each lane that a worker serves.
 
-        A worker for paid plans serves only their lane. Other workers serve both, paid plans first.
+        A worker for paid plans serves only the paid lane. Other workers serve both, paid first.
         """
         running = self._models.running()
         return [

@@ -2,8 +2,8 @@
 
 A message only means that a job is waiting. A lane has the waiting jobs of one plan tier. The worker
 that received a message acquires the first job in its lanes that may start. If the indexes do not
-show the job of the message yet, the worker acquires this job. Subclasses define the kinds of jobs
-and how to acquire a job. chalicelib/domain/jobs/turns.py defines the order.
+show the job named in the message yet, the worker acquires this job. Subclasses define the kind of
+jobs and how to acquire them. chalicelib/domain/jobs/turns.py defines the order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job, and store its turn in the lane; None if another worker was faster."""
+        """Acquire a job, and store its turn as the lane's last one; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
         """Acquire the next job in the lanes of a message; None if no job may start.
@@ -88,13 +88,13 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._own(own)
 
     def announce_next(self, job: Queued, account_id: str) -> None:
-        """Send a message for the next job of an account that was at its limit until a job ended.
+        """Send a message for an account's next job, if the account was at its limit until now.
 
-        The delayed messages of its waiting jobs might arrive only minutes later.
+        Otherwise the job would start minutes later, when its delayed message arrives.
 
         Args:
             job: the job of the received message, which determines the lanes.
-            account_id: owner of the ended job.
+            account_id: account whose job has just ended.
         """
         with retried_by_sweep(kind_of(job)):
             now, lanes = self._now(), self._lanes(job)
@@ -106,7 +106,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
     def own(self, job: Queued) -> Owned | None:
-        """Acquire the job of a message whatever its turn; None if it has ended or is owned."""
+        """Acquire the job of a message out of turn; None if it has ended or has an owner."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
@@ -115,13 +115,13 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def announce_again(self, job: Queued) -> None:
-        """Send another message for a job that still waits because another job ran in its place."""
+        """Send a job's message again if it still waits, because its message started another job."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)
 
     def _waiting(self, job: Queued) -> Waiting | None:
-        """Return the job of a message; None if it has ended or a worker owns it."""
+        """Return the job of a message; None if it has ended or a worker is running it."""
         found = self._find(job)
         is_waiting = found is not None and not is_owned(found.lease_until, self._now())
         return found if is_waiting else None

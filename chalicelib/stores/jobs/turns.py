@@ -37,7 +37,7 @@ class TurnStore:
         self._clock = clock
 
     def take(self, lane: str, account_id: str) -> Turn:
-        """Assign a turn to a new job of an account. A retried call may skip a number."""
+        """Assign a turn to a new job of an account. A retry of the write may skip a number."""
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
@@ -59,7 +59,7 @@ class TurnStore:
             _row(lane, account_id).delete()
 
     def _level(self, lane: str) -> int:
-        """Return the turn of the job of a lane that started last."""
+        """Return the turn of the last job that started in a lane."""
         row = _row(lane)
         missing = CounterRow.value.does_not_exist()
         try:

@@ -1,4 +1,4 @@
-"""Data with which another process can resume a run: its start and its last state.
+"""Data with which another process can resume a training run: what it began with, and a checkpoint.
 
 Both are deleted when the run ends.
 """
@@ -17,7 +17,7 @@ from chalicelib.stores.aws.objects import ArtifactStore, model_prefix
 
 @dataclass(frozen=True)
 class RunStart:
-    """What was committed when a run began. The run uses only these examples."""
+    """What was committed when a run began. The run uses only the examples of that time."""
 
     begun_at: datetime
     """When the run began."""
@@ -31,7 +31,7 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return an unguarded dataset as it was when the run began, or as it is now if corrected.
+        """Return a dataset without guard entry as of the start of the run; if corrected, as of now.
 
         The chunks that a correction replaced may be deleted, so a corrected dataset cannot be read
         as it was.
@@ -41,13 +41,13 @@ class RunStart:
 
 
 class CheckpointStore:
-    """Reads and writes the starts and the checkpoints of runs."""
+    """Reads and writes the `RunStart` and the checkpoint of each run."""
 
     def __init__(self, artifacts: ArtifactStore) -> None:
         self._artifacts = artifacts
 
     def beginning(self, model: Model) -> RunStart | None:
-        """Return the start of a run; None if the run has not begun."""
+        """Return what a run began with; None if the run has not begun."""
         document = self._artifacts.get_json(_key(model, "json"))
         if document is None:
             return None
@@ -59,7 +59,7 @@ class CheckpointStore:
         return RunStart(from_milliseconds(document["begun_at"]), counts, corrections)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
-        """Store and return the start of a run.
+        """Store and return what a run begins with.
 
         Args:
             model: the model.

@@ -42,7 +42,7 @@ class CurveStore:
         return ListPage(tuple(shown), offset, has_more)
 
     def copy(self, model: Model, run: int) -> None:
-        """Copy the learning curve of run number `run` to the current run of a model."""
+        """Copy the learning curve of an earlier run to the current run of a model."""
         number = 0
         while block := self._artifacts.get_json(_key(replace(model, run=run), number)):
             self._artifacts.put_json(_key(model, number), block)
@@ -65,7 +65,7 @@ class CurveWriter:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the stored curve has the records of all previous epochs."""
+        """Return whether the stored curve has the records of all epochs before the next one."""
         before, rest = divmod(self.epochs, BLOCK_EPOCHS)
         return len(self._block) >= rest and (
             before == 0 or len(self._read(before - 1)) == BLOCK_EPOCHS
@@ -91,7 +91,7 @@ class CurveWriter:
             self._is_written = True
 
     def finish(self) -> None:
-        """Write the remaining records; delete later ones that an earlier attempt wrote."""
+        """Write the remaining records; delete records of further epochs from an earlier attempt."""
         used = (self.epochs - 1) % BLOCK_EPOCHS + 1 if self.epochs else 0
         if len(self._block) > used:
             del self._block[used:]

@@ -1,4 +1,4 @@
-"""Archives of imported models that calls sent. They are stored until their run has ended."""
+"""Archives of imported models as received. They are stored until the import has ended."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class ModelLeases:
 
         Args:
             model: the run, whose lease this worker holds.
-            turn: new turn of the run in its lane.
+            turn: new turn of the run in its queue lane.
             served_seconds: time that workers have spent on the run.
             pause_seconds: time in which no worker may resume the run, because its parts are being
                 computed.
@@ -189,7 +189,7 @@ class ModelLeases:
         return try_update(ModelRow(model.account_id, model.model_id), actions, self._owned(model))
 
     def pause_lease(self, model: Model, seconds: float, progress: float = 0.0) -> bool:
-        """Set how long a run waits for its parts; return False if it does not wait any more.
+        """Change how long a paused run waits for its parts; return False if it is not paused.
 
         Args:
             model: the run, with the fence of the worker that paused it.
@@ -225,7 +225,7 @@ class ModelLeases:
         Args:
             model: the run.
             actions: the changes.
-            again: condition under which an earlier attempt of this call has made the changes.
+            again: condition which is true if an earlier attempt of this write has succeeded.
         """
         row = ModelRow(model.account_id, model.model_id)
         if not try_update(row, actions, self._owned(model, again)):

@@ -50,8 +50,8 @@ class ModelStore:
 
         Args:
             model: the model.
-            is_hidden: hide the model until `show`. If its call dies before, the sweep deletes the
-                model with its files.
+            is_hidden: hide the model until `show` is called. If that never happens, the sweep
+                deletes the model with its files.
         """
         row = new_row(model)
         if is_hidden:
@@ -63,7 +63,7 @@ class ModelStore:
         """Make a new model visible that was created hidden.
 
         Raises:
-            StorageUnavailable: the sweep deletes it, or another attempt at the call created it.
+            StorageUnavailable: the sweep is deleting the model, or another attempt created it.
         """
         row = ModelRow(model.account_id, model.model_id)
         is_ours = ModelRow.nudged_at == to_milliseconds(model.created_at)
@@ -169,10 +169,10 @@ class ModelStore:
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
 
-        A row that the sweep deletes or that another attempt at the call made visible stays.
+        The row stays if the sweep is deleting it, or if another attempt made the model visible.
 
         Returns:
-            Whether the model is gone.
+            Whether the model does not exist any more.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
@@ -198,7 +198,7 @@ class ModelStore:
         return self.find(model.account_id, model.model_id) is None
 
     def is_hidden(self, account_id: str, model_id: str) -> bool:
-        """Return whether a model is being deleted."""
+        """Return whether a model is hidden, because it is new or is being deleted."""
         row = find_row(ModelRow, account_id, model_id)
         return row is not None and bool(row.deleted)
 
@@ -214,13 +214,13 @@ class ModelStore:
     def claim_lost(self, dead_before: int, announced_before: int) -> list[Model]:
         """Return trainings whose message seems to be lost, so that the caller sends it again.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in each row, so that a simultaneous sweep does not return it.
 
         Args:
-            dead_before: a training whose worker died is returned if its last message was sent
+            dead_before: trainings whose worker died are returned if their last message was sent
                 before this time, in milliseconds since 1970.
-            announced_before: the same time for waiting trainings. Their message may still be in
-                the queue.
+            announced_before: like `dead_before`, for waiting trainings. Their message may still
+                be in the queue.
         """
         now = to_milliseconds(self._clock())
         died = (ModelRow.lease_until > 0) & lease_is_over(ModelRow.lease_until, now)
@@ -241,10 +241,11 @@ class ModelStore:
     def claim_hidden(self, older_than: int) -> list[Model]:
         """Return models whose deletion makes no progress, so that the caller sends its job again.
 
-        The time is stored in each row, so that a simultaneous sweep does not return it again.
+        The current time is stored in each row, so that a simultaneous sweep does not return it.
 
         Args:
-            older_than: latest time of the last message, in milliseconds since 1970.
+            older_than: models whose last message was sent after this time are not returned;
+                milliseconds since 1970.
         """
         now = to_milliseconds(self._clock())
         stale = is_announced_before(ModelRow.nudged_at, older_than, now)
@@ -252,7 +253,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Store in each row that meets a condition that its message is sent now.
+        """Record that a message is sent now in each row that meets a condition.
 
         Returns:
             The models of these rows.

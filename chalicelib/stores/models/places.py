@@ -38,20 +38,20 @@ _ROW = "waiting#trainings"
 
 @dataclass(frozen=True)
 class _Lane:
-    """The marks of a long lane of the queue."""
+    """The marks of one lane of the queue, paid or free."""
 
     total: int
     marks: Sequence[int]
     """Acceptance times of the first and of every n-th training, ascending."""
     ranks: Sequence[int]
-    """For each mark, the number of trainings accepted before."""
+    """Number of trainings accepted before each mark."""
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Return the marks of a lane.
+        """Choose the marks of a lane.
 
         Args:
-            moments: acceptance times of all its trainings, ascending.
+            moments: acceptance times of all trainings in the lane, ascending.
         """
         spacing = max(_SPACING, -(-len(moments) // _MOST_MARKS))
         marks = sorted(set(moments[::spacing]))
@@ -84,10 +84,10 @@ class QueuePlaces:
         self._clock = clock
 
     def before(self, model: Model) -> int:
-        """Return how many waiting trainings of all accounts were accepted earlier.
+        """Return how many waiting trainings of all accounts run before that of a model.
 
-        Up to `EXACT_PLACES` the number is exact. Otherwise it was correct at most
-        `COUNTED_MILLISECONDS` ago.
+        Up to `EXACT_PLACES` the number is exact. A larger one is at most `COUNTED_MILLISECONDS`
+        old.
         """
         until = to_milliseconds(model.queued_at or model.created_at)
         lanes: list[tuple[str, int | None]] = [(open_key(QUEUED, model.is_paid), until)]
@@ -103,7 +103,11 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Count the long lanes and store their marks; return whether any lane is long."""
+        """Store the marks of each lane with more than EXACT_PLACES trainings, if there is one.
+
+        Returns:
+            Whether there is such a lane.
+        """
         now = to_milliseconds(self._clock())
         lanes = {}
         for key in (open_key(QUEUED, True), open_key(QUEUED, False)):

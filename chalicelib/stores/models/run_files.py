@@ -1,7 +1,7 @@
-"""Queues runs that read files of a call: texts or an archive.
+"""Queues runs that read files sent with the call: texts or an archive.
 
-The files of a new model are stored after its row, which is hidden until then. So if the call dies
-in between, the sweep deletes the row and the files.
+The files of a new model are stored after its row, which is hidden until then. So if the process
+crashes in between, the sweep deletes the row and the files.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ StoreFiles = Callable[[], object]
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The files of a call that queues a run."""
+    """The files that a call sends for the run that it queues."""
 
     store: StoreFiles | None
-    """Writes the files; None if the run reads only the uploaded one."""
+    """Writes the files to the bucket; None if the run only reads `uploaded`."""
     discard: Callable[[], object]
     """Deletes the files that `store` wrote."""
     uploaded: UploadedFile | None = None
@@ -42,7 +42,7 @@ class RunFileStore:
         self._uploads = uploads
 
     def find_texts(self, account_id: str, path: str, parameter: str) -> UploadedFile:
-        """Return the uploaded file of texts at a path, which a parameter of the call names.
+        """Return the uploaded file of texts at the `path` in a parameter of the call.
 
         Raises:
             DownloadFailed: the account has no such upload, or it cannot be used.
@@ -64,7 +64,7 @@ class RunFileStore:
         Args:
             model: the model, with number and request of the run.
             files: the files of the run.
-            enqueue: queues the run, and calls its argument when the files must be stored.
+            enqueue: queues the run. It calls its argument, `files.store`, to write the files.
 
         Raises:
             DownloadFailed: another call has used the uploaded file.

@@ -1,4 +1,4 @@
-"""Stores the parts of a training that other workers compute. Done parts are deleted.
+"""Stores the parts of a training that other workers compute. Finished parts are deleted.
 
 A part is a list of texts or of views of images. The parts of a run are stored under the prefix of
 its dataset, and are deleted with the run or the dataset. All parts for one encoder or extractor
@@ -18,10 +18,10 @@ from chalicelib.stores.aws.objects import ArtifactStore, dataset_prefix
 
 @dataclass(frozen=True)
 class RunPart(PartWork):
-    """A part that is not done yet."""
+    """A part that is not finished yet."""
 
     name: str
-    """Name of the object with its result. A repeated part writes the same object."""
+    """Name of the object for the computed vectors. A repeated part overwrites this object."""
 
 
 class RunParts:
@@ -39,7 +39,7 @@ class RunParts:
             model: the model with its run.
             stage: name of the stage.
             works: the parts in order.
-            shares: progress of the run before and after the stage, 0 to 1.
+            shares: progress of the run at the start and at the end of the stage, 0 to 1.
         """
         for number, work in enumerate(works):
             content = {"dataset": work.dataset_id, "engine": work.engine, "items": [*work.items]}
@@ -53,7 +53,7 @@ class RunParts:
         return bool(self._artifacts.keys(f"{_folder(model)}{stage}.json"))
 
     def read(self, key: str) -> RunPart | None:
-        """Return a part; None if it is done."""
+        """Return a part; None if it is finished."""
         content = self._artifacts.get_json(key)
         if content is None:
             return None
@@ -62,15 +62,15 @@ class RunParts:
         return RunPart(content["dataset"], content["engine"], content["items"], name)
 
     def waiting(self, model: Model) -> list[str]:
-        """Return the keys of all waiting parts of a run."""
+        """Return the keys of all unfinished parts of a run."""
         return [key for key in self._artifacts.keys(_folder(model)) if _is_part(key)]
 
     def left(self, key: str) -> list[str]:
-        """Return the keys of all waiting parts in the stage of the part with this key."""
+        """Return the keys of all unfinished parts in the stage of the part with the key `key`."""
         return self._artifacts.keys(f"{PurePosixPath(key).parent}/")
 
     def progress(self, key: str, left: int) -> float:
-        """Return the progress of a run, 0 to 1, while `left` parts of a stage are waiting."""
+        """Return the progress of a run, 0 to 1, given the number of unfinished parts in a stage."""
         stage = self._artifacts.get_json(f"{PurePosixPath(key).parent}.json")
         if stage is None:
             return 0.0
@@ -78,7 +78,7 @@ class RunParts:
         return float(begin + (end - begin) * max(0.0, 1 - left / stage["parts"]))
 
     def done(self, key: str) -> None:
-        """Delete a part that is done."""
+        """Delete a finished part."""
         self._artifacts.delete(key)
 
     def delete(self, model: Model) -> None:

@@ -21,7 +21,7 @@ from chalicelib.stores.aws.tables import ModelRow
 
 
 def row_versions(row: ModelRow) -> KeptVersions:
-    """Return the versions in a row. A model that is older than this list has one version."""
+    """Return the stored versions of a model. A row without such a list has only the served one."""
     if row.versions is not None:
         return load_versions(row.versions)
     examples = (row.stats or {}).get("examples", 0)
@@ -48,7 +48,7 @@ class VersionServing:
         clients.bind_tables()
 
     def serve(self, model: Model, version: ModelVersion) -> bool:
-        """Serve a version from the next call on; return False if it is not stored any more."""
+        """Serve a version in later predictions; return False if it is not stored any more."""
         row = _read(model)
         if row is None or row_versions(row).find(version.number) is None:
             return False

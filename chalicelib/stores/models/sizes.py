@@ -45,7 +45,7 @@ class VersionSizes:
         return SpareVersion(model_id, version.number, version.bytes or 0)
 
     def _measured(self, row: ModelRow) -> KeptVersions:
-        """Return the versions in a row with their sizes; measure and store missing ones."""
+        """Return the versions in a row with their sizes; measure and store missing sizes."""
         versions = row_versions(row)
         if all(one.bytes is not None for one in versions.kept):
             return versions

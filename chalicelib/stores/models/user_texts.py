@@ -37,7 +37,10 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return the prefix of the vectors, and the current run's texts without labels.
+        """Return the current run's texts without labels, and the key prefix of their vectors.
+
+        Returns:
+            The prefix, then the texts.
 
         Raises:
             TrainingFailed: the texts are deleted.
@@ -58,7 +61,7 @@ class UserTextStore:
     def delete_until(self, model: Model) -> None:
         """Delete the texts of the model's current and earlier runs.
 
-        These include texts of calls that died before they queued a run.
+        This includes texts of calls that stopped before they queued a run.
         """
         prefix = _prefix(model)
         for key in self._artifacts.keys(prefix):
@@ -67,7 +70,7 @@ class UserTextStore:
 
 
 def _unlabelled_prefix(model: Model) -> str:
-    """Return the prefix of a run's texts without labels and of their vectors."""
+    """Return the key prefix of a run's texts without labels and of their vectors."""
     # Of two calls that request the same run, only one has claimed the upload.
     return f"{_prefix(model)}{model.run}-{model.request.unlabelled_upload}/"
 

@@ -80,23 +80,24 @@ _NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 
 
 class ModelCards:
-    """Changes the cards, suspects, evaluations and learning curves of all versions of a model."""
+    """Changes the cards, suspects, evaluations and learning curves of all versions of models."""
 
     def __init__(self, artifacts: ArtifactStore, models: ModelStore) -> None:
         self._artifacts = artifacts
         self._models = models
 
     def change_all(self, account_id: str, dataset_id: int, change: Callable[[Any], Any]) -> bool:
-        """Apply a change to all documents of a dataset's models.
+        """Apply a change to all documents of all models of a dataset.
 
         Args:
             account_id: owner of the dataset.
             dataset_id: the dataset.
-            change: returns the new document. It gets a card, suspects or evaluation (an object
-                whose `object` names the kind), or a block of a learning curve (an array).
+            change: converts a document: a card, suspects or an evaluation (an object whose
+                `object` names the kind), or a block of a learning curve (an array).
 
         Returns:
-            Whether all are changed; if not, an adjustment may copy unchanged ones to its version.
+            False if a model was being trained or adjusted, whose new version may have unchanged
+                documents.
         """
         is_complete = True
         for model in self._models.of_dataset(account_id, dataset_id):
