@@ -27,13 +27,13 @@ class AccountKey:
     """A public key of an account. It verifies the assertions that the account signs."""
 
     key_id: str
-    """Random id of the key. Access and refresh tokens store the id of the key they came from."""
+    """Random id of the key. Tokens store the id of the key whose assertion requested them."""
     public_pem: str
     expires_at: datetime | None = None
     """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether assertions and tokens of this key are still accepted."""
+        """Return whether assertions signed with this key, and tokens from them, are accepted."""
         return self.expires_at is None or now < self.expires_at
 
 
@@ -52,7 +52,7 @@ class Account:
     keys: tuple[AccountKey, ...]
     # HEROKU or SALESFORCE, see PLANS, is in `source`.
     license_id: str
-    """Ten characters that the usage call shows."""
+    """Ten characters that identify the account's license, returned by the usage call."""
     created_at: datetime
     delete_after: datetime | None = None
     """When a closed account's data is deleted."""
@@ -70,7 +70,7 @@ class Account:
         return self.plan != "STARTER"
 
     def key(self, key_id: str, now: datetime) -> AccountKey | None:
-        """Return the key with this id if it is still accepted, otherwise None."""
+        """Return the account's key with this id if it is still accepted, otherwise None."""
         for key in self.keys:
             if key.key_id == key_id and key.is_valid(now):
                 return key

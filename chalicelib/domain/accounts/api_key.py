@@ -50,7 +50,7 @@ class TooManyApiKeys(BadRequest):
 
 
 class InsufficientScope(ServiceError):
-    """The call is outside of the scope of the API key."""
+    """The scope of the API key does not allow the call."""
 
     status = 403
     code = "insufficient_scope"
@@ -89,7 +89,7 @@ class ApiKey:
         return self.expires_at is None or now < self.expires_at
 
     def is_use_due(self, now: datetime) -> bool:
-        """Return whether to store that the key is used now; one use per NOTED_EVERY is enough."""
+        """Return whether the last stored use of the key is older than NOTED_EVERY."""
         return self.last_used_at is None or now - self.last_used_at >= NOTED_EVERY
 
 
@@ -104,7 +104,7 @@ def hide_keys(text: str) -> str:
 
 
 def new_api_secret(random: bytes) -> str:
-    """Return the API secret made of these random bytes."""
+    """Encode random bytes as an API secret."""
     return PREFIX + base64.urlsafe_b64encode(random).rstrip(b"=").decode("ascii")
 
 
@@ -115,11 +115,11 @@ def digest_of(secret: str) -> str:
 
 
 def check_scope(scope: str, needed: str) -> None:
-    """Raise an error unless a scope includes a call.
+    """Raise an error unless the scope of an API key allows a call.
 
     Args:
-        scope: ALL or PREDICT.
-        needed: PREDICT, ALL or NO_KEY.
+        scope: ALL or PREDICT, the scope of the key.
+        needed: PREDICT or ALL, the scope that the call needs; NO_KEY if it accepts no API key.
 
     Raises:
         InsufficientScope: the scope does not allow the call.

@@ -1,7 +1,7 @@
 """Reserves the predictions of a batch when it begins and releases the unused ones at its end.
 
-Reserving and settling write one log line each. A repeated step writes the same token, so the audit
-counts each batch once.
+Both steps write one log line each. A repeated step logs the same token, so the audit counts each
+batch once.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 
 class BatchCounters(Protocol):
-    """Counts predictions by month; one call can add many."""
+    """Counts predictions by month; one write can add many."""
 
     def reserve(self, batch: Batch, limit: int, expires_at: datetime) -> tuple[int, int]:
         """Reserve predictions for a batch.
 
         Returns:
-            The number of predictions reserved, and the number that was counted before.
+            The number of predictions reserved, and the number of other counted predictions.
         """
 
     def settle(self, batch: Batch, kept: int) -> int:
@@ -49,7 +49,7 @@ class BatchCounters(Protocol):
 
 
 class BatchAllowances:
-    """Counts the lines of batches against the monthly predictions."""
+    """Counts the lines of batches as predictions of the month."""
 
     def __init__(
         self, counters: BatchCounters, clock: Clock, note_quota: NoteQuota = lambda *_: None
@@ -59,7 +59,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the month to which a batch that begins now is counted."""
+        """Return the month whose limit a batch that begins now uses, such as `2026-11`."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:

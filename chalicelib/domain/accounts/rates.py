@@ -70,7 +70,7 @@ class Rate:
 
     per_second: float
     burst_seconds: int = BURST_SECONDS
-    """Seconds in which an empty bucket fills."""
+    """Number of seconds in which an empty bucket fills up."""
 
     @property
     def interval(self) -> timedelta:
@@ -102,19 +102,20 @@ class SharedBuckets(Protocol):
 
 @dataclass
 class _Drawn:
-    """The calls that this process took from the shared bucket of an account and cost class."""
+    """The calls that this process has taken from the bucket of an account and cost class."""
 
     lock: Lock = field(default_factory=Lock)
     calls: int = 0
     spent: int = 0
     drawn_at: float = 0.0
     is_scarce: bool = False
-    """Whether the last draw got fewer calls than requested, because the bucket was empty."""
+    """Whether the process got fewer calls than it wanted, because the bucket was nearly empty."""
 
     def is_due(self, now: float) -> bool:
-        """Return whether this process must draw from the shared bucket again.
+        """Return whether this process must take calls from the shared bucket again.
 
-        That is so if all drawn calls are spent, or if an empty bucket may have gained calls.
+        It must if it has used all calls that it took, or if a nearly empty bucket may have gained
+        calls meanwhile.
         """
         elapsed = now - self.drawn_at
         if not 0 <= elapsed < BURST_SECONDS:
@@ -133,7 +134,7 @@ class _Drawn:
 
 
 class RateLimits:
-    """Refuses calls of accounts that call too often, unless the buckets are unavailable."""
+    """Refuses calls of accounts that call too often. If the table fails, calls are allowed."""
 
     def __init__(self, buckets: SharedBuckets, clock: Clock, factor: float = 1.0) -> None:
         """Create the limits.

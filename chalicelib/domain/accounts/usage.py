@@ -1,6 +1,6 @@
-"""Monthly allowances: counts successful calls and releases the count of failed ones. Spec: Limits.
+"""Monthly allowances: counts calls before they run, and subtracts those that fail.
 
-Each prediction that a call asks for writes one log line with its outcome and month.
+Each prediction writes one log line with its outcome and month.
 `python -m infra.accounts audit` compares these lines with the counters.
 """
 
@@ -73,25 +73,25 @@ def month_key(now: datetime) -> str:
 
 
 def percents_passed(limit: int, before: int, after: int) -> list[int]:
-    """Return the percentages in NOTED_PERCENTS that the usage reached between two counts.
+    """Return the percentages in NOTED_PERCENTS that the usage has reached since an earlier count.
 
     Args:
         limit: number of calls that is 100 %.
-        before: number of calls before.
-        after: number of calls now.
+        before: earlier number of calls.
+        after: current number of calls.
     """
     marks = {percent: math.ceil(limit * percent / 100) for percent in NOTED_PERCENTS}
     return [percent for percent, mark in marks.items() if before < mark <= after]
 
 
 def new_token() -> str:
-    """Return a unique id for one counted call; the id begins with the time."""
+    """Return a unique id for a counted call. It begins with the time."""
     return f"{int(time.time()):x}-{secrets.token_hex(6)}"
 
 
 @dataclass(frozen=True)
 class Usage:
-    """How much of a monthly allowance is used; a snapshot."""
+    """How much of a monthly allowance was used at one moment."""
 
     limit: int
     used: int
@@ -125,7 +125,7 @@ class Counters(Protocol):
         """Make the count of one call permanent, so that it cannot be released."""
 
     def settle(self, job: SettleJob) -> None:
-        """Subtract the call that a settlement job names, if it was counted."""
+        """Subtract the call that a settlement job identifies, if it was counted."""
 
     def used(self, account_id: str, kind: str, month: str) -> int:
         """Return the number of counted calls."""
@@ -133,10 +133,10 @@ class Counters(Protocol):
     def add(
         self, account_id: str, kind: str, day: str, count: int, limit: int, expires_at: datetime
     ) -> bool:
-        """Count examples that an account browses on a day.
+        """Count examples that are shown to an account on a day, unless they exceed the limit.
 
         Returns:
-            False if the examples would exceed the limit; then they are not counted.
+            False if they would exceed the limit.
         """
 
 
@@ -178,7 +178,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Restart the measurement of the call's duration, to exclude the reservation."""
+        """Restart the measurement of the call's duration, to exclude the time of counting."""
         self._began = time.perf_counter()
 
     def release(self) -> None:
@@ -230,7 +230,7 @@ class Reservation:
 
 
 class _OpenAnswer(ExitStack):
-    """The exit stack of a running call, which releases counted calls if the call fails."""
+    """The exit stack of a running API call. If the call fails, it undoes what was counted."""
 
     def __init__(self, operation: str) -> None:
         super().__init__()
@@ -243,9 +243,10 @@ _ANSWER: ContextVar[_OpenAnswer | None] = ContextVar("presage_answer", default=N
 
 @contextmanager
 def until_answered(operation: str) -> Iterator[None]:
-    """Release the calls that are counted within the block if the block fails.
+    """Undo what is counted within the `with` block if the block fails.
 
-    The answer can fail after the work has succeeded, for example while the answer is encoded.
+    An API call can fail after the counted work has succeeded, for example while its answer is
+    encoded.
 
     Args:
         operation: name of the operation in log lines.
@@ -284,7 +285,7 @@ class Allowances:
         self._refused: dict[str, None] = {}
 
     def settle(self, job: SettleJob) -> None:
-        """Release a counted call that was answered before its outcome was known."""
+        """Subtract a failed call if it was counted, which was unknown when the call ended."""
         self._counters.settle(job)
 
     def predictions(self, account: Account) -> Usage:
@@ -329,7 +330,7 @@ class Allowances:
 
     @contextmanager
     def prediction(self, account: Account, model: ServedModel) -> Iterator[Usage]:
-        """Count a prediction that the block makes, and log its outcome.
+        """Count the prediction made in the `with` block, and log its outcome.
 
         Yields:
             The month's usage, including this prediction.
@@ -347,7 +348,7 @@ class Allowances:
 
     @contextmanager
     def example_call(self, account: Account) -> Iterator[None]:
-        """Count a call that returns examples; release the count if the block fails.
+        """Count a call that returns examples; subtract it if the `with` block fails.
 
         Raises:
             ExampleQuotaExceeded: the calls of this month are used up.
@@ -367,7 +368,7 @@ class Allowances:
             yield
 
     def browse(self, account: Account, records: int) -> None:
-        """Count examples before they are returned for review.
+        """Count examples that are about to be shown for review.
 
         Raises:
             BrowseQuotaExceeded: the examples would exceed the limit of the day.
@@ -415,7 +416,7 @@ class Allowances:
 
 @contextmanager
 def _settled(reservation: Reservation) -> Iterator[None]:
-    """End a reservation when the block fails, otherwise when the current answer is complete."""
+    """End a reservation when the `with` block fails, otherwise when the API call ends."""
     try:
         yield
     except Exception as error:

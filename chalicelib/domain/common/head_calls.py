@@ -17,7 +17,7 @@ class HeadCall:
     """A HEAD request that is being answered."""
 
     has_length: bool = True
-    """False if the length of the answer to GET is unknown until something is written."""
+    """False if the length of the answer is unknown, because GET would write something first."""
 
 
 _CURRENT: ContextVar[HeadCall | None] = ContextVar("presage_head_call", default=None)
@@ -25,7 +25,7 @@ _CURRENT: ContextVar[HeadCall | None] = ContextVar("presage_head_call", default=
 
 @contextmanager
 def head_call() -> Iterator[HeadCall]:
-    """Mark the request that the block answers as a HEAD request."""
+    """Mark the request that is answered in the `with` block as a HEAD request."""
     call = HeadCall()
     token = _CURRENT.set(call)
     try:

@@ -1,4 +1,4 @@
-"""The numbers of the specification's Limits table and of the contract, each with its source."""
+"""Limits from the specification's table and from the contract, each with its source."""
 
 from __future__ import annotations
 

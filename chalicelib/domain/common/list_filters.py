@@ -21,7 +21,7 @@ class ListFilter:
         return bool(self.name) or self.status is not None
 
     def keeps(self, name: str, status: str) -> bool:
-        """Return whether a record matches."""
+        """Return whether a record with this name and status matches."""
         if self.status not in (None, status):
             return False
         return folded(self.name) in folded(name)

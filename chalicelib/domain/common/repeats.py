@@ -83,7 +83,7 @@ class KeyedCall:
 
     @property
     def is_taken_over(self) -> bool:
-        """Return whether this is not the first attempt, so that the work may be done already."""
+        """Return whether an earlier attempt may have done the work already."""
         return self.attempt > 1
 
 
@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Use the ids that an idempotency key reserved for the objects that the block creates."""
+    """Give objects that the `with` block creates the ids that an idempotency key has reserved."""
     token = _CALL.set(call)
     try:
         yield

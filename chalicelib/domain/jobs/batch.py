@@ -85,25 +85,25 @@ class BatchLine:
     """One sample of the input."""
 
     row: int
-    """Row of the input, from 1, as a spreadsheet counts rows; in JSON the number of the object."""
+    """Row of the input, from 1, as a spreadsheet counts rows; in JSON the object's number."""
     line_id: str | None
     """The caller's `id`, if any."""
     text: str = ""
-    """The text; for an image its digest or where its bytes are stored."""
+    """The text. For a file: its digest, or offset and length in the part's file object."""
     error: LineError | None = None
     content: bytes | None = None
-    """Bytes of a file, until they are stored with its part."""
+    """Bytes of an image or document; None once they are stored with the part."""
     cells: Sequence[str | float | bool] | None = None
-    """Cells of the input row if the result repeats them, until they are stored with the part."""
+    """Cells of the input row if the result repeats them; None once stored with the part."""
 
     def to_json(self) -> list[object]:
-        """Return the JSON form in which a part stores the line."""
+        """Return the line as a list, which a part stores as JSON."""
         kept: list[object] = [self.row, self.line_id, self.text]
         return kept if self.error is None else [*kept, self.error.code, self.error.message]
 
 
 def line_of(kept: Sequence[object]) -> BatchLine:
-    """Parse a line from the JSON form of `to_json`."""
+    """Return the line that `BatchLine.to_json` converted to a list."""
     row, line_id, text, *error = kept
     stored_error = LineError(*map(str, error)) if error else None
     return BatchLine(
@@ -142,8 +142,7 @@ class Batch:
     format: str
     """One of BATCH_FORMATS."""
     source: Mapping[str, object]
-    """Where the input is: `raw`, or `path` with its `etag`, or `dataset`; and the text's `column`.
-    """
+    """Where the input is: `raw`, or `path` with its `etag`, or `dataset`; and reading options."""
     created_at: datetime
     updated_at: datetime
     expires_at: datetime
@@ -158,7 +157,7 @@ class Batch:
     warnings: Sequence[UploadWarning] = ()
     """Warnings about properties of the input that had to be guessed."""
     is_partial: bool = False
-    """Whether to predict only the first lines if the monthly predictions are too few for all."""
+    """Whether to predict only the first lines if too few predictions are left in the month."""
     status: str = QUEUED
     """One of BATCH_STATUSES."""
     is_prepared: bool = False
@@ -172,7 +171,7 @@ class Batch:
     month: str = ""
     """Month in which the predictions are counted; empty before they are reserved."""
     part_ends: Sequence[int] = ()
-    """For each part, the number of lines up to its end; empty if parts have a fixed size."""
+    """For each part, the number of lines in it and all parts before; empty if sizes are fixed."""
     parts_done: frozenset[str] = field(default_factory=frozenset)
     """Numbers of answered parts; `12:3` means that 3 lines of part 12 failed."""
     size_bytes: int = 0
@@ -185,9 +184,9 @@ class Batch:
     attempts: int = 0
     """Number of attempts at the current step, such as writing the result."""
     stalls: int = 0
-    """How many times messages were sent again since the last part was answered."""
+    """How many times messages of parts were sent again since the last part was answered."""
     lease_until: int = 0
-    """End of the worker's lease of a step, in milliseconds since 1970."""
+    """End of the lease of the worker that does the current step, in milliseconds since 1970."""
 
     @property
     def part_lines(self) -> int:
@@ -201,7 +200,7 @@ class Batch:
 
     @property
     def is_table(self) -> bool:
-        """Return whether the result is a table, which is written from stored cells at the end."""
+        """Return whether the result is a table, which is written at the end of the batch."""
         is_asked = self.columns == INPUT or self.review_below is not None
         return self.kind != RANK and (self.format == XLSX or is_asked)
 
@@ -261,7 +260,7 @@ class Batch:
 
     @property
     def counted(self) -> int:
-        """Return the number of predictions that stay counted: one per answered line."""
+        """Return how many predictions the batch costs: one per line with a result, or 0."""
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
         return 0 if has_none else self.lines_done - self.lines_failed
@@ -297,12 +296,12 @@ def lines_of_part(lines: Iterator[BatchLine], batch: Batch) -> Iterator[BatchLin
 
 
 def part_entry(number: int, failed: int) -> str:
-    """Return the text that `parts_done` has for an answered part."""
+    """Return the entry of an answered part in `Batch.parts_done`."""
     return f"{number}:{failed}" if failed else str(number)
 
 
 def checked_kind(sent: str | None, family: str, model_type: str) -> str:
-    """Return the kind of a batch; without a sent kind, the one that fits the model's type.
+    """Return the kind of a batch: the one in the request, or the one for the model's type.
 
     Raises:
         InvalidParameter: no kind of the family fits the model's type.

@@ -1,4 +1,4 @@
-"""Input columns of a batch, which results with `columns=input` repeat. beyond.md, section 14."""
+"""Input columns of a batch, which a result with `columns=input` repeats. beyond.md, section 14."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class InputTable:
     """The columns of the input, collected while the lines are read."""
 
     own: int = 0
-    """Number of columns that the result adds to those of the input."""
+    """Number of columns that the result has in addition to those of the input."""
     is_sheet: bool = False
     """Whether the result is a worksheet, which limits rows, columns and cells."""
     names: list[str] = field(default_factory=list)
@@ -112,7 +112,7 @@ def count_own(batch: Batch) -> int:
 
 
 def new_table(batch: Batch) -> InputTable:
-    """Return the empty table of a batch."""
+    """Return an `InputTable` for a batch, without columns yet."""
     if not batch.is_table:
         return InputTable()
     table = InputTable(count_own(batch), batch.format == XLSX)

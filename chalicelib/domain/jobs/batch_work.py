@@ -32,7 +32,7 @@ class BatchWork(Protocol):
 
         Args:
             content: the file.
-            encoding: the text encoding that the caller named; empty for none.
+            encoding: text encoding in the request; empty to detect it.
 
         Raises:
             InvalidUpload: the file is empty.
@@ -54,8 +54,8 @@ class BatchWork(Protocol):
 
         Args:
             batch: the batch.
-            file: its input.
-            check: called regularly; raises to stop.
+            file: the input of the batch.
+            check: called regularly; raises an error to stop.
             table: receives the columns of the input, and warnings about them.
 
         Raises:
@@ -74,7 +74,7 @@ class BatchWork(Protocol):
             batch: the batch.
             number: number of the part, from 0.
             model: the model version that answers.
-            lines: at least one valid line.
+            lines: the lines; at least one of them is valid.
 
         Raises:
             NotFound, Conflict: no line can be answered, now or later.
@@ -86,10 +86,10 @@ class Ranker(Protocol):
     """Selects the lines that a ranking returns."""
 
     def content(self, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of the answers in a part."""
+        """Return the bytes that a part stores for its answers."""
 
     def chosen(self, batch: Batch, check: Check) -> list[AnsweredLine]:
-        """Select the lines whose labels would improve the model most, the best first."""
+        """Return the lines that would improve the model most if labelled, the best first."""
 
 
 class Tables(Protocol):
@@ -98,7 +98,7 @@ class Tables(Protocol):
     def with_cells(
         self, batch: Batch, table: InputTable, lines: Iterable[BatchLine]
     ) -> Iterator[BatchLine]:
-        """Yield each line with the input cells that come before its answer in the result."""
+        """Add to each line the input cells that the result repeats."""
 
     def put_columns(self, batch: Batch, table: InputTable) -> None:
         """Store the columns of the input."""

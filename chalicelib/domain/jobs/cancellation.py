@@ -1,4 +1,4 @@
-"""Stops work whose lease is lost or whose time is up."""
+"""Stops work when its lease is lost or its time is up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Cancellation:
 
         Raises:
             LeaseLost: another worker owns the job, or the job has ended.
-            TimedOut: the time of this worker is up; the queue delivers the job again.
+            TimedOut: this worker's time is up. The queue delivers the job again.
         """
         self._check_lease()
         if self._deadline is not None and self._clock().timestamp() > self._deadline:

@@ -31,7 +31,7 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Fence number, which grows if more is to be deleted. Completing an older fence is refused."""
+    """Fence number, which increases if there is more to delete, so that old jobs cannot end it."""
     urls_until: int = 0
     """When the dataset's last temporary URL expires, in milliseconds since 1970; 0 for none."""
 

@@ -32,7 +32,7 @@ def checked_description(manifest: Mapping[str, Any], family: str) -> ImportedDes
 
     Args:
         manifest: content of `model.json`.
-        family: family of the path of the call.
+        family: `language` or `vision`, from the path of the call.
 
     Raises:
         InvalidUpload: a member is missing or not allowed.
@@ -83,7 +83,7 @@ def imported_card(
     Args:
         card: content of `card.json`.
         description: the checked content of `model.json`.
-        facts: members that this installation sets, such as id, name and engine.
+        facts: members with this installation's values, such as id, name and engine.
 
     Raises:
         InvalidUpload: a metric is not a number.
@@ -121,7 +121,7 @@ def imported_metrics(card: Mapping[str, Any], labels: Sequence[str]) -> dict[str
 
 
 def _figures(found: object) -> dict[str, Any]:
-    """Return the metrics of a card: numbers, or confidence intervals as pairs of numbers."""
+    """Return the metrics of a card: numbers, or objects with a value and confidence interval."""
     figures = found if isinstance(found, dict) else {}
     if len(figures) > _MOST_FIGURES:
         raise InvalidUpload(f"card.json has more than {_MOST_FIGURES} metrics.")

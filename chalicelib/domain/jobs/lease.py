@@ -16,7 +16,7 @@ class Lease:
     fence: int
     """Fence number of this lease. Each new lease has a higher one, and older writes are refused."""
     attempts: int
-    """Number of workers that have taken the job, including this one."""
+    """Number of attempts at the job, including this one."""
     last_error: str = ""
     """Description of the error in the last attempt; empty if there was none."""
 

@@ -15,7 +15,7 @@ from chalicelib.domain.common.decoding import prepare
 
 
 class UnknownJob(Exception):
-    """A message has a kind of job that its queue does not carry."""
+    """A message has a kind of job that is not allowed in its queue."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(kind)
@@ -27,11 +27,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
 
     account_id: str
     waits: int | msgspec.UnsetType = msgspec.UNSET
-    """How many times the job was postponed, because its account was at its limit of jobs."""
+    """How often the job was postponed, because its account had the maximum of running jobs."""
 
     @classmethod
     def of(cls, subject: object, **others: object) -> Self:
-        """Make the job of a dataset, model or other subject, whose ids have the members' names."""
+        """Return the job for a subject, such as a dataset, whose ids become the job's members."""
         ids = (name for name in cls.__struct_fields__ if hasattr(subject, name))
         return cls(**{name: getattr(subject, name) for name in ids} | others)
 
@@ -85,7 +85,7 @@ class DeleteJob(Job, frozen=True, kw_only=True, tag="delete"):
 
 
 class SettleJob(Job, frozen=True, kw_only=True, tag="settle"):
-    """Release a counted call of unknown outcome. `tries` is the number of earlier attempts."""
+    """Subtract a failed call, if it was counted. `tries` is the number of earlier attempts."""
 
     kind: str
     month: str
@@ -101,7 +101,7 @@ class ExportJob(Job, frozen=True, kw_only=True, tag="export"):
 
 # A message without a part has no member `part`, so the default is not written.
 class BatchJob(Job, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
-    """Answer one part of a batch. Without a part: prepare, continue or end the batch."""
+    """Answer one part of a batch. Without a part: prepare, resume or end the batch."""
 
     batch_id: str
     part: int | None = None
@@ -158,7 +158,7 @@ JobType = TypeVar("JobType", bound=Job)
 
 
 def kind_of(job: type[msgspec.Struct] | msgspec.Struct) -> str:
-    """Return the kind of a job as messages name it; "" for any other struct."""
+    """Return the kind of a job, as in the member `job` of its message; "" for other structs."""
     return str(job.__struct_config__.tag or "")
 
 
@@ -169,13 +169,13 @@ def encode_job(job: Job) -> str:
 
 
 def postponed(job: JobType) -> tuple[JobType, int] | None:
-    """Return the message and delay with which to postpone a job whose account is at its limit.
+    """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous delay. So a job is postponed by at most 9 messages. Lambda may
-    stop a loop after 16 messages. The last message is sent before the sweep sends the job again.
+    Each delay is twice the previous delay. So a job is postponed by at most 9 messages, because
+    Lambda may stop a loop after 16. The last one is sent before the sweep sends the job again.
 
     Returns:
-        The next message and its delay in seconds; None if the job was postponed 9 times.
+        The message and its delay in seconds; None if the job was postponed 9 times.
     """
     # Not by its visibility timeout: SQS counts each receive, and a healthy job would become a dead
     # letter after MAX_RECEIVES of them.
@@ -193,7 +193,7 @@ def decode_job(
     Args:
         body: JSON.
         kinds: the kinds of jobs that the queue carries.
-        default: kind of a message that names none of `kinds`.
+        default: kind to use for a message of none of these kinds; None to refuse it.
 
     Raises:
         UnknownJob: the message has none of the kinds, and there is no default.

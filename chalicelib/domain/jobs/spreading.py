@@ -21,7 +21,7 @@ class PartWork:
     """The items that one part of a training processes."""
 
     dataset_id: int
-    """Dataset of the items, with which the results are stored."""
+    """Dataset of the items. The computed vectors or features are stored with it."""
     engine: str
     items: Sequence[str]
     """Texts to embed, or views of images as the feature extractor names them."""

@@ -26,7 +26,7 @@ MAX_OPEN_LEARNINGS, MAX_KEPT_LEARNINGS = 5, 100
 
 
 class LearningNotFound(ObjectNotFound, what="template"):
-    """The caller has no learned template with this id, or the template has expired."""
+    """The account has no learned template with this id, or the template has expired."""
 
 
 @dataclass(frozen=True)

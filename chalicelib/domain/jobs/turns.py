@@ -15,16 +15,16 @@ from chalicelib.domain.jobs.lease import is_owned
 
 @dataclass(frozen=True)
 class Turn:
-    """A place in a queue lane."""
+    """The position of a job in a lane, which is a queue of jobs of one kind and plan tier."""
 
     lane: str
     """Name of the lane, such as `train-paid`."""
     number: int
-    """Start number. Jobs of a lane start in ascending order of their numbers."""
+    """Jobs of a lane start in ascending order of this number."""
 
 
 class WaitingJob(Protocol):
-    """A waiting job: an upload, or a training of one plan tier, as an index lists it."""
+    """A waiting or running upload or training, with what an index lists of it."""
 
     @property
     def account_id(self) -> str:

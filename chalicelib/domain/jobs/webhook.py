@@ -97,17 +97,16 @@ class Webhook:
     former_until: datetime | None = None
     """Time until which deliveries are also signed with the former secret."""
     rotated_by: str = ""
-    """Mark of the call that set the secret, so that a retry of this call does not rotate it again.
-    """
+    """Id of the call that set the secret, so that a retry of it does not rotate it again."""
 
     def recovered(self) -> Webhook:
-        """Return the webhook after a successful delivery, with all data about failures cleared."""
+        """Return the webhook without any data about failures, after a successful delivery."""
         return replace(self, failures=0, failing_since=None, resting_until=None, cause="")
 
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """An event that webhooks are notified of; contains only ids and states."""
+    """An event that is sent to webhooks; contains only ids and states."""
 
     account_id: str
     type: str
@@ -160,7 +159,7 @@ def checked_events(sent: Sequence[str]) -> tuple[str, ...]:
 
 
 def new_secret(random: bytes) -> str:
-    """Return a webhook secret made of these random bytes, in the form of Standard Webhooks."""
+    """Encode random bytes as a webhook secret of Standard Webhooks."""
     return PREFIX + base64.b64encode(random).decode("ascii")
 
 
