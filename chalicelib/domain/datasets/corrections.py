@@ -58,16 +58,15 @@ class CorrectionResult:
     duplicates: int = 0
     """Number of examples removed because their new label already has an equal example."""
     skipped: int = 0
-    """Number of suspects that were not changed, because they were corrected after the training."""
+    """Number of suspect examples left unchanged, because they were corrected after the training."""
     correction_id: int = 0
     """Id of the correction, unique in the dataset; 0 if nothing changed. It is a fence number."""
     created_at: datetime | None = None
     """Time of the correction; None if nothing changed."""
     mark: str | None = None
-    """Id of the call that made the correction; None for a call without an idempotency key."""
+    """Id of the call that made the correction; None for a call without idempotency key."""
     examples: tuple[Example, ...] = ()
-    """The changed examples in their new state. Of equal examples only the remaining one is listed.
-    """
+    """The changed examples in their new state; of merged equal examples, the remaining one."""
 
 
 @dataclass
@@ -75,14 +74,14 @@ class Traces:
     """Stored data that a correction replaced. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Sequence and number of each replaced chunk or layout."""
+    """Partition key and number of each replaced chunk or layout."""
     gone: list[int] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     """Ids of examples whose text was replaced."""
 
 
 def target_label(view: DatasetView, change: Correction, at: str = "") -> int:
-    """Return the id of the label to which a correction moves an example; 0 if the label stays.
+    """Return the id of the new label that a correction sets; 0 if the label does not change.
 
     Raises:
         LabelNotFound: the dataset has no label with this id.

@@ -38,7 +38,7 @@ SOURCES = (UPLOAD, FEEDBACK)
 
 
 def language_code(text: str) -> str | None:
-    """Return the code of a language; None when it is not supported."""
+    """Return the code of a language, such as `en_US`; None if the language is not supported."""
     code = LANGUAGE_ALIASES.get(text, text)
     return code if code in LANGUAGES else None
 
@@ -59,7 +59,7 @@ class LabelCounts:
 
     @property
     def packed(self) -> list[int]:
-        """Return the attributes in the order of rows; without the last three if these are all 0."""
+        """Return the numbers that a row stores; the last three are left out if they are all 0."""
         changes = [self.named, self.upload_layout, self.feedback_layout]
         members = [self.label_id, self.upload, self.feedback]
         return members + changes if any(changes) else members
@@ -74,7 +74,7 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the number of the chunk layout of a source; 0 for the original layout."""
+        """Return the fence of the correction that rewrote a source's examples; 0 for none."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
@@ -92,7 +92,7 @@ class LabelCounts:
 
 @dataclass(frozen=True)
 class Label:
-    """A label as answers show it."""
+    """A label as the API returns it."""
 
     label_id: int
     dataset_id: int
@@ -122,7 +122,7 @@ class Dataset:
     available: bool
     created_at: datetime
     updated_at: datetime
-    """When the dataset's examples or its status last changed."""
+    """When the examples or the status of the dataset last changed."""
     message: str = ""
     """Why the last upload failed, without the prefix `FAILED: `."""
     counts: tuple[LabelCounts, ...] = ()
@@ -147,7 +147,7 @@ class Dataset:
     last_correction: int = 0
     """Fence number of the last committed correction; 0 for none."""
     is_placed: bool = True
-    """Whether an index finds the label of each example by the example's id."""
+    """Whether `ExamplePlaces` has the labels of all examples. False in old datasets."""
 
     @property
     def receipt_id(self) -> str:
@@ -167,7 +167,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class DatasetView:
-    """A dataset with the names of its labels, as answers show it."""
+    """A dataset with the names of its labels, as the API returns it."""
 
     dataset: Dataset
     labels: tuple[Label, ...]

@@ -17,17 +17,17 @@ DIGEST_BYTES = 16
 
 
 def text_digest(text: str) -> bytes:
-    """Return the 16 bytes that decide whether two texts are equal."""
+    """Return a digest of 16 bytes, by which equal texts are recognised."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:DIGEST_BYTES]
 
 
 def picture_digest(content: bytes) -> bytes:
-    """Return the 16 bytes that decide whether two image files are equal."""
+    """Return a digest of 16 bytes, by which equal image files are recognised."""
     return hashlib.sha256(content).digest()[:DIGEST_BYTES]
 
 
 def box_digest(picture: bytes, box: Box) -> bytes:
-    """Return the 16 bytes that decide whether two boxes of one image are equal.
+    """Return a digest of 16 bytes, by which equal boxes of one image are recognised.
 
     Args:
         picture: digest of the image file.
@@ -53,7 +53,7 @@ class Example:
 
     @property
     def digest(self) -> bytes:
-        """Return the 16 bytes that decide whether two examples of one label are duplicates."""
+        """Return a digest of 16 bytes, by which duplicates within a label are recognised."""
         if not self.picture:
             return text_digest(self.name)
         picture = bytes.fromhex(self.picture)
@@ -86,9 +86,9 @@ class PictureFile:
 
     content: bytes = field(repr=False)
     file_name: str = ""
-    """Base name of the file; empty when none was given."""
+    """File name without folders; empty if none was sent."""
     name: str = ""
-    """Name given in a separate field of the call; empty if none was given."""
+    """Name for the example from a separate field of the call; empty if none was sent."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class NewExample:
     source: str
     """`upload` or `feedback`."""
     size_bytes: int
-    """Number of bytes by which the example enlarges the dataset."""
+    """Number of bytes that the example adds to the size of the dataset."""
     words: int = 0
     picture: str = ""
     """Digest of the image file, 32 hex digits; empty for texts."""
@@ -116,7 +116,7 @@ class NewExample:
 
 
 def new_text(text: str, language: str, source: str, label: str, label_id: int = 0) -> NewExample:
-    """Return a new example of a validated text. The word count follows the rules of `language`."""
+    """Return a new example of a validated text; count its words by the rules of `language`."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return NewExample(text, label, label_id, source, size, count_words(text, language))
 

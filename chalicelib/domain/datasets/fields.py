@@ -39,7 +39,7 @@ def checked_name(value: str, parameter: str = "name") -> str:
 
 
 def checked_type(family: str, value: str | None) -> str:
-    """Return the dataset type; the default is `image` for vision; language has no default.
+    """Check a dataset type. The default of vision is `image`; language has no default.
 
     Raises:
         MissingParameter: no type was sent for a language dataset.
@@ -58,7 +58,7 @@ def checked_type(family: str, value: str | None) -> str:
 
 
 def checked_language(family: str, value: str | None) -> str:
-    """Return the dataset language; the default is en_US for texts; images have no language.
+    """Check the language of a dataset. The default of texts is `en_US`; images have none.
 
     Raises:
         InvalidParameter: the language is not supported.

@@ -19,8 +19,8 @@ def check_labels(labels: int, remedy: str) -> None:
     """Raise InvalidUpload if a file would give the dataset too many labels.
 
     Args:
-        labels: number of labels with the file.
-        remedy: what the caller should check, as the end of the error text.
+        labels: number of labels that the dataset would have.
+        remedy: last sentence of the error text, which says what to check.
     """
     if labels > MAX_LABELS:
         raise InvalidUpload(
@@ -30,7 +30,7 @@ def check_labels(labels: int, remedy: str) -> None:
 
 
 def check_examples(examples: int) -> None:
-    """Raise InvalidUpload if a file would give the dataset more examples than the limit."""
+    """Raise InvalidUpload if `examples`, the total after an upload, is over the limit."""
     if examples > MAX_DATASET_EXAMPLES:
         raise InvalidUpload(
             f"The dataset would have {examples:,} examples; at most {MAX_DATASET_EXAMPLES:,} are "
@@ -39,7 +39,7 @@ def check_examples(examples: int) -> None:
 
 
 def check_bytes(size_bytes: int) -> None:
-    """Raise InvalidUpload if a file would make the dataset larger than the limit, in bytes."""
+    """Raise InvalidUpload if `size_bytes`, the total after an upload, is over the limit."""
     if size_bytes > MAX_DATASET_BYTES:
         raise InvalidUpload(
             f"The dataset would have {size_bytes:,} bytes; at most {MAX_DATASET_BYTES:,} (2 GB) "

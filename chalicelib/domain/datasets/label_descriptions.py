@@ -21,7 +21,7 @@ class LabelDescription:
 
     name: str
     description: str
-    """Empty to remove the description."""
+    """The description; in a request, empty to remove it."""
     examples: int = 0
     """Number of examples of the label; only set in answers."""
 
@@ -29,7 +29,7 @@ class LabelDescription:
 def checked_descriptions(
     sent: Sequence[LabelDescription], family: str, dataset_type: str | None
 ) -> tuple[LabelDescription, ...]:
-    """Return descriptions in their stored form.
+    """Check the label descriptions in a request; return them as they are stored.
 
     Raises:
         InvalidParameter: the family has no label descriptions, the list is empty or too long, or

@@ -43,7 +43,7 @@ def normal_form(name: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text in the form in which it is searched, without case and Unicode differences."""
+    """Return a text without differences of case and Unicode form, for searches."""
     return normal_form(text).casefold()
 
 
@@ -118,7 +118,7 @@ _DATABASE_NULL = "NULL"
 
 @lru_cache(maxsize=1024)  # it is asked for each row
 def is_missing_mark(label: str) -> bool:
-    """Return whether a label name stands for a missing value, such as `#N/A`."""
+    """Return whether a label is a mark for a missing value, such as `#N/A`."""
     mark = label.casefold()
     return mark in _MISSING_MARKS or mark in _CELL_ERRORS or _is_possible(mark)
 

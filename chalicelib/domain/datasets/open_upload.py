@@ -16,8 +16,7 @@ class OpenUpload:
     reserved_at: int
     """Time at which the upload was accepted, in milliseconds since 1970."""
     size_bytes: int
-    """Bytes counted against the account: the size of the sent file, later that of the stored data.
-    """
+    """Bytes counted in the account: the size of the sent file, later that of the stored data."""
 
     def __str__(self) -> str:
         parts = (self.family, self.dataset_id, self.receipt_id, self.reserved_at, self.size_bytes)
@@ -25,6 +24,6 @@ class OpenUpload:
 
     @classmethod
     def parse(cls, text: str) -> OpenUpload:
-        """Parse the text form of an open upload, which `str` returns."""
+        """Parse the text that `str` returned for an open upload."""
         family, dataset_id, receipt_id, reserved_at, size_bytes = text.split(".")
         return cls(family, int(dataset_id), receipt_id, int(reserved_at), int(size_bytes))

@@ -19,7 +19,7 @@ class PreviewRow:
     """One row of a text file, or one image of an archive."""
 
     row: int
-    """Number of the row, from 1, as in rejections; for archives the position of the file."""
+    """Number of the row, from 1, as in receipts; for archives the position of the file."""
     cells: tuple[str, ...]
     """Cells of the row from left to right.
 
@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """Ranks of a column among all columns, from 1. The best column for a role has rank 1."""
+    """How well a column fits as text and as label; 1 for the best of all columns."""
 
     text: int
     label: int
@@ -43,7 +43,7 @@ class ColumnRank:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """What a column contains in the first rows."""
+    """What the first rows of a column contain."""
 
     position: int
     """Position of the column, from 1."""

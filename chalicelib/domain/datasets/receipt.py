@@ -46,7 +46,7 @@ class Receipt:
 
 @dataclass
 class UploadScan:
-    """Counts over the examples of a file; seen = kept + duplicates + rejected."""
+    """What was counted while a file was read; seen = kept + duplicates + rejected."""
 
     new_labels: list[str] = field(default_factory=list)
     """Labels that the dataset does not have yet, in order of first appearance."""
@@ -100,7 +100,7 @@ class ParsedExample:
     """Vision: digest of the image file, 32 hex digits."""
     box: Box | None = None
     waiting: str = ""
-    """Text or image digest whose vector is not computed yet; empty if no vector is needed."""
+    """Text or image digest whose vector must be computed; empty if none is needed."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class IngestPlan:
     """Yields the new examples in file order; can be called again."""
 
     def fill(self, receipt: Receipt) -> Receipt:
-        """Return the receipt with the counts of this upload filled in."""
+        """Return the receipt with the counts and warnings of this upload."""
         return replace(
             receipt,
             seen=self.scan.seen,

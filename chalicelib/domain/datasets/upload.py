@@ -29,7 +29,7 @@ _PATH = re.compile(re.escape(SCHEME) + "([A-Z2-7]{26})")
 
 @dataclass(frozen=True)
 class QueuedUpload:
-    """A running upload, with the values that decide its position in the queue."""
+    """An unfinished upload, with the values that decide its position in the queue."""
 
     account_id: str
     family: str
@@ -79,7 +79,7 @@ def is_upload_path(path: str) -> bool:
 
 
 def upload_id_of(path: str) -> str | None:
-    """Return the upload id in a `path`; None if the path does not refer to an upload."""
+    """Return the form's id in a `path`; None if the path does not refer to a presigned form."""
     found = _PATH.fullmatch(path)
     return None if found is None else found[1]
 
@@ -91,15 +91,14 @@ def owner_and_id(key: str) -> tuple[str, str] | None:
 
 
 def claimed_file(account_id: str, source: Mapping[str, object]) -> UploadedFile | None:
-    """Return the uploaded file of a job, which has claimed it from other calls.
+    """Return the uploaded file that a job has claimed, so that no other call can use it.
 
     Args:
         account_id: owner of the file.
-        source: where the input of the job is: the `path` that the caller sent, and for an upload
-            its `etag`.
+        source: the job's `path`, and the `etag` of the file if it was sent with a presigned form.
 
     Returns:
-        The file; None if the path does not refer to an upload.
+        The file; None if the path does not refer to a presigned form.
     """
     upload_id, etag = upload_id_of(str(source.get("path", ""))), str(source.get("etag", ""))
     return None if upload_id is None else UploadedFile(account_id, upload_id, "", 0, USED, etag)
@@ -159,13 +158,13 @@ class Upload:
     """The job of reading one file into a dataset, as the dataset's row stores it."""
 
     adds: bool = False
-    """True for a PUT: the dataset keeps its earlier data if this upload fails."""
+    """Whether the dataset existed before (PUT), so that it stays available if the upload fails."""
     raw: str = ""
     """Bucket key of the file as it was sent; empty until a file behind `path` is downloaded."""
     path: str = ""
-    """URL or `path` to download the file from; empty if the call itself sent the file."""
+    """URL, or `path` of a file sent with a presigned form; empty if the call sent the file."""
     etag: str = ""
-    """ETag of the accepted file if it was sent with a presigned form; empty for a URL."""
+    """ETag of the file if it was sent with a presigned form, otherwise empty."""
     size_bytes: int = 0
     """Size of the file in bytes; 0 until it is known."""
     first_label: int = 0
@@ -174,7 +173,7 @@ class Upload:
     first_example: int = 0
     """First example id reserved for this upload; 0 before the reservation."""
     source: str = UPLOAD
-    """Source that the examples get: `upload` or `feedback`."""
+    """Source of the new examples: `upload` or `feedback`."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The reading options that the caller set, by name."""
 
@@ -184,14 +183,14 @@ class Upload:
         return ReadingOptions(**self.options)
 
     def to_json(self) -> dict[str, object]:
-        """Return the JSON form that the row stores."""
+        """Return the JSON object that the dataset's row stores."""
         return asdict(self)
 
     @property
     def label_ids(self) -> range:
         """Return the range of label ids reserved for this upload.
 
-        A deletion removes all of these labels, whether they were committed or not.
+        A deletion of the dataset removes all of these labels, committed or not.
         """
         return range(self.first_label, self.first_label + self.labels)
 

@@ -88,7 +88,7 @@ class UploadWarning:
     """Text for people, which names the problem and what to do."""
     count: int = 1
     places: tuple[str, ...] = ()
-    """Where the problem was first found, such as rows or labels."""
+    """The first places with the problem, such as rows or labels."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class FileFormat:
     header: bool | None = None
     """Whether a row names the columns; None for formats without columns."""
     text_column: int | str | None = None
-    """Name of the text column or member; its position from 1 if columns have no names."""
+    """Name of the text column, or of the member in JSON; the position from 1 without names."""
     label_column: int | str | None = None
 
 
@@ -132,7 +132,7 @@ class ReadingOptions:
     """Text that separates several labels in one cell; empty if each cell is one label."""
 
     def to_json(self) -> dict[str, str | bool | int | None]:
-        """Return the options that differ from the defaults, for the row of an upload."""
+        """Return the options that differ from the defaults, as the dataset's row stores them."""
         default = asdict(RECOGNISED)
         return {name: value for name, value in asdict(self).items() if value != default[name]}
 
@@ -142,7 +142,7 @@ RECOGNISED = ReadingOptions()
 
 
 def checked_format(value: str | None, kinds: Iterable[str]) -> str:
-    """Check the file format that a caller named; return it, or "" if none was named.
+    """Check the file format in a request; return it, or "" if there is none.
 
     Raises:
         InvalidParameter: the format is not one of `kinds`.
@@ -164,8 +164,8 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
         options: the options that the caller set.
 
     Raises:
-        InvalidParameter: a format with boxes was named for a type whose labels are folders, or the
-            reverse; or a label separator was named for a type other than `image-multi-label`.
+        InvalidParameter: the format has boxes and the type has none, or the reverse; or there is
+            a label separator for a type other than `image-multi-label`.
     """
     kind = options.format
     if kind in PICTURE_KINDS and (kind in BOX_KINDS) != (dataset_type == DETECTION):
@@ -183,7 +183,7 @@ def check_options(dataset_type: str, options: ReadingOptions) -> None:
 
 
 def checked_separator(value: str | None) -> str:
-    """Check the label separator that a caller named; return it, or "" if none was named.
+    """Check the label separator in a request; return it, or "" if there is none.
 
     Raises:
         InvalidParameter: the separator is too long.
@@ -199,7 +199,7 @@ def checked_separator(value: str | None) -> str:
 
 
 def checked_delimiter(value: str | None) -> str:
-    """Check the delimiter that a caller named; return it, or "" if none was named.
+    """Check the delimiter in a request; return it, or "" if there is none.
 
     Raises:
         InvalidParameter: the delimiter is not one of DELIMITERS.
@@ -215,10 +215,10 @@ def checked_delimiter(value: str | None) -> str:
 
 
 def checked_encoding(value: str | None) -> str:
-    """Check the encoding that a caller named.
+    """Check the text encoding in a request.
 
     Returns:
-        The encoding as ENCODINGS spells it; "" if none was named.
+        The encoding as ENCODINGS spells it; "" if there is none.
 
     Raises:
         InvalidParameter: the encoding is not one of ENCODINGS.
@@ -259,7 +259,7 @@ def checked_header(value: bool | int | None) -> bool | int | None:
 
 
 def checked_column(value: int | str | None, parameter: str) -> str:
-    """Check the column that a caller named; return its name or position as text, or "" for none.
+    """Check the column in a request; return its name or position as text, or "" for none.
 
     Raises:
         InvalidParameter: the name is too long, or the position is below 1.

@@ -47,14 +47,14 @@ LEAST_INSIDE = 0.9
 
 @dataclass
 class OddBoxes:
-    """Counts the boxes that have one kind of problem, and lists the first of them."""
+    """Counts the boxes with one kind of problem, and lists the first ones."""
 
     count: int = 0
     places: list[str] = field(default_factory=list)
     """Image and label of the first boxes with the problem, at most MAX_PLACES."""
 
     def add(self, place: str) -> None:
-        """Count a box, and store its place in the file if it is one of the first."""
+        """Count a box; list its place unless MAX_PLACES are listed."""
         self.count += 1
         if len(self.places) < MAX_PLACES:
             self.places.append(place)
@@ -101,7 +101,7 @@ def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWar
 
     Args:
         rejected: number of rows left out because their label stands for a missing value.
-        kept: such labels that were accepted, because they have enough rows to be real.
+        kept: accepted labels of this kind, which have so many rows that they may be real.
     """
     warnings = []
     if rejected:
@@ -139,10 +139,10 @@ def warn_of_several_labels(labels: Iterable[str]) -> list[UploadWarning]:
 
 
 def _find_lists(labels: Iterable[str], between: str) -> list[str]:
-    """Return the labels that are lists of labels with a separator between them.
+    """Return the labels that are lists of other labels, joined by a separator.
 
-    The separator can also be part of a single name, such as `Parts, repairs`. So nothing is
-    returned unless most labels with it consist of labels that occur elsewhere.
+    The separator can also be part of a single name, such as `Parts, repairs`. So the result is
+    empty if most labels that contain the separator are not made of labels that occur elsewhere.
     """
     known = {label: [part.strip() for part in label.split(between)] for label in labels}
     uses = Counter(part for parts in known.values() for part in parts)
@@ -161,7 +161,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
     """Return a warning if texts have more words than the models read.
 
     Args:
-        cut: number of these texts.
+        cut: number of texts that are too long.
     """
     if not cut:
         return []
@@ -176,7 +176,7 @@ def warn_of_cut_texts(cut: int) -> list[UploadWarning]:
 def warn_of_counts(
     kept_by_label: Mapping[str, int], duplicates: int, *, is_text: bool
 ) -> list[UploadWarning]:
-    """Return warnings about many duplicates, and about nearly one label per example."""
+    """Return warnings if many examples are duplicates, or if nearly each has its own label."""
     warnings = []
     kept = sum(kept_by_label.values())
     if duplicates >= _FEWEST_DUPLICATES and duplicates * 10 >= kept + duplicates:
@@ -207,8 +207,8 @@ def warn_of_contradictions(count: int, places: Iterable[str]) -> list[UploadWarn
     """Return a warning if the same text occurs with different labels.
 
     Args:
-        count: number of these texts.
-        places: where they occur.
+        count: number of texts with several labels.
+        places: where these texts occur, such as rows.
     """
     if not count:
         return []

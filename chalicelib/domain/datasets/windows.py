@@ -1,7 +1,7 @@
 """Splits long texts into windows of a few sentences, which encoders read one at a time.
 
 A short text is a single window. The split depends only on the text. So upload, training and
-prediction produce the same windows, and the vector of a window is stored like that of a text.
+prediction produce the same windows, whose vectors can be stored and used again.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def read_end(text: str) -> int:
 
 
 def read_cost(text: str) -> int:
-    """Return the approximate number of tokens that an encoder reads for a text.
+    """Estimate the number of tokens that an encoder reads for a text.
 
-    In a long text, each window adds some tokens. For a text of at most SHORT_CHARACTERS characters
-    the result is the number of characters, which is an upper bound.
+    The estimate of a long text includes the tokens that each window adds. For a text of at most
+    SHORT_CHARACTERS characters it is the number of characters, which is an upper bound.
     """
     if len(text) <= SHORT_CHARACTERS:
         return len(text)
@@ -124,7 +124,7 @@ def _tokens(start: int, end: int) -> int:
 
 
 def _sentences(text: str, words: Sequence[tuple[int, int]], costs: Sequence[int]) -> list[int]:
-    """Return where sentences end, as numbers of words.
+    """Return the ends of sentences, counted in words.
 
     Args:
         text: the text.

@@ -1,7 +1,7 @@
 """The characters that OCR results may contain: those of English or of western European documents.
 
-When the recogniser is installed, all other characters are removed from its alphabets.
-`to_documented` and `to_latin` convert text from other sources, such as the second engine.
+When the PP-OCR recogniser is installed, all other characters are removed from its alphabets.
+`to_documented` and `to_latin` convert text from other sources, such as Tesseract.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ _LOOK_ALIKES = {
 def to_documented(text: str) -> str:
     """Convert a line of text to the characters in CHARACTERS.
 
-    Accents, ligatures and full-width forms become plain letters. Punctuation that looks like a
-    character of the set becomes that character. Everything else is dropped.
+    Letters with accents, ligatures and full-width forms become plain letters. Punctuation becomes
+    the character of the set that looks like it. Everything else is dropped.
 
     Returns:
         Words separated by single spaces; empty if nothing is left.
@@ -95,12 +95,7 @@ def _reduced(text: str, kept: frozenset[str]) -> str:
 
 
 def _stand_in(character: str, kept: frozenset[str]) -> str:
-    """Return the replacement of one character.
-
-    Returns:
-        The character itself if it is in `kept`, otherwise similar characters of `kept`, a space or
-            "".
-    """
+    """Return a character if it is in `kept`, otherwise similar characters of `kept`, " " or ''."""
     if character in kept:
         return character
     if character.isspace():

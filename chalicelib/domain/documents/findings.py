@@ -41,7 +41,7 @@ class Cell:
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """Mean probability of the cell's lines, weighted by length; `Table.structure` if empty."""
+    """Mean probability of the cell's lines, weighted by length; `Table.structure` if none."""
     box: Rect
     """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL
@@ -83,13 +83,11 @@ class NamedTable:
     """A table, named by the header cells of a form template, with the entities of its cells."""
 
     table: Table
-    """The table. Rows and columns that only the template treats as headers are marked as headers.
-    """
+    """The table. Rows and columns with header cells of the template are marked as headers."""
     name: str | None
-    """Name of the table in the template, unique among tables; None if no header cell gives a name.
-    """
+    """Name of the table, unique among tables; None if no header cell of the template is in it."""
     cell_entities: tuple[str | None, ...]
-    """Entity of each cell: that of its column header, otherwise of its row header, or None."""
+    """Entity of each cell, from its column header or else its row header; None without one."""
     row_entities: Mapping[int, str]
     """Entity or text of each row's header, by row from 1. Rows that are headers are left out."""
     column_entities: Mapping[int, str]
@@ -126,7 +124,6 @@ class FormField:
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score by which the best page is chosen, 0 to 1; None to use `probability` instead."""
+    """Score, 0 to 1, by which the best of several pages is chosen; None to use `probability`."""
     key_score: float = 1.0
-    """How well the text of the key matches the template, 0 to 1; 1 for a key that is not printed.
-    """
+    """How well the key on the page matches the template, 0 to 1; 1 for a virtual key."""

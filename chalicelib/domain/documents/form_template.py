@@ -1,4 +1,4 @@
-"""A form template: which keys to find, and which header cells to name. Spec: Form template."""
+"""A form template: the keys and table headers to look for on a form. Spec: Form template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORM_TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class TemplateKey:
-    """One entity to extract."""
+    """An entity to extract, and the texts that label it on the page."""
 
     entity: str
     variations: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Form fields that a PDF itself defines, as its pages show them. Contract section 6, formFields."""
+"""Interactive form fields of a PDF, as its pages show them. Contract section 6, formFields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A widget with its page and its box in the answer."""
+    """A widget, with its page number and its box in pixels of the answer."""
 
     widget: FormWidget
     page_number: int
@@ -41,7 +41,7 @@ def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
 
 
 def tick_box_of(field: FormField, view: ReadPage) -> FormWidget | None:
-    """Return the tick box that is the value of a template's field; None if there is none.
+    """Return the PDF tick box that is the value of a field; None if there is none.
 
     If the field has no value, return the nearest tick box to the left or right of its key.
     """

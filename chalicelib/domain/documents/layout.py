@@ -33,10 +33,10 @@ class ReadingPlace:
     order: int
 
     def after(self, last: ReadingPlace) -> ReadingPlace:
-        """Return the position within the document, given this position within a page.
+        """Convert this position within a page to the position within the document.
 
         Args:
-            last: position of the last words on the previous pages.
+            last: position of the last words before the page.
         """
         return ReadingPlace(last.block + self.block, last.line + self.line, last.order + self.order)
 
@@ -52,9 +52,9 @@ class WrittenBlock:
     lines: tuple[str, ...]
     """Text of each line; empty for a table."""
     flows_on: tuple[bool, ...]
-    """For each line except the last, whether the line ended only because no space was left."""
+    """For each line except the last, whether the sentence continues in the next line."""
     height: float
-    """Height of the text in pixels of the answer."""
+    """Height of a text line in pixels of the answer."""
     table: Table | None = None
     box: Rect | None = None
     """Box on the page, in the coordinates of the text lines; None if unknown."""

@@ -9,7 +9,7 @@ from chalicelib.domain.documents.form_template import FormTemplate
 
 @dataclass(frozen=True, slots=True)
 class FieldScore:
-    """How often a template read one entity correctly in documents that it had not learned from."""
+    """How often an entity was read correctly in documents that were not used for learning."""
 
     entity: str
     right: int
@@ -19,23 +19,23 @@ class FieldScore:
 
 @dataclass(frozen=True, slots=True)
 class LearnedTemplate:
-    """A template learned from examples, with its accuracy on documents left out of the learning."""
+    """A template learned from examples, with its accuracy on held-out documents."""
 
     template: FormTemplate
     scores: tuple[FieldScore, ...]
-    """One score per entity; empty if there was only one document, which cannot be left out."""
+    """One score per entity; empty if there was only one document, so that none was held out."""
     not_found: tuple[str, ...]
     """Entities for which no key was found, so that the template does not have them."""
 
     @property
     def accuracy(self) -> float | None:
-        """Return the fraction of values that were read correctly; None for a single document."""
+        """Return the fraction of values that were read correctly; None without scores."""
         of = sum(each.of for each in self.scores)
         return sum(each.right for each in self.scores) / of if of else None
 
 
 def as_sent(template: FormTemplate) -> dict[str, object]:
-    """Return a template as the JSON object that callers send."""
+    """Return a template as the JSON object that a caller would send."""
     keys = [
         {
             "key": {

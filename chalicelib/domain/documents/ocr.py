@@ -48,15 +48,14 @@ class OcrRequest:
     layout: bool = False
     """Whether to return roles and page notes; for TEXT also reading order and unread areas."""
     output: str | None = None
-    """Format of the document's whole text for the task TEXT, one of OUTPUTS; None to leave it out.
-    """
+    """Format of the whole text for the task TEXT, one of OUTPUTS; None to leave it out."""
     has_pages: bool = False
     form_fields: bool = False
-    """Whether the form fields that the PDF itself defines are returned."""
+    """Whether the interactive form fields of a PDF are returned."""
     page_images: bool = False
     """Whether the pages of a PDF are returned as images."""
     page_furniture: bool = False
-    """Whether Markdown output contains the running heads and footers of pages."""
+    """Whether Markdown output contains the headers and footers of pages."""
 
     @property
     def has_roles(self) -> bool:
@@ -95,7 +94,7 @@ class Finding:
     view: ReadPage
     """The page that contains the item, without its pixels and lines."""
     position: int
-    """Index of the item among the findings of its page in reading order, from 0."""
+    """Index of the item among the findings of the page, in reading order, from 0."""
     item: Item
     place: ReadingPlace | None = None
     """Position in the reading order of the whole document, if requested."""
@@ -126,7 +125,7 @@ class PageFindings:
     """Everything that was found on one page."""
 
     findings: tuple[Finding, ...]
-    """Findings in reading order. Their `place` counts from the beginning of the page."""
+    """Findings in reading order. Their `place` is the position within the page."""
     view: ReadPage
     """The page, without its pixels and lines."""
     unread: tuple[Rect, ...]
@@ -185,13 +184,13 @@ class DocumentFindings:
     text: str | None = None
     pages: tuple[PageSize, ...] | None = None
     form_widgets: tuple[PlacedWidget, ...] | None = None
-    """The form fields that the PDF itself defines; None if not requested."""
+    """The interactive form fields of the PDF; None if not requested."""
     notes: tuple[PageNote, ...] | None = None
     """Notes on pages, if requested."""
 
 
 def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
-    """Return the findings of all pages; `place` counts from the beginning of the document."""
+    """Return the findings of all pages, with `place` changed to positions in the document."""
     found: list[Finding] = []
     last = NOWHERE
     for page in pages:
@@ -210,7 +209,7 @@ def numbered_through(pages: Iterable[PageFindings]) -> list[Finding]:
 
 
 def with_tick(finding: Finding) -> Finding:
-    """Return a finding with the state of the PDF tick box that is its value.
+    """Return a form field with the state of the PDF tick box that is its value.
 
     A finding without such a tick box is returned unchanged.
     """
@@ -243,7 +242,7 @@ def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
 
 
 def _role(finding: Finding, special: Sequence[tuple[Rect, Role]]) -> Role:
-    """Return the role of the first block in `special` that contains most of a finding, or BODY."""
+    """Return the role of the first box in `special` that contains most of a finding, or BODY."""
     own = place_of(finding.item)
     return next((role for box, role in special if box.overlap(own) > own.area / 2), BODY)
 
@@ -270,7 +269,7 @@ def without_content(page: ReadPage) -> ReadPage:
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count the words in lines by the rules of the word limit of images."""
+    """Count the words in lines as the limit of words per image counts them."""
     return sum(len(line.text.split()) for line in lines)
 
 
@@ -282,7 +281,7 @@ def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the best field for each entity.
+    """Return the best form field for each entity, out of the fields on all pages.
 
     A field whose key matches well is preferred, then one with a value, then the one with the
     highest `fit` or probability.
@@ -306,7 +305,7 @@ def best_fields(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def in_reading_order(items: Iterable[Item]) -> list[Item]:
-    """Sort items into rows from top to bottom, and each row from left to right.
+    """Sort items row by row from top to bottom, and within a row from left to right.
 
     An item belongs to a row if its centre is above the bottom of the row's first item.
     """

@@ -63,7 +63,7 @@ class Rect:
 
 
 def around(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle that contains all of these rectangles, at least one."""
+    """Return the smallest rectangle that contains one or more rectangles."""
     found = list(rects)
     return Rect(
         min(rect.min_x for rect in found),
@@ -108,7 +108,7 @@ class Course:
 
     @property
     def sag(self) -> float:
-        """Return how far the curve deviates from a straight line, in line heights."""
+        """Return how far the curve deviates from a straight line, divided by the line height."""
         (x, y), (end_x, end_y) = self.points[0], self.points[-1]
         across = [(px - x) * (end_y - y) - (py - y) * (end_x - x) for px, py in self.points]
         area = self.length * self.height
@@ -154,7 +154,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class FormWidget:
-    """A place where a form field of the PDF is shown. A field can have several widgets."""
+    """A place where a PDF shows an interactive form field. A field can have several widgets."""
 
     name: str
     """Full name of the field in the PDF, with parts separated by dots."""
@@ -188,9 +188,9 @@ class Page:
     widgets: tuple[FormWidget, ...] = ()
     """Form fields of the PDF on this page, if requested."""
     pictures: tuple[Rect, ...] = ()
-    """Boxes of images on a page with a text layer; text in these images is not in the layer."""
+    """Boxes of images on a page with a text layer, which lacks the text in these images."""
     notes: tuple[NoteCode, ...] = ()
-    """Codes of what was left out when the page was read."""
+    """Codes that say what was left out when the page was read."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
         """Convert a rectangle to whole pixels of the answer, clipped to the page."""
@@ -217,10 +217,10 @@ class Unrolling:
     step: int
     """Distance between grid nodes, in pixels of the straightened image."""
     nodes: tuple[tuple[Point, ...], ...]
-    """Rows of points on the bent image, one for each node of a grid on the straightened image."""
+    """Points on the bent image for all nodes of a grid on the straightened image, row by row."""
 
     def on_bent(self, point: Point) -> Point:
-        """Return the point of the bent image that belongs to a point of the straightened image."""
+        """Convert a point of the straightened image to a point of the bent image."""
         right = min(max(0.0, point[0] / self.step), len(self.nodes[0]) - 1)
         down = min(max(0.0, point[1] / self.step), len(self.nodes) - 1)
         column, row = min(int(right), len(self.nodes[0]) - 2), min(int(down), len(self.nodes) - 2)
@@ -236,14 +236,19 @@ class Unrolling:
         return x, y
 
     def turned_over(self, width: float, height: float) -> Unrolling:
-        """Return this mapping for a bent image of this size that was rotated by 180°."""
+        """Return the mapping after both images are rotated by 180°.
+
+        Args:
+            width: width of the bent image in pixels.
+            height: height of the bent image in pixels.
+        """
         nodes = tuple(
             tuple((width - x, height - y) for x, y in reversed(row)) for row in reversed(self.nodes)
         )
         return replace(self, nodes=nodes)
 
     def around_bent(self, rect: Rect) -> Rect:
-        """Return the box on the bent image that contains a rectangle of the straightened image."""
+        """Convert a rectangle of the straightened image to the box around it on the bent image."""
         steps = max(1, ceil(rect.width / self.step))
         columns = [rect.min_x + rect.width * step / steps for step in range(steps + 1)]
         sides = (rect.min_y, rect.max_y)
@@ -265,9 +270,9 @@ class ReadPage:
     """RGB, uint8, shape (height, width, 3); None if only the text layer is used."""
     lines: tuple[TextLine, ...]
     is_exact: bool = False
-    """Whether the lines come from a text layer."""
+    """Whether the lines come from a PDF's text layer instead of OCR."""
     rules: tuple[Rect, ...] | None = None
-    """Horizontal and vertical lines that the PDF draws; None if only the pixels can show them."""
+    """Horizontal and vertical lines that the PDF draws; None if only the image can show them."""
     unread: tuple[Rect, ...] = ()
     """Boxes of text that was detected but not recognised."""
     unrolling: Unrolling | None = None

@@ -31,7 +31,7 @@ class PageWork:
             page_count: number of pages in the document.
             seconds_left: remaining time in seconds; may be infinite.
             limit_seconds: total time of the call, for the text of the error.
-            slots: limits how many pages the process reads at the same time for all calls.
+            slots: limits how many pages of all calls the process reads at the same time.
         """
         self._page_count = page_count
         self._deadline = time.monotonic() + seconds_left
@@ -59,8 +59,8 @@ class PageWork:
         The method does not wait for them.
 
         Args:
-            threads: executor of the pages.
-            read: processes the page with a number, from 1, and calls `check` often.
+            threads: executor that processes the pages.
+            read: processes one page, given its number from 1, and calls `check` often.
 
         Raises:
             TimedOut: the time is up; the text says which page was reached.

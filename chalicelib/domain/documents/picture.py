@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Pixels of an image as displayed, possibly reduced in size."""
+    """The pixels of an image as displayed, possibly scaled down."""
 
     pixels: Pixels
     """RGB, uint8, shape (height, width, 3); origin at the top left."""

@@ -30,7 +30,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the second version may be less accurate by more than the tolerance."""
+        """Return whether the second version may be less accurate than the first by TOLERANCE."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:
@@ -45,14 +45,14 @@ def compare(
 ) -> Comparison | None:
     """Compare two versions by their predictions for the examples that both evaluations contain.
 
-    Each prediction comes from a head that was not trained on the example. Examples are left out if
-    the older version does not know their current label.
+    No prediction comes from a head that was trained on the example. Examples are left out if the
+    older version does not know their current label.
 
     Args:
         older: evaluation of the older version.
         newer: evaluation of the newer version; its labels are the current ones.
-        by_own_labels: compare each version with the labels it was trained on, not with the current
-            ones. Wrong labels then count against the version that was trained on them.
+        by_own_labels: compare the older version with the labels at the time of its training, not
+            with the current ones. So it is not blamed for labels that were corrected since.
 
     Returns:
         The comparison, older version first; None with fewer than `LEAST_COMMON` common examples.
@@ -75,7 +75,7 @@ def compare(
 def _pairs(
     older: Sequence[EvaluatedExample], newer: Sequence[EvaluatedExample], by_own_labels: bool
 ) -> list[tuple[bool, bool]]:
-    """Return for each common example whether the older and the newer version are right."""
+    """Return for each common example whether each version's prediction is right, older first."""
     labels = {one.expected for one in older}
     before, after = _by_example(older), _by_example(newer)
     return [
@@ -88,10 +88,10 @@ def _pairs(
 def _by_example(
     examples: Sequence[EvaluatedExample],
 ) -> dict[tuple[int, str | None], EvaluatedExample]:
-    """Map each example by its id.
+    """Return the examples by id and label.
 
-    If ids repeat, as in multi-label evaluations, the key is id and label. Keys that still occur
-    twice are left out.
+    The label is only part of the key if ids repeat, as in multi-label evaluations. Examples whose
+    keys still repeat are left out.
     """
     repeats = len({one.example_id for one in examples}) < len(examples)
     keys = [(one.example_id, one.expected if repeats else None) for one in examples]

@@ -18,13 +18,13 @@ class EvaluatedExample:
     """
 
     example_id: int
-    """Id of the example; id of its first example if an image does not have the label."""
+    """Id of the example; if an image lacks the predicted label, the id of its first example."""
     expected: str | None
     """Label of the example; None if a multi-label image does not have the predicted label."""
     predicted: str | None
-    """Predicted label; None if no label was predicted, or not this one of a multi-label image."""
+    """Predicted label; None for no label, or if the label of a multi-label image was missed."""
     probability: float
-    """Highest probability of any label; for multi-label images, the probability of this label."""
+    """Highest probability of any label; for multi-label images, that of the entry's label."""
 
     @property
     def is_right(self) -> bool:
@@ -44,7 +44,7 @@ class EvaluatedFilter:
     """True to select only right predictions, False only wrong ones; None for both."""
 
     def matches(self, one: EvaluatedExample) -> bool:
-        """Return whether an example is selected."""
+        """Return whether the filter selects an example."""
         return (
             self.expected in (None, one.expected)
             and self.predicted in (None, one.predicted)
@@ -54,7 +54,7 @@ class EvaluatedFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """The number of predictions of similar probability, and how many are correct."""
+    """Predictions with similar probabilities: their number, and the fraction that is correct."""
 
     low: float
     """Lowest probability of the bin, 0 to 1."""
@@ -76,7 +76,11 @@ class Evaluation:
 
 
 def reliability(answers: Iterable[tuple[float, bool]]) -> list[ReliabilityBin]:
-    """Return the calibration of predictions, each given as (probability, whether it is right)."""
+    """Sort predictions into bins by probability.
+
+    Args:
+        answers: probability of each prediction, and whether the prediction is right.
+    """
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(BINS)]
     for answer in answers:
         bins[min(BINS - 1, int(answer[0] * BINS))].append(answer)
@@ -115,7 +119,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Remove examples with these ids from the JSON form of an evaluation; with None, remove all."""
+    """Remove the examples with these ids from an evaluation as JSON; all examples if None."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
     # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

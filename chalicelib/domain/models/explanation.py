@@ -34,14 +34,14 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedWord:
-    """A word, or several adjacent words, with the contribution to the most probable label."""
+    """One or several adjacent words, with their contribution to the most probable label."""
 
     text: str
     span: TextSpan
     share: float
     """Contribution, -1 to 1; negative if the word speaks against the label."""
     is_read: bool = True
-    """False for words after the last one that the model reads."""
+    """Whether the model reads the words; False beyond the maximum length of texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def word_spans(text: str) -> list[TextSpan]:
 
 
 def without(text: str, span: TextSpan) -> str:
-    """Return a text without the characters of one span, and with a single space in their place."""
+    """Return a text with one span replaced by a single space."""
     return f"{text[: span.start].rstrip()} {text[span.end :].lstrip()}".strip()
 
 

@@ -22,7 +22,7 @@ class Judgement:
     probability: float
     """Probability of `label`, 0 to 1; 0 if `label` is None."""
     uncertainty: float
-    """Probability that the answer is wrong, 0 to 1."""
+    """Probability that the predicted label is wrong, 0 to 1."""
     likeness: float
     """Similarity to the training examples. The scale differs between models."""
     vector: Halves
@@ -31,7 +31,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """Rank of a sample, with the score and the reason for it."""
+    """Rank of a sample in a ranking, with its score and the reason for the rank."""
 
     rank: int
     score: float

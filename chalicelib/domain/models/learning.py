@@ -20,14 +20,14 @@ from chalicelib.domain.models.suspects import SuspectExample
 
 
 class RunControl(Protocol):
-    """What a learner needs from its run: lease check, remaining time, progress reports."""
+    """What a learner may call in its run: lease check, remaining time, progress report."""
 
     def check(self) -> None:
         """Raise LeaseLost if another worker owns the run."""
         ...
 
     def remaining_seconds(self) -> float:
-        """Return the time until the function is stopped, in seconds."""
+        """Return the time until Lambda stops this process, in seconds."""
         ...
 
     def report(self, share: float, epochs: int = 0) -> None:
@@ -53,15 +53,15 @@ class PartDelegation(Protocol):
     def delegate(
         self, model: Model, stage: str, works: Sequence[PartWork], shares: tuple[float, float]
     ) -> None:
-        """Delegate parts of a run to other workers, at most once per run.
+        """Delegate parts of a run to other workers, at most once for each stage of the run.
 
-        Afterwards the run itself does the parts that are not done.
+        When the run resumes, it does the unfinished parts itself.
 
         Args:
             model: the model, whose run this worker owns.
-            stage: name of the work.
-            works: parts of the work; empty if there is too little to delegate.
-            shares: progress of the run before and after the work, 0 to 1.
+            stage: name of the stage.
+            works: parts of the stage; empty if there is too little to delegate.
+            shares: progress of the run at the start and at the end of the stage, 0 to 1.
 
         Raises:
             PartsSent: the run has to wait for its parts.
@@ -81,7 +81,7 @@ class PartDelegation(Protocol):
 
 @dataclass(frozen=True)
 class LearnedModel:
-    """A trained model that is not published yet."""
+    """A trained model that is not stored as a version yet."""
 
     artifact: bytes
     metrics: dict[str, Any]
@@ -90,15 +90,15 @@ class LearnedModel:
     labels: int
     examples: int
     training_seconds: float
-    """Training time in seconds, summed over all functions that took part."""
+    """Training time in seconds, summed over all Lambda functions that took part."""
     early_stopping: bool
     """Whether the training stopped before the last allowed epoch."""
     last_epoch: int
     train_size: int
-    """Number of examples or images that were trained on when the metrics were measured."""
+    """Number of training examples or images of the model whose metrics were measured."""
     test_size: int
     begun_at: datetime | None = None
-    """When the first function of the run began; None if this function is the first."""
+    """When the first Lambda function of the run began; None if this one is the first."""
     suspects: Sequence[SuspectExample] = ()
     """All flagged examples, the most suspicious first. The model card lists some of them."""
     evaluation: Evaluation | None = None
@@ -145,15 +145,15 @@ class Learner(Protocol):
     """Trains the models of one family of datasets."""
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train a model, or continue where an earlier function stopped.
+        """Train a model, or resume where an earlier Lambda function stopped.
 
         Raises:
             TrainingFailed: the dataset cannot be trained; the message says why and what to do.
             LeaseLost: another worker owns the run.
-            TimedOut: progress is saved; the next function continues.
+            TimedOut: the time is up. The progress is saved, and the next function resumes.
         """
         ...
 
     def discard(self, model: Model) -> None:
-        """Delete the saved state of a run, which only an unfinished run needs."""
+        """Delete the saved state of a run that has ended."""
         ...

@@ -65,7 +65,7 @@ class TrainStats:
     """Whether the optimiser stopped before its last epoch."""
     last_epoch: int
     train_size: int
-    """Number of examples that were trained on when the metrics were measured."""
+    """Number of training examples of the model whose metrics were measured."""
     test_size: int
 
 
@@ -90,7 +90,7 @@ class TrainRequest:
 
     @property
     def with_feedback(self) -> bool:
-        """Return whether feedback examples are used."""
+        """Return whether the training uses feedback examples."""
         return self.param("withFeedback") is True
 
     @property
@@ -106,7 +106,7 @@ class TrainRequest:
 
     @property
     def unlabelled_upload(self) -> str | None:
-        """Return the id of the upload whose texts are used without labels; None without one."""
+        """Return the id of the uploaded file with unlabelled texts for the training, or None."""
         return upload_id_of(str(self.param("unlabelled")))
 
     @property
@@ -137,7 +137,7 @@ class Model:
     run: int = 1
     """Number of the run: 1 for the first training, one more for each retraining."""
     fence: int = 0
-    """Fence number, which each worker that takes the run increases. Only the newest can publish."""
+    """Fence number, which each worker that takes the run increases. Older writes are refused."""
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False
@@ -149,7 +149,7 @@ class Model:
     served_seconds: float = 0
     """Seconds that earlier workers spent on the run."""
     epochs: int = 0
-    """Number of epochs of the run, as in answers."""
+    """Number of finished epochs of the run."""
     failure: str = ""
     """Why the run FAILED."""
     stats: TrainStats | None = None
@@ -159,7 +159,7 @@ class Model:
     versions: KeptVersions = field(default_factory=KeptVersions)
     """The stored versions of the model."""
     last_error: str = ""
-    """Error of the last attempt, for the message if no attempts are left."""
+    """Error of the last attempt, which `failure` includes if no attempts are left."""
     # Whether `outOfDomainRate` applies with every intent algorithm. Older models were trained while
     # it was ignored, so they must keep answering with labels, retrained or not.
     heeds_rate: bool = False
@@ -200,11 +200,11 @@ class Model:
 
 @dataclass(frozen=True)
 class ModelView:
-    """A model with its queue position, as answers show it."""
+    """A model with its queue position, as the API returns it."""
 
     model: Model
     queue_position: int | None = None
-    """Position while QUEUED: 1 + the number of trainings ahead; otherwise None."""
+    """1 + the number of trainings ahead in the queue; None unless the model is QUEUED."""
 
 
 @dataclass(frozen=True)
@@ -221,15 +221,15 @@ class ServedModel:
 
     @property
     def family(self) -> str:
-        """Return the family of paths at which the model answers."""
+        """Return `language` or `vision`, the part of API paths under which the model answers."""
         # Not a lookup: the type of an import is unknown until its archive is read.
         return LANGUAGE if self.type.startswith("text-") else VISION
 
     def require_known_type(self) -> None:
-        """Raise an error if the type of an import is unknown, because its archive is not read yet.
+        """Raise an error if the model is an import whose archive has not been read yet.
 
         Raises:
-            ModelNotReady: the type is unknown.
+            ModelNotReady: the type of the model is unknown.
         """
         if self.type in UNKNOWN_TYPES.values():
             raise ModelNotReady(self.model_id, self.status)
@@ -239,7 +239,7 @@ class ServedModel:
 
         Raises:
             InvalidParameter: the model is of another type.
-            ModelNotReady: the type of an import is unknown, because its archive is not read yet.
+            ModelNotReady: the type is unknown, because the import has not read its archive yet.
         """
         self.require_known_type()
         if self.type not in types:

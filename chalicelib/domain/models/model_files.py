@@ -1,4 +1,4 @@
-"""Where folders of model files come from, and their states in the health answer."""
+"""Where folders of model files come from, and their states in the answer to GET health."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class EnginePart:
     state: str
     """One of STATES."""
     title: str | None = None
-    """Name given by its authors; None if its files are not on this machine."""
+    """Name that the component's authors use; None if its files are not on this machine."""
     sha256: str | None = None
-    """Digest of its files, 64 hex digits; None if they are not on this machine."""
+    """SHA-256 of the files, 64 hex digits; None if they are not on this machine."""
 
 
 class ModelSource(Protocol):

@@ -32,7 +32,7 @@ class ModelVersion:
     """Number of training examples; 0 if unknown."""
     algorithm: str | None = None
     not_served_because: str = ""
-    """Why the version was not served after its training; empty if it was."""
+    """Why the version was not served after its training; empty if it was served."""
     is_adjusted: bool = False
     """Whether the version was adjusted to texts of users instead of trained."""
     bytes: int | None = None
@@ -50,7 +50,7 @@ class KeptVersions:
 
     kept: Sequence[ModelVersion] = ()
     last: int = 0
-    """Highest number that a version of this model ever had."""
+    """Highest number of any version of the model, deleted versions included."""
 
     def find(self, number: int) -> ModelVersion | None:
         """Return the version with a number, or None."""
@@ -67,11 +67,11 @@ class KeptVersions:
         return (self.kept[-1].bytes or 0) if self.kept else 0
 
     def with_new(self, version: ModelVersion, in_use: Collection[str]) -> KeptVersions:
-        """Return the versions with a new one added, and without the oldest ones above the limit.
+        """Add a version, and remove the oldest ones if there are more than the limit.
 
         Args:
-            version: the new version; its number is set here.
-            in_use: names of folders that must not be removed.
+            version: the new version, which gets its number here.
+            in_use: folders of versions that must not be removed.
         """
         number = self.last + 1
         added = ModelVersion(**{**version.__dict__, "number": number})
@@ -95,7 +95,7 @@ class SpareVersion:
 
 
 def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVersion | None) -> None:
-    """Raise TooLarge if the version of a new training would not fit into the account's storage.
+    """Raise TooLarge if the account has no storage left for the version of a new training.
 
     Args:
         stored: bytes that the account stores.
@@ -119,7 +119,7 @@ def check_version_capacity(stored: int, more: int, limit: int, oldest: SpareVers
 
 
 def dump_versions(versions: KeptVersions) -> dict[str, Any]:
-    """Return the JSON form that the row stores."""
+    """Return the value that the model's row stores."""
     return {
         "last": versions.last,
         "kept": [
@@ -139,7 +139,7 @@ def dump_versions(versions: KeptVersions) -> dict[str, Any]:
 
 
 def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
-    """Parse versions from the JSON form of `dump_versions`."""
+    """Return the versions in a value that `dump_versions` returned."""
     kept = (
         ModelVersion(
             number=one["number"],
@@ -158,7 +158,7 @@ def load_versions(stored: Mapping[str, Any]) -> KeptVersions:
 
 
 def first_version(folder: str, created_at: datetime, examples: int) -> KeptVersions:
-    """Return the versions of a model whose row is older than the list of versions.
+    """Return the versions of a model whose row has no list of versions, because it is old.
 
     Args:
         folder: the folder that is served; empty before the first success.

@@ -57,7 +57,7 @@ class PredictionOptions:
     explains: bool = False
     """Whether to explain the first label of the answer."""
     judges: bool = False
-    """Whether to return a judgement for a ranking instead of labels."""
+    """Whether to return a `Judgement` for a ranking instead of labels."""
 
 
 # For a call without options.
@@ -70,11 +70,11 @@ class Prediction(Generic[Item]):
 
     items: Sequence[Item]
     usage: Usage | None = None
-    """The month's predictions including this one; None if the caller of the service counts them."""
+    """The month's usage with this prediction; None if the calling service counts predictions."""
     explanation: Explanation | None = None
     """Explanation of the first label, if requested."""
     judgement: Judgement | None = None
-    """How much a label for this sample would help, if requested."""
+    """How uncertain the prediction is, for a ranking, if requested."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

@@ -16,12 +16,12 @@ MISSING_LABEL = "missingLabel"
 
 @dataclass(frozen=True, slots=True)
 class SuspectExample:
-    """An example whose label is probably wrong, as it was during the training."""
+    """An example whose label is probably wrong, with its data at the time of the training."""
 
     example_id: int
-    """Id of the example. If a label is missing, the id of the image's first example."""
+    """Id of the example; for `missingLabel`, the id of the image's first example."""
     digest: str
-    """`Example.digest` during the training, 32 hex digits; differs after a later correction."""
+    """`Example.digest` in the training, 32 hex digits. It shows whether the example has changed."""
     label_id: int
     """Id of the label during the training."""
     label: str

@@ -46,7 +46,7 @@ def checked_algorithm(
 
     Args:
         dataset_type: type of the dataset.
-        value: the algorithm that the caller sent, if any.
+        value: the algorithm in the request; None to use the default.
         former: the algorithm of the last training, which a retraining uses by default.
 
     Raises:
@@ -165,14 +165,14 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
 
 
 def shown_epochs(model: Model) -> int:
-    """Return the number of epochs in answers. Contract section 4, Training."""
+    """Return the number of epochs that the API returns. Contract section 4, Training."""
     default = DEFAULT_EPOCHS.get(model.type)
     # Images show the epochs that are used, texts those that ran.
     return model.epochs if default is None else model.request.epochs or default
 
 
 def shown_learning_rate(model: Model) -> float:
-    """Return the learning rate in answers; 0 for texts."""
+    """Return the learning rate that the API returns; 0 for texts."""
     # Texts have no learning rate, and detection shows only one that was sent.
     if model.family == LANGUAGE:
         return 0.0
@@ -192,7 +192,7 @@ def check_words(dataset: Dataset, *, with_feedback: bool) -> None:
 
 
 def attempt_cause(family: str, error: Exception) -> str:
-    """Return the cause of a failed training attempt as a phrase for callers."""
+    """Describe the error of a failed training attempt in a phrase for users."""
     if family == VISION and isinstance(error, MemoryError):
         return OUT_OF_MEMORY
     if family == VISION and isinstance(error, StorageUnavailable):
@@ -216,8 +216,7 @@ def out_of_attempts(attempts: int, cause: str) -> str:
 def new_guard(model_id: str, milliseconds: int) -> str:
     """Return a new guard entry for a training.
 
-    While its dataset has the entry, the dataset cannot be deleted, and the account has one more
-    open training.
+    A dataset with the entry cannot be deleted. An account with it has one more open training.
     """
     # The random part distinguishes two requests in the same millisecond.
     return f"{model_id}.{milliseconds}.{secrets.token_hex(4)}"
@@ -239,13 +238,13 @@ def is_left_over(
     now_milliseconds: int,
     ended: Mapping[str, int] | None = None,
 ) -> bool:
-    """Return whether a guard entry can be removed, because its training is not open any more.
+    """Return whether a guard entry is stale, because its training has ended or never started.
 
     Args:
         entry: a guard entry of `new_guard`.
         open_models: ids of models that are QUEUED or RUNNING.
         now_milliseconds: the current time, in milliseconds since 1970.
-        ended: for models whose run has ended, the time of the end by model id.
+        ended: when the last run of each model ended, in milliseconds since 1970, by model id.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
     # A younger entry belongs to a retraining that is about to be queued.

@@ -23,13 +23,13 @@ class LabelledBox:
 class LabelledPicture:
     """One image with all of its labels or boxes.
 
-    For type image, it is one example. For multi-label, it combines all examples of one image file.
-    For detection, it combines all boxes of one file with the same name.
+    For type `image`, it is one example. For multi-label, it combines all examples of an image file.
+    For detection, it combines all boxes with the same image file and file name.
     """
 
     dataset_id: int
     digest: bytes
-    """Digest of the image file, 16 bytes. Images with equal digests stay on one side of a split."""
+    """Digest of the image file, 16 bytes. Equal images are in the same part of any split."""
     name: str
     labels: tuple[int, ...] = ()
     """Indexes of the image's labels in `TrainingPictures.labels`; empty for detection."""
@@ -64,7 +64,7 @@ class TrainingPictures:
 
 
 class PictureGroups:
-    """Groups the examples of datasets into images."""
+    """Combines the examples of datasets that belong to the same image."""
 
     def __init__(self, dataset_type: str) -> None:
         self._type = dataset_type
@@ -80,7 +80,7 @@ class PictureGroups:
         self._groups.setdefault((dataset_id, key), []).append((label, example, is_feedback))
 
     def training(self, labels: list[str]) -> TrainingPictures:
-        """Return the grouped images, in the order of their first examples."""
+        """Return the combined images, in the order of their first examples."""
         made = TrainingPictures(labels)
         for (dataset_id, _), members in self._groups.items():
             made.pictures.append(self._picture(dataset_id, members))
@@ -116,12 +116,12 @@ def fitting_views(plain: Sequence[int], wanted: Sequence[int], most_rows: int) -
     """Return how many views of each image to use, so that the features fit into memory.
 
     Args:
-        plain: for each image, the number of unaltered views, which are always used.
-        wanted: for each image, the number of all views. Augmented views come last.
+        plain: number of views without augmentation of each image, which are always used.
+        wanted: number of all views of each image. Augmented views come last.
         most_rows: number of feature rows that fit into memory.
 
     Returns:
-        For each image, how many of its first views to use.
+        The number of views to use of each image, from the first.
     """
     views = list(wanted)
     extra = max((w - p for w, p in zip(wanted, plain, strict=True)), default=0)

@@ -27,15 +27,15 @@ class TrainingTexts:
     """For each text, the index of its label in `labels`."""
     example_ids: list[int] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)
-    """For each dataset, its id and the number of its texts. The texts come in the same order."""
+    """Id of each dataset and number of its texts, in the order of the texts."""
     feedback_places: list[int] = field(default_factory=list)
     """Indexes of the feedback texts, ascending."""
     available: int = 0
-    """Number of texts from which these were sampled; 0 if there was no sampling."""
+    """Number of texts before sampling; 0 if there was no sampling."""
     descriptions: dict[str, str] = field(default_factory=dict)
     """Descriptions by label name, for labels that have one."""
     skipped: list[tuple[str, int]] = field(default_factory=list)
-    """Names and example counts of the labels that were left out."""
+    """Name and number of examples of each label that was left out."""
 
     @property
     def feedback(self) -> int:
@@ -50,7 +50,7 @@ class TrainingTexts:
         return 2 * few > len(self.labels)
 
     def without_small_labels(self, minimum: int = MIN_EXAMPLES_PER_LABEL) -> TrainingTexts:
-        """Return the texts without labels that have fewer than `minimum` examples.
+        """Leave out all labels that have fewer than `minimum` examples, with their texts.
 
         Raises:
             TrainingFailed: fewer than two labels are left, because examples were removed after the
@@ -81,14 +81,14 @@ class TrainingTexts:
         )
 
     def drawn(self, limit: int, least: int = ALWAYS_KEPT) -> TrainingTexts:
-        """Return a sample of about `limit` texts, with the same fraction of every label.
+        """Sample about `limit` texts, with the same fraction of every label.
 
         Args:
-            limit: maximum number of texts to train on.
-            least: number of examples that every label keeps, if it has them.
+            limit: number of texts above which to sample.
+            least: minimum number of texts that each label keeps; all if it has fewer.
 
         Returns:
-            All texts if they are at most `limit`, otherwise the sample.
+            The sample; all texts if there are at most `limit`.
         """
         if len(self.texts) <= limit:
             return self

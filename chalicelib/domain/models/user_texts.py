@@ -21,7 +21,7 @@ _SHOWN_LABELS = 5
 
 @dataclass(frozen=True)
 class UserTexts:
-    """Texts of users with their labels; an empty label means that the label is unknown."""
+    """Texts of users with their labels. The label is empty if it is unknown."""
 
     texts: Sequence[str]
     labels: Sequence[str]
@@ -51,7 +51,7 @@ def check_user_texts(
         found: the texts.
         labels: labels of the model.
         rate: `outOfDomainRate` of the call; None if not sent.
-        can_reject: whether the model was trained to reject texts.
+        can_reject: whether the model was trained to reject out-of-scope texts.
 
     Raises:
         BadRequest: there are too few or too many texts, or one has a label that the model lacks.

@@ -27,8 +27,8 @@ class WarmModels(Generic[Kept]):
 
         Args:
             limit: maximum number of models.
-            most_bytes: maximum memory in bytes. The model that was loaded last always stays.
-            bytes_of: returns the memory of a model in bytes.
+            most_bytes: maximum memory in bytes. The model that was loaded last is never evicted.
+            bytes_of: returns how much memory a model uses, in bytes.
             family: family of the models, for metrics.
         """
         self._limit = limit
