@@ -1,12 +1,12 @@
 """The command `python -m infra.docs`: writes the parts of docs/ that are generated from code.
 
-It also writes the client's records, which are generated from the service's records.
+It also writes the deployer's policy as JSON, and the client's records, which are generated from
+the service's records.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
@@ -26,19 +26,23 @@ _BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 
 def pages() -> dict[Path, str]:
-    """Return the pages with updated tables, and the client's records."""
+    """Return the pages with updated tables, the deployer's policy and the client's records."""
     tables: dict[str, list[Iterable[str]]] = {
         "accounts.md": [_rates()],
         "api.md": [_calls()],
         "deploy.md": [costs.lines({})],
-        "deployer.md": [_policy()],
         "forms.md": [_entities()],
         "metrics.md": [_metrics()],
     }
     made = {
         DOCS / name: _replaced((DOCS / name).read_text("utf-8"), t) for name, t in tables.items()
     }
-    return {**made, client_records.FILE: client_records.source()}
+    policy_text = json.dumps(policy(), indent=1) + "\n"
+    return {
+        **made,
+        DOCS / "deployer.json": policy_text,
+        client_records.FILE: client_records.source(),
+    }
 
 
 def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
@@ -92,15 +96,6 @@ def _metrics() -> Iterator[str]:
         yield f"| `{name}` | {GAUGE_LABELS.get(name, '')} | |"
 
 
-def _policy() -> Iterator[str]:
-    """Yield the deployer's policy as JSON."""
-    yield "```json"
-    text = json.dumps(policy(), indent=1)
-    # Lists with one action or resource are put on one line, so that the policy is easier to read.
-    yield from re.sub(r'\[\s+("[^"]*")\s+\]', r"[\1]", text).splitlines()
-    yield "```"
-
-
 def _rates() -> Iterator[str]:
     """Yield the table of calls per second, by plan and cost class."""
     yield f"| plan | {' | '.join(COSTS.values())} |"
@@ -110,7 +105,7 @@ def _rates() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the pages and the client's records."""
+    """Write all generated files, and return the exit code."""
     for page, text in pages().items():
         page.write_text(text, encoding="utf-8")
     return 0

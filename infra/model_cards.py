@@ -40,7 +40,7 @@ def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -> Iterator[str]:
-    """Yield the lines on one model, and add the sentences on its limits to `limits`."""
+    """Yield the lines about one model, and store the sentences about its limits in `limits`."""
     yield f"## {name}\n"
     yield f"- Model type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]
@@ -60,7 +60,9 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
         kind = "Mean recall (and calibration error) on a source, by a head trained without it"
         yield f"- {kind}: {', '.join(_left_out(left))}"
     sentences = re.split(r"(?<=\.) (?=[A-Z])", card["limits"])
-    yield f"- Limits: {' '.join(_without_repeats(sentences, limits))}\n"
+    yield "- Limits:"
+    yield from (f"  - {sentence}" for sentence in _without_repeats(sentences, limits))
+    yield ""
     limits[name] = sentences
 
 

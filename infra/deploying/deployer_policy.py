@@ -1,6 +1,6 @@
 """Builds the policy document with the rights that the deployer needs.
 
-Everything is limited to names that begin with `presage-`. docs/deployer.md shows the policy, and a
+Everything is limited to names that begin with `presage-`. docs/deployer.json is the policy, and a
 test compares it with the rights that AWS documents for each kind of resource.
 """
 

@@ -13,7 +13,7 @@ from infra.deploying.deployer_policy import CHECKED, policy
 from tests.infra.template.conftest import data, template
 
 __all__ = ["data", "template"]
-PAGE = Path(__file__).parents[3] / "docs" / "deployer.md"
+FILE = Path(__file__).parents[3] / "docs" / "deployer.json"
 MAX_POLICY = 6_144
 """Characters of a managed policy, without spaces."""
 MADE_OF = {
@@ -134,8 +134,7 @@ def test_what_is_asked_beforehand_is_allowed(action: str) -> None:
 
 def test_policy_can_be_pasted() -> None:
     """The documented policy is the one of the code, and short enough for AWS."""
-    text = PAGE.read_text(encoding="utf-8")
-    shown = json.loads(text.split("```json\n")[1].split("```")[0])
+    shown = json.loads(FILE.read_text(encoding="utf-8"))
 
     assert shown == policy()
     assert len("".join(json.dumps(policy()).split())) <= MAX_POLICY
