@@ -71,7 +71,7 @@ def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
 
     Args:
         labels: number of labels.
-        examples: number of examples of all labels.
+        examples: total number of examples.
     """
     message = (
         f"Add at least five examples of each label: the model was trained from the names of "
@@ -100,13 +100,13 @@ def multi_label_advice(
 def with_shift(
     advice: Sequence[dict[str, Any]], before: Interval, after: Interval, rate: float
 ) -> list[dict[str, Any]]:
-    """Return the advice of an adjusted version; it tells if users word texts differently.
+    """Return the advice of an adjusted version, with an entry if users' texts differ a lot.
 
     Args:
-        advice: entries of the version that was adjusted.
-        before: fraction of the users' in-domain texts that this version rejected.
-        after: the same fraction after the adjustment.
-        rate: fraction that was to be rejected.
+        advice: advice on the version that was adjusted.
+        before: fraction of users' in-domain texts that were rejected before the adjustment.
+        after: fraction of them that are rejected after the adjustment.
+        rate: fraction of in-domain texts that the model should reject.
     """
     others = [one for one in advice if one["code"] != USER_WORDING]
     # Within the interval, the wording of users may be that of the examples.

@@ -115,7 +115,7 @@ def likely_label_errors(
 def _answers_and_errors(
     probabilities: Floats, truth: Ints, thresholds: Floats, is_counted: Bools
 ) -> tuple[Ints, int]:
-    """Return the most probable label of every example, and the number of label errors.
+    """Return the most probable label of every example, and the estimated number of label errors.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).
@@ -137,14 +137,14 @@ def _answers_and_errors(
 
 
 def likely_binary_errors(shares: Floats, truth: Bools) -> Ints:
-    """Return likely errors in one label that each example either has or does not have.
+    """Return the examples for which one label of a multi-label dataset is probably wrong.
 
     Args:
         shares: out-of-fold probability of the label, float, shape (examples,).
         truth: whether the example has the label as given, bool, shape (examples,).
 
     Returns:
-        Indexes of the suspects, most suspicious first, int, shape (n,).
+        Indexes of these examples, most suspicious first, int, shape (n,).
     """
     if min(int(truth.sum()), int((~truth).sum())) < LEAST_EXAMPLES:
         return np.empty(0, np.int64)

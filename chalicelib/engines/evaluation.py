@@ -1,4 +1,4 @@
-"""Makes evaluations from out-of-fold predictions."""
+"""Evaluates models from their out-of-fold predictions."""
 
 from __future__ import annotations
 

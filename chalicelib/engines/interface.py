@@ -154,7 +154,7 @@ class RejectionQuality:
     held_out: Interval
     """Fraction of the held-out texts that are rejected."""
     out_of_fold: float
-    """Fraction of rejected texts, among those from which the threshold was computed."""
+    """Fraction rejected among the texts from which the threshold was computed."""
     judged_by: int
     """Number of texts from which the threshold of the finished model was computed."""
     background: Interval | None = None

@@ -1,4 +1,4 @@
-"""Limits the memory that glibc keeps after large arrays are freed. Does nothing elsewhere.
+"""Limits the memory that glibc keeps after large arrays are freed; has no effect without glibc.
 
 Networks that read a page allocate and free hundreds of megabytes in blocks of all sizes. By
 default, the heap of each thread stays at its largest size. If each block were returned to the

@@ -1,4 +1,4 @@
-"""Opens ONNX graphs for all engines. A run uses one thread, and its memory is then freed.
+"""Opens ONNX graphs for all engines. Each run uses one thread and frees its memory afterwards.
 
 This module imports ONNX Runtime. So import it only inside functions, or in modules that import
 ONNX Runtime themselves.

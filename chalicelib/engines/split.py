@@ -87,8 +87,8 @@ def shuffled_ranks(digests: Sequence[bytes], seed: int) -> Ints:
 def hold_out(labels: Ints, groups: Ints, ranks: Ints, training_share: float) -> Bools:
     """Choose the held-out examples, label by label; return a mask, bool, shape (examples,).
 
-    Every label has at least one example to train on. A label with fewer than three examples, or
-    with all in one group, is not tested.
+    Every label has at least one example to train on. No example is held out of a label with fewer
+    than three examples, or with all examples in one group.
 
     Args:
         labels: label indexes, int, shape (examples,).

@@ -31,9 +31,9 @@ def target_thresholds(
             None: all.
 
     Returns:
-        The lowest threshold that reaches each target, and the fraction of the counted predictions
-        at or above it with its 95 % interval. The threshold is None if no predictions reach the
-        target.
+        For each target, the lowest threshold that reaches it, and the fraction of the counted
+        predictions at or above this threshold with its 95 % interval. The threshold is None if
+        none reaches the target.
     """
     rounded = np.floor(np.asarray(probabilities, np.float64) * _STEPS) / _STEPS
     counted = np.ones(len(rounded), bool) if counted is None else counted

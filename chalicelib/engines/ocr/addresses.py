@@ -1,4 +1,4 @@
-"""Splits U.S. addresses into their parts. Contract section 6: normalizedText.
+"""Splits U.S. addresses into their parts, for the member normalizedText (contract, section 6).
 
 Only texts with a state and a ZIP code are split.
 """
@@ -44,7 +44,7 @@ class _Word:
     text: str
     """Text of the word."""
     label: str
-    """Kind of word, as assigned by the parser of addresses."""
+    """Kind of word, as assigned by the library usaddress."""
     is_glued: bool
     """Whether the word directly follows the previous one, without a space."""
     ends_part: bool
@@ -110,9 +110,9 @@ def _street_and_city(words: list[_Word]) -> tuple[list[_Word], list[_Word]]:
 
 
 def _after_last_comma(words: list[_Word]) -> int:
-    """Return the index of the city's first word if the parser found none: after the last comma.
+    """Return the index of the word after the last comma, where an unlabelled city begins.
 
-    A house number or a unit is never part of a city.
+    If a number follows the comma, there is no city; return the number of words.
     """
     for place in range(len(words) - 2, -1, -1):
         if words[place].ends_part:
@@ -123,7 +123,7 @@ def _after_last_comma(words: list[_Word]) -> int:
 
 
 def _is_street_type(head: list[_Word], word: _Word, following: _Word) -> bool:
-    """Return whether the first word of the city is really the type of the street: St, Ave."""
+    """Return whether a word that was labelled as city is a street type, such as `Ave`."""
     folded = word.text.lower().rstrip(".")
     if not head or head[-1].ends_part or head[-1].label not in _STREET_ENDS:
         return False

@@ -41,16 +41,16 @@ class LineSplit:
     parts: tuple[TextLine, ...]
     """Parts from left to right, with boxes tightened to the ink."""
     places: tuple[Quad, ...] = ()
-    """Areas of parts to read again; empty if the text of all parts is clear."""
+    """Areas of all parts, to read them again; empty if the text of every part is known."""
 
 
 def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at spaces that are wide gaps.
+    """Split a line of a text layer at wide spaces. A space must exceed both limits.
 
     Args:
         line: line of a text layer, with exact positions.
-        factor: smallest gap, in heights of the line.
-        spaces: smallest gap, in multiples of the line's usual space.
+        factor: limit as a multiple of the line's height.
+        spaces: limit as a multiple of the line's usual space.
     """
     pitch = _pitch(line)
     if not pitch:
@@ -74,7 +74,7 @@ def divide_exact(line: TextLine, factor: float, spaces: float = 0.0) -> tuple[Te
 
 
 def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLine, ...]:
-    """Split a line of a text layer at given positions, 0 to 1."""
+    """Split a line of a text layer at positions along it, 0 to 1."""
     if not cuts:
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
@@ -84,7 +84,7 @@ def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLin
 
 
 def _pitch(line: TextLine) -> float:
-    """Return the usual distance between neighbouring characters of a line, as a fraction of it.
+    """Return the usual distance between neighbouring characters, as a fraction of the line.
 
     0 if the positions are unknown.
     """
@@ -97,7 +97,7 @@ def _pitch(line: TextLine) -> float:
 
 
 def _exact_range(part: TextLine, pitch: float) -> Range:
-    """Return where a part of a line begins and ends, computed from its characters' middles."""
+    """Return where a part of a line begins and ends, from the middles of its characters."""
     return max(0.0, min(part.places) - pitch / 2), min(1.0, max(part.places) + pitch / 2)
 
 
@@ -107,7 +107,7 @@ def divide_inked(line: TextLine, ink: Ink, factor: float) -> LineSplit:
     Args:
         line: line as an engine read it.
         ink: ink of the line.
-        factor: smallest gap, in heights of the ink.
+        factor: smallest gap at which to split, as a multiple of the ink's height.
 
     Returns:
         The parts; a single part if there is no such gap.
@@ -121,7 +121,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
     Args:
         line: line as an engine read it.
         ink: ink of the line.
-        ranges: beginning and end of each part, from left to right.
+        ranges: beginning and end of each part along the line, from left to right.
 
     Returns:
         The parts with text; ink that is too small for a character is ignored.
@@ -162,8 +162,8 @@ def _shared_out(
     """Assign each character of a line to the range that is nearest to it.
 
     Returns:
-        For each range, a line with its characters; and whether every visible character is inside
-        its range.
+        For each range, a line with its characters; and whether every visible character is at most
+        `slack` outside its range.
     """
     if not line.places:
         return [replace(line, text="") for _ in ranges], False
@@ -193,7 +193,7 @@ def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
 def read_unclear(
     pixels: Pixels, divisions: Sequence[LineSplit], engine: TextEngine, check: CancelCheck
 ) -> tuple[TextLine, ...]:
-    """Return the parts of all lines. Parts whose text is unclear are read again, in one call.
+    """Return the parts of all lines, after reading those again whose text is unclear, in one call.
 
     Args:
         pixels: pixels of the page.

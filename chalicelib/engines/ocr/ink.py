@@ -77,7 +77,7 @@ def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
 
 
 def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
-    """Return a line with the box of one of its parts; text and probability stay the same.
+    """Return a copy of a line whose box covers one part only, with unchanged text.
 
     Args:
         line: the whole line.

@@ -51,7 +51,7 @@ class TextEngine(Protocol):
         """Name of the engine: PPOCR or TESSERACT."""
 
     def in_alphabet(self, alphabet: str) -> TextEngine:
-        """Return an engine with the same networks that returns letters of another alphabet."""
+        """Return an engine that uses the same networks but outputs letters of another alphabet."""
 
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
         """Detect and recognise all text lines of a page, in reading order.
@@ -118,10 +118,10 @@ CARD = "engine.json"
 
 
 def check_files(folder: Path, names: Sequence[str], engine: str) -> None:
-    """Compare files with the digests in the card of their folder.
+    """Compare files with the digests recorded when they were installed.
 
     Args:
-        folder: folder of the files and of CARD.
+        folder: folder that contains the files and the card with their digests.
         names: names of the files.
         engine: name of the engine in the error.
 

@@ -68,7 +68,7 @@ def phrase_ranges(ink: Ink, gaps: list[Gap], factor: float, usual: float) -> lis
     Args:
         ink: ink of a line.
         gaps: gaps of the same line.
-        factor: smallest gap that separates two items.
+        factor: least width of a gap that separates two items.
         usual: width of a space on the page.
 
     Returns:
@@ -91,7 +91,7 @@ def _is_space(line: TextLine, middle: float) -> bool:
 
 
 def _least_gaps(gaps: list[Gap], factor: float, usual: float) -> tuple[float, float]:
-    """Return the smallest gaps that separate items: where the text has a space, and elsewhere."""
+    """Return the gap widths above which items are separate: at spaces, and inside words."""
     spaces = [gap.width for gap in gaps if gap.is_space]
     letters = [gap.width for gap in gaps if not gap.is_space]
     own = min(_WIDEST_SPACE, median_low(spaces)) if len(spaces) >= _FEW else 0.0

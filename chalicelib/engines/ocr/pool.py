@@ -55,7 +55,7 @@ class OcrPool:
         Args:
             model_dir: the model directory.
             engine_name: engine named in the settings, PPOCR or TESSERACT.
-            source: source of missing folders.
+            source: where to download folders that are not installed.
         """
         self._directory = Path(model_dir)
         self._source = source
@@ -123,7 +123,7 @@ class OcrPool:
         return is_here or self._source.offers(name)
 
     def facts(self) -> EngineFacts:
-        """Return the facts of the engine in use, without loading it.
+        """Return name, version and licence of the engine in use, without loading it.
 
         Raises:
             OcrNotInstalled: no engine is installed.

@@ -24,7 +24,7 @@ _LINES_A_CHECK = 50
 
 
 def text_runs(page: ReadPage, engine: TextEngine, check: CancelCheck) -> tuple[TextLine, ...]:
-    """Split the lines of a page into runs of words, as task text returns them.
+    """Split the lines of a page into runs of words, the items of the task `text`.
 
     Args:
         page: page as read; without pixels only the positions of the characters are used.

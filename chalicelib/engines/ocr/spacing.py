@@ -86,15 +86,15 @@ def _spaced(line: TextLine, found: Sequence[tuple[int, float]]) -> TextLine:
 
 
 def _is_narrow(pair: str) -> bool:
-    """Return whether only a wider gap is a space: between digits, at narrow letters, at `:`."""
+    """Return whether two characters often have a wide gap between them without a space."""
     return pair.isdigit() or pair[1] == ":" or not _NARROW.isdisjoint(pair)
 
 
 def _may_part(text: str, at: int) -> bool:
-    """Return whether there may be a space before a character of a text.
+    """Return whether a missing space may be inserted before a character of a text.
 
-    There is none in three cases: next to a mark inside a number, before the hyphen of a number, or
-    between two narrow letters, as in "still".
+    Not before closing punctuation, next to a mark or hyphen inside a number, or between two narrow
+    letters, as in "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False
@@ -107,8 +107,6 @@ def _may_part(text: str, at: int) -> bool:
         for left, point, right in zip(around, around[1:], around[2:], strict=False)
     )
 
-
-# The lines of a page with the spaces that the engine missed.
 
 _LINES_A_CHECK = 50
 

@@ -134,7 +134,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split off a key before an address, `Ship to: 12 Elm Street`, and the icon of a map.
+    """Split off the key in `Ship to: 12 Elm Street`, and a map icon before an address.
 
     Yields:
         Each part, and the piece from which it was cut: the next line may be aligned with either.
@@ -151,7 +151,7 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether the text after a key is an address or its first line."""
+    """Return whether a key such as `Ship to` is followed by an address or its first line."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND

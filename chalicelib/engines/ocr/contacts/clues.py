@@ -109,7 +109,7 @@ _SMALL = word_set("and & of the for und et y de la")
 
 
 def _starts(words: list[str], owner: str) -> bool:
-    """Return whether the first words of a text are the owner, as in `Moore, Finley` and `moore`."""
+    """Return whether the first words of a text, joined, equal the domain owner, such as `moore`."""
     grown = ""
     for word in words:
         grown += word

@@ -1,4 +1,4 @@
-"""Recognises lines of bills and forms that are not addresses: keys, dates, amounts."""
+"""Recognises lines of bills and forms that are not addresses: field names, dates, amounts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CENTS = re.compile(r"[.,]\d\d(?!\d)")
 
 
 def key_end(text: str) -> int:
-    """Return the index after the colon of a key that begins the text; 0 without a key."""
+    """Return the index after the colon of the field name that begins a text; 0 without one."""
     match = _KEY.match(text)
     return match.end() if match and len(match["key"].split()) <= measures.TOWN_WORDS else 0
 

@@ -1,4 +1,4 @@
-"""Finds the contacts of a business card in its lines. Contract section 6: task contact.
+"""Finds the contacts of a business card, for the task `contact` (contract, section 6).
 
 Phone numbers, mail and web addresses are recognised by their format, postal addresses by their
 words and the lines around them. Mail and web addresses then help to find the lines with the names

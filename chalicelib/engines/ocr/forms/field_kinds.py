@@ -1,6 +1,6 @@
 """Checks whether a text, or a part of it, has the type that a template requires.
 
-Entity types: contract section 6.
+Section 6 of the contract defines these types.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Finds the fields of a form: the keys of a template on a page, and their values.
 
-API contract: key object, value object.
+The contract calls these results key object and value object.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _crossed_fields(
     unmatched: UnmatchedText,
     shared: _FormPage,
 ) -> dict[int, FormField]:
-    """Find numbers that a row label and a column header name together, by index of the key."""
+    """Find numbers whose row label and column header together are a key, by index of the key."""
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):

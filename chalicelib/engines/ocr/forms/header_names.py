@@ -1,7 +1,6 @@
 """Names the rows, columns and cells of tables by their headers.
 
-The names come from the header cells of a template, otherwise from the texts of the headers. API
-contract: table cell, cell location.
+The names come from the header cells of a template, otherwise from the texts of the headers.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class PageRules:
         return bool(found.any())
 
     def box(self, rect: Rect) -> Rect:
-        """Return the rectangle between the nearest ruled lines; a side without one is infinite."""
+        """Return the box of ruled lines around a rectangle; infinite on sides without a line."""
         slack = measures.IN_RULE_HEIGHTS * rect.height
         x, y = rect.center
         rows = _crossing(self._rows, x)

@@ -139,7 +139,7 @@ def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
 
 
 def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
-    """Make a row of digits at equal distances, even if boxes between are empty; otherwise None."""
+    """Make a row of digits whose distances are multiples of one width; None if they are not."""
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)
@@ -171,7 +171,7 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
 
 
 def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float, float] | None:
-    """Return the number of each digit's box, the middle of the first box, and the distance.
+    """Return the number of each digit's box, the middle of the first box, and the box distance.
 
     None if the digits are not at equal distances.
     """
@@ -251,10 +251,10 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return the numbers of the boxes in which the digits of a text are.
+    """Return the number of the box of each digit in a text that was read from the boxes `order`.
 
-    Empty if the text contradicts the digits read before, by box number (`known`). Ticks and stains
-    next to the digits can look like digits in further boxes.
+    Boxes at the ends may have no digit, because ticks and stains look like digits. Return an empty
+    sequence if the text contradicts the digits that are already `known`, by box number.
     """
     if not text.isdecimal():
         return ()

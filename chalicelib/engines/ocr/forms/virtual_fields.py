@@ -1,6 +1,6 @@
 """Finds fields that have no caption: any telephone number, address or date of a page.
 
-Contract: Form template, virtual key.
+The contract calls the keys of these fields virtual keys.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _with_time(text: str, bounds: tuple[int, int], confidence: float) -> Span:
 
 
 def _is_in_calendar(match: re.Match[str]) -> bool:
-    """Return whether the month has the day."""
+    """Return whether the day of a matched date exists in its month."""
     parts = match.groupdict()
     day, month = parts.get("day"), parts.get("month")
     return (day is None or 1 <= int(day) <= _LAST_DAY) and (

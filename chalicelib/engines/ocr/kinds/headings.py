@@ -23,16 +23,16 @@ _WORDS = word_set(
     terms requisitioner
     """
 )
-# Words that end a key, whatever is before them.
+# Last words of field names, whatever is before them.
 _ENDS = word_set("number numbers name names date amount total subtotal signature summary address")
 _LONGEST = 6
 
 
 def is_heading(text: str) -> bool:
-    """Return whether a text is a heading of bills or forms, or ends like a key.
+    """Return whether a text is a heading of bills or forms, or ends like the name of a field.
 
     Args:
-        text: a line, or the key before a colon.
+        text: a line, or the field name before a colon.
     """
     words = folded_words(text)
     if not 0 < len(words) <= _LONGEST:

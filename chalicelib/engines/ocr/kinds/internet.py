@@ -64,7 +64,7 @@ _MOST_LABELS = 6
 
 
 def find_mails(text: str) -> tuple[Span, ...]:
-    """Return the mail addresses in a line, in order, without their labels."""
+    """Return the mail addresses in a line, in order, without labels such as `Email:`."""
     spans: list[Span] = []
     for match in _AT.finditer(text):
         span = _around(text, match)
@@ -153,7 +153,7 @@ _NAMES_OF_THINGS = word_set("asp.net vb.net node.js ph.d")
 
 
 def find_websites(text: str) -> tuple[Span, ...]:
-    """Return the web addresses in a line, in order, without their labels and mail addresses."""
+    """Return the web addresses in a line, in order. Mail addresses are excluded."""
     spans: list[Span] = []
     for pattern, confidence in ((_SCHEME, 0.99), (_WWW, 0.99)):
         for match in pattern.finditer(text):
@@ -164,7 +164,7 @@ def find_websites(text: str) -> tuple[Span, ...]:
 
 
 def _add(spans: list[Span], span: Span | None) -> None:
-    """Add a span, unless it is None or part of a span found before."""
+    """Add a span, unless it is None or overlaps one that was found before."""
     if span is not None and not any(span.meets(other) for other in spans):
         spans.append(span)
 

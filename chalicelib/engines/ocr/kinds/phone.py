@@ -79,7 +79,7 @@ _FORMS: tuple[tuple[re.Pattern[str], int, float], ...] = (
 
 
 def find_phones(text: str) -> tuple[Span, ...]:
-    """Return the phone numbers in a line, in order, with extensions and without labels."""
+    """Return the phone numbers in a line, in order, with extensions, without labels like `Tel.`."""
     corrected = correct_digits(text).translate(_DASHES)
     spans: list[Span] = []
     for pattern, fewest, confidence in _FORMS:
@@ -128,7 +128,7 @@ def _span_of(
 
 
 def _one_number(found: str) -> str:
-    """Return the first of two numbers that were matched together."""
+    """Cut a match to its first phone number if it contains two."""
     count = 0
     for place, char in enumerate(found):
         count += char.isdecimal()
@@ -146,7 +146,7 @@ def _one_number(found: str) -> str:
 
 
 def _last_gap(found: str, place: int) -> int:
-    """Return the index at which the group of digits around `place` begins."""
+    """Return the index of the last separator before `place`; `place` if there is none."""
     gap = max(found.rfind(mark, 0, place) for mark in " .-/")
     return gap if gap > 0 else place
 

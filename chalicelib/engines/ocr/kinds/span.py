@@ -35,7 +35,7 @@ class Span:
     """Confidence of the kind, 0 to 1."""
 
     def meets(self, other: Span) -> bool:
-        """Return whether two spans share a character."""
+        """Return whether two spans overlap."""
         return self.start < other.end and other.start < self.end
 
 

@@ -96,7 +96,7 @@ def reading_places(blocks: Sequence[Block]) -> list[ReadingPlace]:
 
 
 def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
-    """Split a flow of rows into blocks, at wide gaps, other letter sizes and indented rows."""
+    """Split the rows of a column into blocks, at wide gaps, changes of letter size and indents."""
     middles = [fmean(piece.middle for piece in row) for row in rows]
     steps = [below - above for above, below in pairwise(middles)]
     usual = median_low(steps) if steps else 0.0

@@ -109,9 +109,9 @@ def level_pieces(
         lines: the runs.
         slope: slope of the page, in radians.
         is_exact: whether boxes are as high as the font, and no run crosses a gutter. Otherwise
-            boxes are as high as the ink. They are then extended as if each line had a capital and
-            a descender.
-        places: further rectangles, without text.
+            boxes are only as high as the ink, and are extended to the height of a capital and the
+            depth of a descender.
+        places: boxes of tables, which become pieces after those of the runs.
     """
     level = _Turn(slope)
     pieces: list[Piece] = []
@@ -243,7 +243,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the horizontal intervals without pieces, at least `least` wide, and the margins."""
+    """Return the x intervals that contain no piece and are at least `least` wide, with margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):

@@ -39,8 +39,8 @@ def written_blocks(
     """Return the text blocks and tables of a page in reading order.
 
     Args:
-        page: positions of the runs.
-        runs: items of task text.
+        page: the page that contains the runs.
+        runs: items of the task `text`.
         tables: tables of the page; each replaces the runs inside it.
     """
     free = [run for run in runs if not any(_is_inside(run.box, table.box) for table in tables)]
@@ -57,7 +57,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Return a block; if it contains a table, return its pieces as separate blocks."""
+    """Return a block in a list; if it contains a table, return a block for each of its pieces."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]

@@ -99,7 +99,7 @@ def _above(
 
 
 def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, float]]:
-    """Yield the text before a value on its line, then shorter and shorter ends of this text.
+    """Yield the text before a value on its line, then fewer and fewer of this text's last words.
 
     The line may begin with another field: "Invoice No. 17 Date 3/5/24".
     """
@@ -111,9 +111,9 @@ def _before(segment: LineSegment, value: LineSegment) -> Iterator[tuple[str, flo
 
 
 def _behind(text: str) -> Iterator[tuple[str, float]]:
-    """Yield shorter and shorter ends of a text, each with a factor.
+    """Yield the last words of a text, fewer each time, with a factor for their score.
 
-    The factor is higher for an end after a colon.
+    The factor is higher if a colon is before these words.
     """
     starts = [match.start() for match in _WORD.finditer(text)][1:]
     for start in starts[-_MOST_WORDS:]:

@@ -53,7 +53,7 @@ class ValuePlace:
     segments: tuple[LineSegment, ...]
     """Parts of lines that contain the value, from the first line to the last."""
     numbers: tuple[int, ...]
-    """Number of the page's segment that contains each part."""
+    """For each part, the index of the segment of the page that contains it."""
 
     @property
     def rect(self) -> Rect:

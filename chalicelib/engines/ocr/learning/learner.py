@@ -160,7 +160,7 @@ def _key(entity: str, captions: Sequence[RankedCaption], types: tuple[str, ...])
 
 
 def _other_keys(key: TemplateKey, ranked: Sequence[RankedCaption]) -> list[TemplateKey]:
-    """Return alternatives to a key of an entity: without its types, and with each other caption."""
+    """Return variants of a template key: one without types, and one with each other caption."""
     others = [replace(key, types=())] if key.types else []
     further = (each.text for each in ranked if each.text not in key.variations)
     return [*others, *(replace(key, variations=(text,)) for text in further)]

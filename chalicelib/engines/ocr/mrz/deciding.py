@@ -40,13 +40,13 @@ class Decision:
     rows: tuple[str, ...]
     """Text of each row."""
     certainty: float
-    """Probability that the check digits were printed as in this text, 0.5 to 1."""
+    """Probability that the zone was printed with these, correct check digits, 0.5 to 1."""
     share: float
     """Probability relative to all texts with correct check digits, 0 to 1."""
     chances: tuple[tuple[float, ...], ...]
     """Probability of each character relative to its alternatives, 0 to 1."""
     long_number: tuple[Place, ...] = ()
-    """Positions of the rest of a document number that is too long for its element.
+    """Positions where a document number that is too long for its element continues.
 
     They include the number's check digit.
     """
@@ -125,7 +125,7 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return the positions of the rest of an overlong document number, with its check digit.
+    """Return the positions where an overlong document number continues, and of its check digit.
 
     Such a number has a filler in place of its check digit. It continues in the optional data, up
     to the first filler (Doc 9303, part 5, 4.2.2, note j).
@@ -201,7 +201,7 @@ def _best_valid(
 def _after(
     step: _Step, states: Mapping[_State, _Reached], scores: Scores
 ) -> dict[_State, _Reached]:
-    """Return the best sequences after a further character, by state."""
+    """Return the best sequence for each state after one more character."""
     following: dict[_State, _Reached] = {}
     for (own, total), reached in states.items():
         for letter, score in scores.items():

@@ -1,4 +1,4 @@
-"""Confirms, corrects and completes the fields of a form by the machine-readable zone."""
+"""Confirms, corrects and completes form fields by comparison with the machine-readable zone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def with_zone(
     check: CancelCheck = never_cancel,
     today: date | None = None,
 ) -> tuple[FormField, ...]:
-    """Confirm, correct and complete the fields of a page by its machine-readable zone.
+    """Confirm, correct and complete the fields of a page by comparison with its zone.
 
     A printed value that agrees with a valid zone gets a higher probability. A different value is
     replaced by the zone's value, with a lower probability. A zone with a wrong check digit changes

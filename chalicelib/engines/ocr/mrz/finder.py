@@ -58,7 +58,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return the box of characters at given positions, limited to the first of their rows."""
+        """Return a box around characters; those below the row of the first one are ignored."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -101,7 +101,7 @@ def _surest(zones: Iterable[Zone | None]) -> Zone | None:
 
 
 def _groups(lines: Sequence[TextLine]) -> Iterator[Group]:
-    """Yield groups of rows that may be a zone, with its format; the lowest rows are last."""
+    """Yield groups of rows that may be a zone, with the zone's format, from the top of the page."""
     rows = sorted(filter(_is_like_row, lines), key=lambda line: line.box.center[1])[-_MOST_ROWS:]
     for start in range(len(rows)):
         for form in FORMATS:

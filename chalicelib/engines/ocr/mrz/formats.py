@@ -74,7 +74,7 @@ class ZoneFormat:
     elements: dict[str, DataElement]
     """Elements by name, in reading order. `…_check` is the check digit of the previous element."""
     covered: tuple[str, ...]
-    """Names of the elements that the overall check digit covers, in its order."""
+    """Names of the elements that the overall check digit covers, in the order of the sum."""
 
     @property
     def width(self) -> int:

@@ -169,7 +169,7 @@ class Rectangle:
     course: Course | None = None
     """Middle line of the text as a curve; None if it is not needed."""
     is_filled: bool = True
-    """Whether text covers most of the rectangle. This is not so for bent lines."""
+    """Whether text covers most of the rectangle; False for bent lines."""
 
     def grown(self, margin: float) -> Rectangle:
         """Return the rectangle with a margin on all four sides."""

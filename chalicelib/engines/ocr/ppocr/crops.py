@@ -1,4 +1,4 @@
-"""Crops text lines out of a page, rotated upright and scaled to the height that is recognised."""
+"""Crops text lines out of a page, rotates them upright and scales them to the network's height."""
 
 from __future__ import annotations
 

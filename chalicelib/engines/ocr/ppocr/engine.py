@@ -40,7 +40,7 @@ _UPRIGHT = 0.02
 
 
 class PpOcr:
-    """Detects text lines with one network, recognises them with another; safe to share."""
+    """Detects text lines with one network, recognises them with another; thread-safe."""
 
     name = PPOCR
 
@@ -49,7 +49,7 @@ class PpOcr:
         self._recogniser = recogniser
 
     def in_alphabet(self, alphabet: str) -> PpOcr:
-        """Return an engine that returns letters of another alphabet. See: TextEngine."""
+        """Return an engine that outputs letters of another alphabet. See: TextEngine."""
         output = ALPHABETS.index(alphabet)
         return PpOcr(self._detector, self._recogniser.with_output(output))
 

@@ -26,7 +26,7 @@ def load_ppocr(folder: Path) -> PpOcr:
     """Load the engine from its folder.
 
     Args:
-        folder: folder with FILES and their card.
+        folder: folder with FILES, and the card with their digests.
 
     Returns:
         The engine; safe to share between threads.

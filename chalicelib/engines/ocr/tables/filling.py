@@ -33,7 +33,8 @@ def fill(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
 def fill_by_rows(grid: TableGrid, pieces: Sequence[TextLine]) -> FilledGrid:
     """Assign pieces to slots, so that all pieces of a text row are in the same table row.
 
-    In long tables, the predicted slots can be off by a row. The table row of most pieces is used.
+    In long tables, the predicted slots can be off by a row. So all pieces of a text row go to the
+    table row to which most of them belong.
     """
     if not grid.slots or not pieces:
         return fill(grid, pieces)

@@ -95,7 +95,7 @@ def find_tables(
 
 
 def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
-    """Convert a table of a page that was rotated upright to coordinates of the page as read."""
+    """Convert a table from coordinates of the upright page to those of the page as read."""
     boxes = [table.box, *(cell.box for cell in table.cells)]
     box, *places = turned_rects(boxes, turns, page.width, page.height)
     cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))
@@ -240,7 +240,7 @@ def _count_columns(structure: Structure) -> int:
 
 
 def _complete(filled: FilledGrid, clean: ReadPage, sheet: _Sheet, height: float) -> FilledGrid:
-    """Read texts in a table that the engine missed; a text layer is complete as it is."""
+    """Read texts in a table that the engine missed, unless the page has a text layer."""
     if clean.is_exact or clean.pixels is None:
         return filled
     sheet.check()
@@ -265,12 +265,12 @@ def _in_any(rule: Ruling, found: Sequence[FilledGrid]) -> bool:
 
 
 def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
-    """Return a table with the given probability of its structure."""
+    """Return a copy of a table whose structure has the given probability."""
     return replace(filled, grid=replace(filled.grid, probability=probability))
 
 
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
-    """Return the structures that the network predicts for the text of another structure."""
+    """Return the structures that the network predicts for the text in a proposed structure."""
     if sheet.structure is None or len(best.filled.grid.slots) > measures.MOST_NETWORK_PLACES:
         return []
     pieces = list(best.filled.lines())

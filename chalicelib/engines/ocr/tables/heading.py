@@ -17,7 +17,7 @@ def is_wordy(text: str) -> bool:
 
 
 def is_label(text: str) -> bool:
-    """Return whether a text is a label of other text: it ends with a colon."""
+    """Return whether a text ends with a colon, and so is the label of another text."""
     return text.rstrip().endswith(":")
 
 

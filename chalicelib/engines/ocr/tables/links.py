@@ -46,7 +46,7 @@ class WholeTable:
     """Parts of the table, page by page. Their cells together are the cells of `table`, in order."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Return the parts of a table whose cells were named, each with the names of its cells."""
+        """Divide this table, after its cells were named, into its parts on each page."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))
@@ -122,7 +122,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
-    """Return the rows of text that are not also on the other page; numbers are ignored."""
+    """Return the rows of text that are not similar to one in `running`; numbers are ignored."""
     known = [_plain(row) for row in running]
     return [
         row

@@ -71,7 +71,7 @@ def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
 
 
 def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
-    """Split table rows that contain several rows of text in at least `least` slots."""
+    """Split a table row if at least `least` of its slots contain several rows of text."""
     slots, texts = filled.grid.slots, filled.texts
     numbers: dict[int, int] = {}
     depths = [1] * filled.grid.row_count
@@ -92,7 +92,7 @@ def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
 
 
 def join_to_values(filled: FilledGrid) -> FilledGrid:
-    """Join each row with few filled columns to the nearest row with many."""
+    """Join each row with few filled columns to the nearest row with many filled columns."""
     rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
     counts = [0] * len(rows)
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
@@ -108,7 +108,7 @@ def join_to_values(filled: FilledGrid) -> FilledGrid:
 
 
 def join_near(filled: FilledGrid) -> FilledGrid:
-    """Join rows that are nearer to each other than others, where the white has two widths."""
+    """Join neighbouring rows with a small gap, if gaps are clearly either small or large."""
     rows: list[list[TextLine]] = [[] for _ in range(filled.grid.row_count)]
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         rows[slot.row].extend(lines)

@@ -84,7 +84,7 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
 def _find_direction(
     gray: Pixels, text: Doubles, text_height: float, share: float
 ) -> tuple[Ruling, ...]:
-    """Find horizontal lines.
+    """Find horizontal lines; in a transposed image, vertical lines.
 
     Args:
         gray: uint8, shape (height, width).
@@ -164,9 +164,9 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 
 
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
-    """Merge sorted edges to lines. `reach` is the largest distance to a line's last edge.
+    """Merge edges, sorted by position, to lines.
 
-    A line spans at most one and a half times this distance.
+    Edges are merged if they are at most `reach` pixels apart. A line is at most 1.5 times as thick.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []

@@ -89,7 +89,7 @@ def _is_dense(filled: FilledGrid) -> bool:
 def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     """Return whether a text with two columns is a table, and not a list or two addresses.
 
-    Without ruled lines, its header must not be a number, unlike the totals of a receipt.
+    Without ruled lines, the second column must not begin with a number, as totals of receipts do.
     """
     first = _column_texts(filled, 0)
     second = _column_texts(filled, 1)
@@ -99,7 +99,7 @@ def _is_pair_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
 
 
 def _label_share(filled: FilledGrid) -> float:
-    """Return the fraction of rows that contain a label of other text."""
+    """Return the fraction of rows that contain a text with a colon at its end."""
     rows, labels = set(), set()
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines:
@@ -219,7 +219,7 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 def crammed(filled: FilledGrid) -> int:
     """Return the number of pieces in table rows that contain several whole rows of text.
 
-    Rows of text in which most cells are wrapped are one row of the table.
+    A table row is not counted if at least half of its cells contain wrapped text.
     """
     ends: dict[int, float] = {}
     by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}

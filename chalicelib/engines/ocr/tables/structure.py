@@ -96,7 +96,7 @@ def load_structure(folder: Path) -> StructureModel:
     """Load the network.
 
     Args:
-        folder: folder of FILES and their card.
+        folder: folder with FILES, and the card with their digests.
 
     Raises:
         OcrNotInstalled: a file is missing, or differs from the installed one.
@@ -146,7 +146,7 @@ def _on_page(place: Singles, box: Rect) -> Rect:
 
 
 def _place(opened: Sequence[_Opened]) -> Iterator[Slot]:
-    """Yield the slot of each cell; like in HTML, columns covered from above are skipped."""
+    """Yield the slot of each cell; columns under a cell that spans rows are skipped, as in HTML."""
     taken: set[tuple[int, int]] = set()
     rows = 1 + max((cell.row for cell in opened), default=-1)
     column, row = 0, -1

@@ -48,7 +48,7 @@ class Tesseract:
         self._caller = caller
 
     def in_alphabet(self, alphabet: str) -> Tesseract:
-        """Return an engine that returns letters of another alphabet. See: TextEngine."""
+        """Return an engine that outputs letters of another alphabet. See: TextEngine."""
         return Tesseract(self._caller.in_alphabet(alphabet))
 
     def read(self, pixels: Pixels, check: CancelCheck) -> tuple[TextLine, ...]:
@@ -135,7 +135,7 @@ class _Reading:
 
     @property
     def sense(self) -> float:
-        """Sum over probable words of three or more letters: characters times probability."""
+        """How plausible the text is: sum of length times probability over its probable words."""
         return sum(
             len(word.text) * word.probability
             for word in self.words

@@ -81,7 +81,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
 
 
 def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
-    """Return the fraction of each key's letter pairs in each unit, shape (keys, units).
+    """Return the fraction of each key's letter pairs that a unit contains, shape (keys, units).
 
     The fractions of a unit's segments, shape (keys, segments), are added. A unit of several
     segments gets 0 if one of them contributes nothing, or contains the whole key by itself.
@@ -217,7 +217,7 @@ def _matches(
 
 
 def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterator[Window]:
-    """Yield the positions of short keys: whole words, exactly equal."""
+    """Yield the positions of short keys, which must equal whole words exactly."""
     short = {folded for folded in wanted if len(folded) <= measures.EXACT_KEY_CHARACTERS}
     for unit in units if short else ():
         for first in range(len(unit.words)):

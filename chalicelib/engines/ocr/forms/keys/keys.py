@@ -68,8 +68,8 @@ def find_keys(
 ) -> list[FoundKey]:
     """Find the texts of a page that are captions of the keys.
 
-    No two captions overlap; the best matches are chosen first. A key may be found at more places
-    than the template has keys with its texts. The caller then chooses by the values.
+    No two captions overlap; the best matches are chosen first. A key may be found at several
+    places; the caller then chooses by the values that are next to them.
 
     Args:
         keys: keys of a template; virtual keys are skipped.
@@ -113,7 +113,7 @@ def keys_alike(keys: Sequence[TemplateKey]) -> dict[tuple[str, ...], list[int]]:
 
 
 def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]:
-    """Yield a limited number of the most similar matches of each key that overlap no chosen key."""
+    """Yield the most similar matches of each key, up to a limit, that overlap no chosen key."""
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(
@@ -204,7 +204,7 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
 
 
 def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool) -> float:
-    """Return a factor for the text left of a key: highest if none, a number or another value."""
+    """Return a factor for the text left of a key: highest for no text, numbers or other fields."""
     stripped = before.strip()
     if is_next and _NUMBER_AT_END.search(before):
         return 1.0
@@ -231,7 +231,7 @@ def _is_inside(before: str, after: str, has_colon: bool) -> bool:
 
 
 def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
-    """Return a factor for the text right of a key: highest if none, a colon or a hint."""
+    """Return a factor for the text right of a key: highest for no text, a colon or a remark."""
     if has_colon or not any(letter.isalnum() for letter in after) or _HINT.match(after):
         return 1.0
     if has_stop and is_instruction(after.lstrip()):

@@ -16,7 +16,7 @@ class Unit:
     """One or several segments of a page whose texts are searched as one text."""
 
     segments: tuple[int, ...]
-    """Numbers of the segments."""
+    """Indexes of the segments."""
     words: tuple[tuple[int, Token], ...]
     """For each word: number of its segment, counted within the unit, and the word."""
     folded: str

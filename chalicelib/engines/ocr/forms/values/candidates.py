@@ -273,7 +273,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is outside its key's box, unless that is for a digit."""
+        """Return whether a candidate is outside its key's box; never for digits in single boxes."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT
             and is_boxed_row(self.fragments[candidate.fragment].segment.text)
@@ -285,7 +285,7 @@ class Neighbourhood:
         return is_first and not bool(_is_inside(self._rects[[candidate.fragment]], box)[0])
 
     def _behind(self, number: Rect) -> Iterator[tuple[str, int, float]]:
-        """Yield the text to the right of the second copy of a line's number.
+        """Yield the text after the second copy of a tax form's line number, where the value is.
 
         If several rows of text are near, the one on the baseline of the number is used.
         """
@@ -297,7 +297,7 @@ class Neighbourhood:
             is_stacked = (self._rects[:, 0] < first[2]) & (self._rects[:, 2] > first[0])
             fragment = int(np.where(is_stacked & np.isfinite(gaps), off, np.inf).argmin())
             place = self.fragments[fragment].segment.rect
-            # Behind an empty cell stands the value of another column.
+            # After an empty cell, the next text is the value of another column.
             edges = self._rulings.box(number).max_x, self._rulings.box(place).min_x
             is_next = edges[1] - edges[0] < number.height
             if is_next and self._numbered.is_nearest(number, place):
@@ -412,7 +412,7 @@ class Neighbourhood:
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
-        """Return whether the text next to a key is also a caption: numbers are below both."""
+        """Return whether the text next to a key is a caption, because numbers are below both."""
         return not self._has_digit[fragment] and all(
             (below_gaps(self._rects, rect, rect.height) < measures.LINE_GAP_HEIGHTS)[
                 self._has_digit

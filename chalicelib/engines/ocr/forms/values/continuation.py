@@ -144,7 +144,7 @@ class Continuation:
         }
 
     def _unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether unassigned text follows in the line, and whether it follows below."""
+        """Return whether unassigned text is next in the line, and whether some is next below."""
         rect, height = self._rect(number), self._segment(number).height
         end = rect.max_x - measures.OVERLAP_HEIGHTS * height
         row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
@@ -188,7 +188,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield the texts (True) and labels (False) between two heights that belong to no key."""
+        """Yield boxes: unassigned texts between two heights with True, labels with False."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True

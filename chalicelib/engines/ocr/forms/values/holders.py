@@ -1,4 +1,4 @@
-"""Finds the names and addresses of holders, which cards and pay statements print uncaptioned.
+"""Finds names and addresses that are printed without captions on cards and pay statements.
 
 As on an envelope, the name is above the street, and the town with its postcode is last. If a card
 has two lines of names, the family name is first. A pay statement has two such blocks: first the
@@ -48,10 +48,11 @@ class HolderBlock:
 def find_holders(
     entities: Collection[str], values: Mapping[str, str], fragments: Sequence[FormFragment]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Find the holder of a card, or the firm and the person of a pay statement.
+    """Find name and address of a card's holder, or of the firm and person of a pay statement.
 
     Args:
-        entities: entities of the template, which show its document; nothing is found for others.
+        entities: entities of the template, which show whether it is for a card or pay statement;
+            nothing is found for other documents.
         values: values that were found by captions, by entity.
         fragments: text of the page without its keys.
 

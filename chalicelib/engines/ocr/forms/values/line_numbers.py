@@ -154,7 +154,7 @@ class _Rows:
 
 
 def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> list[LineNumber]:
-    """Return the line numbers with which texts begin, according to a pattern."""
+    """Return the line numbers at the beginning of texts, as matched by a pattern."""
     found = []
     for place, segment in enumerate(segments):
         text = segment.text

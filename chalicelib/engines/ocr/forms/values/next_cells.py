@@ -130,7 +130,7 @@ class _Cells:
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
     def _pairs(self, number: int, box: Rect, strip: Rect, axis: int) -> Iterator[_Pair]:
-        """Yield a caption's cell with the next cell of a strip, if the latter has no captions."""
+        """Yield a caption's cell with the adjacent cell in a strip, unless that has a caption."""
         ahead = np.flatnonzero(self._is_free & _inside(self._middles, strip))
         if not len(ahead):
             return

@@ -104,7 +104,7 @@ def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int
 def _apart(
     row: Sequence[TextLine], owners: Sequence[tuple[int, int]], columns: Sequence[Span]
 ) -> list[tuple[int, int]]:
-    """Return the columns of each piece in a row; a piece ends before the next one's only column."""
+    """Return first and last column of each piece in a row, so that neighbours share no column."""
     apart = list(owners)
     for at, (left, right) in enumerate(pairwise(row)):
         (first, last), (start, end) = apart[at], apart[at + 1]

@@ -121,7 +121,7 @@ class Growing:
         self.gutters = rest
 
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Make a row without columns pending; return False if it ends the region."""
+        """Make a row that has no gutter pending; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
@@ -176,9 +176,9 @@ def _side_by_side(
 
 
 def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
-    """Return the number of the column after a gutter that is much wider than all others.
+    """Return the index of the column after a gutter that is much wider than all others.
 
-    None without such a gutter; at least two columns are on each side.
+    None if there is no such gutter with at least two columns on each side.
     """
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)
