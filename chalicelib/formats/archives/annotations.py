@@ -1,7 +1,7 @@
-"""The boxes of all images in an archive, in any annotation format, stored in 60 bytes per box.
+"""Collects the boxes of all images in an archive, in 60 bytes per box.
 
-Annotation files may come after the images in the archive, so they are read first. Contract section
-5, Upload formats; beyond.md, section 1.
+Annotation files of any format may come after the images in the archive, so they are read first.
+Contract section 5, Upload formats; beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BoxRow:
     row: int
     """Number of the row, line, annotation or object, from 1."""
     column: str
-    """Name of the column or file that contains the box, for messages."""
+    """Name of the column of annotations.csv, or of the annotation file, for messages."""
     label: str
     """Name of the label, cut to 180 characters."""
     label_fault: str
@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format string for the place of the box in messages."""
+    """Format string that describes where the box is, for messages, as `ROW`."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected.
@@ -58,7 +58,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     """Return the entry of the receipt for a rejected box.
 
     Args:
-        place: Format string of the place, with `number`, `part` and `picture`.
+        place: Format string that describes where the box is, with `number`, `part` and `picture`.
         at: Number of the row, and name of the column or file.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
@@ -70,7 +70,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
 
 @dataclass(frozen=True)
 class BoxSource:
-    """The archive that contains an annotation file, with callbacks for its reader."""
+    """What a reader of one annotation file needs: the archive's files, and callbacks."""
 
     index: ImageIndex
     """Files of the archive."""
@@ -89,7 +89,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string for the place of a box, with `number`, `part` and `picture`.
+            place: Format string that describes where a box is, as `ROW`.
             in_shares: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()
@@ -136,14 +136,14 @@ class Annotations:
 
     @property
     def parts(self) -> int:
-        """Return the number of named columns or files."""
+        """Return the number of columns or annotation files that `name_parts` has added."""
         return len(self._parts)
 
     def part_name(self, part: int) -> str:
-        """Return the name of a column or file with boxes; a column without a name gets a number.
+        """Return the name of a column or file with boxes; `box` and its index if it has no name.
 
         Args:
-            part: Index of the column or file, from 0. The column of the image does not count.
+            part: Index of the column or file, from 0. Columns are counted after that of the image.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -157,9 +157,9 @@ class Annotations:
 
         Args:
             picture: Index of the image in the archive.
-            place: Number of the row, and index of the column or file.
+            place: Number of the row, and index of the column or file, from 0.
             label: Trimmed label in full length.
-            box: Box with the numbers in the file.
+            box: Box with the numbers as written in the file.
         """
         self.book.add(label)
         name = cut_label(label)
@@ -188,7 +188,7 @@ class Annotations:
             self._sizes[picture] = (width, height)
 
     def in_pixels(self, row: BoxRow, picture: int, size: tuple[int, int]) -> Box:
-        """Return a box in pixels of its image. The box may reach outside the image.
+        """Convert a box to pixels of its image. The box may reach outside the image.
 
         Args:
             row: A box of the image.

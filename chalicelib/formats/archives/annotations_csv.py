@@ -77,7 +77,7 @@ def _column_names(cells: list[str]) -> list[str]:
 
 
 def _find_encoding(file: BinaryIO) -> str:
-    """Return the encoding of the file. Error texts name the file."""
+    """Return the encoding of the file; raise InvalidUpload, with the file's name, if unknown."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     what = name_foreign_type(head) if head else "an empty file"

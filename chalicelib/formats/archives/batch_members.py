@@ -23,7 +23,7 @@ def read_members(
     too_large: Callable[[int, int], ServiceError],
     check: Callable[[], None] = lambda: None,
 ) -> Iterator[BatchLine]:
-    """Yield the files of an archive as lines. The line of an unusable file contains its error.
+    """Yield the files of an archive as lines of a batch. An unusable file gives a line with error.
 
     Args:
         file: Seekable; stays open.
@@ -32,7 +32,7 @@ def read_members(
         check: Called for each file; raises an error to stop.
 
     Yields:
-        Lines with the content of their file, in the order of the archive's directory.
+        Lines with the contents of the files, in the order of the archive's directory.
 
     Raises:
         InvalidUpload: the archive cannot be read, or contains no file.

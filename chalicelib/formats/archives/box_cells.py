@@ -59,13 +59,13 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image that was searched for; raise an error if it was not found.
+    """Return the index of an image from the result of a search, or raise its error.
 
     Args:
         found: Index of the image, or the reason why it was not found.
 
     Raises:
-        CellFault: `found` is a reason.
+        CellFault: the image was not found.
     """
     if isinstance(found, str):
         raise CellFault(found)
@@ -73,7 +73,7 @@ def found_image(found: int | str) -> int:
 
 
 def checked_label(written: str) -> str:
-    """Return a label in normal form and in full length.
+    """Check a label as written; return it in Unicode form C, trimmed but not cut.
 
     Raises:
         CellFault: the label is empty, or contains characters that are not allowed.
@@ -86,7 +86,7 @@ def checked_label(written: str) -> str:
 
 
 def checked_sides(x: float, y: float, width: float, height: float) -> Box:
-    """Return a box if its numbers are finite and its size is above 0.
+    """Return a box, after checking that its numbers are finite and its size is above 0.
 
     Raises:
         CellFault: the numbers do not form a box.
@@ -142,11 +142,11 @@ def _read_number(value: dict[str, object], side: str) -> float:
 
 
 def turned_box(box: Box, written: Any) -> Box:
-    """Return the upright bounds of a box that CVAT rotated around its centre.
+    """Return the smallest upright box around a box that CVAT rotated around its centre.
 
     Args:
         box: The box before the rotation.
-        written: The angle in degrees. A value that is not a number is ignored.
+        written: The angle in degrees as written in the file. If it is not a number, it is ignored.
     """
     try:
         degrees = float(written)

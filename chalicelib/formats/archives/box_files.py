@@ -1,4 +1,4 @@
-"""The files of a detection archive: images by name, and files that may have annotations.
+"""The files of a detection archive: an index of images, and files that may have annotations.
 
 All unpacked files together, except images, must stay within one size limit. So an archive of many
 small files cannot exhaust memory or time.
@@ -39,12 +39,12 @@ def is_annotations(member: ZipMember) -> bool:
 
 
 def is_companion(member: ZipMember) -> bool:
-    """Return whether a file is text that belongs to images, such as annotations, lists or notes."""
+    """Return whether a file has the suffix of a text file, such as annotations or class lists."""
     return suffix_of(member) in _TEXT_SUFFIXES
 
 
 def is_label_text(member: ZipMember) -> bool:
-    """Return whether a file is a text file in a folder where YOLO stores boxes."""
+    """Return whether a `.txt` file is in a folder whose name YOLO uses for boxes."""
     folder = member.path.rpartition("/")[0]
     return (
         suffix_of(member) == ".txt"
@@ -64,7 +64,7 @@ def without_suffix(path: str) -> str:
 
 
 def swapped_folder(path: str, found: str, wanted: str) -> str:
-    """Return a path with its last folder named `found` renamed to `wanted`."""
+    """Rename the last folder with the name `found` in a path to `wanted`."""
     parts = path.split("/")
     for at in range(len(parts) - 2, -1, -1):
         if parts[at] == found:
@@ -73,7 +73,7 @@ def swapped_folder(path: str, found: str, wanted: str) -> str:
 
 
 class SignsOfBoxes:
-    """Collects the files of an archive whose names look like those of annotation files."""
+    """Collects the files of an archive that, by their names, may be annotation files."""
 
     def __init__(self) -> None:
         self.tables: list[ZipMember] = []
@@ -85,7 +85,7 @@ class SignsOfBoxes:
         self.misnamed = ""
 
     def note(self, member: ZipMember) -> None:
-        """Record a file if its name looks like an annotation file."""
+        """Record a file if its name may be that of an annotation file."""
         suffix = suffix_of(member)
         if is_annotations(member):
             self.tables.append(member)

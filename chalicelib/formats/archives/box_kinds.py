@@ -62,7 +62,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
     Args:
         files: The files of a detection archive.
-        wanted: The format that the caller named; empty to detect it.
+        wanted: The format in the request; empty to detect it.
 
     Raises:
         InvalidUpload: the archive has no boxes, two formats match, or the boxes cannot be read.
@@ -80,7 +80,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
 
 
 def warn_of_unused(signs: SignsOfBoxes) -> list[UploadWarning]:
-    """Return a warning if an archive that is read by folders has annotation files, too."""
+    """Return a warning if an archive whose folders are read as labels also has annotation files."""
     seen = [*signs.tables, *signs.instances, *signs.label_texts, *signs.markup]
     if not seen:
         return []
@@ -203,7 +203,7 @@ def _missing(files: BoxFiles) -> InvalidUpload:
 
 
 def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
-    """Return whether an annotations.csv has a column for each side of a box."""
+    """Return whether annotations.csv has one column per side of the box, as TensorFlow writes."""
     with suppress(MemberProblem):
         head = next(files.archive.chunks(member, MAX_ANNOTATIONS_BYTES), b"")[:HEAD_BYTES]
         return is_box_table(head.decode("utf-8-sig", "ignore"))
@@ -211,7 +211,7 @@ def _has_corners(files: BoxFiles, member: ZipMember) -> bool:
 
 
 def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
-    """Return a hint that names the tool that wrote the files, if its format cannot be read."""
+    """Return a hint for files of a tool whose format is not supported; "" for other files."""
     for member in members:
         with suppress(MemberProblem):
             content = files.read(member)

@@ -47,7 +47,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """The used members of an image."""
+    """The members of an image that are read."""
 
     id: Any = None
     file_name: Any = None
@@ -56,14 +56,14 @@ class _Image(msgspec.Struct):
 
 
 class _Category(msgspec.Struct):
-    """The used members of a category."""
+    """The members of a category that are read."""
 
     id: Any = None
     name: Any = None
 
 
 class _Annotation(msgspec.Struct):
-    """The used members of an annotation."""
+    """The members of an annotation that are read."""
 
     image_id: Any = None
     category_id: Any = None
@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. Decoding a list of these only validates the list."""
+    """Any JSON object. To decode a list as `list[_Member]` only checks that it has objects."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)
@@ -171,7 +171,7 @@ class _CocoReader:
             self._add(at, raw, labels, pictures)
 
     def _list(self, raw: msgspec.Raw | msgspec.UnsetType, name: str) -> list[msgspec.Raw]:
-        """Return the unparsed objects of a list that the document must have."""
+        """Return the unparsed objects of a required list of the document."""
         if isinstance(raw, msgspec.UnsetType):
             raise self._refusal(f"it has no list '{name}'")
         _MEMBERS.decode(raw)
@@ -244,7 +244,7 @@ def _count_objects(content: _Buffer) -> int:
 
 
 def _parsed(raw: msgspec.Raw, kind: type[_Kind]) -> _Kind:
-    """Parse the used members of an object.
+    """Parse a JSON object as a struct, which ignores unknown members.
 
     Raises:
         ValidationError: the value is not an object of this kind, or is too large.

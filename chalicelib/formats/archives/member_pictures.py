@@ -16,7 +16,7 @@ from chalicelib.formats.pictures.shrinking import MAX_SHRUNK_BYTES, shrink_pictu
 
 @dataclass(frozen=True, slots=True)
 class MemberImage:
-    """An image of an archive, in the form in which it is stored."""
+    """An image of an archive, as it will be stored."""
 
     content: bytes
     """The image file: as sent, or scaled down."""

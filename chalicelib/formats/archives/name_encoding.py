@@ -1,8 +1,8 @@
-"""Guesses the code page of names in a zip archive that are not UTF-8 and not marked as such.
+"""Guesses the code page of file names in a zip archive that are not UTF-8.
 
-Old tools write names in the code page of their system, without naming it. All names of an archive
-come from one system, so one code page is guessed for all. If none is clearly best, code page 437 is
-used, as the zip format defines.
+Old tools write names in the code page of their system, and do not store which one it is. One code
+page is guessed for all names of an archive. If none is clearly best, code page 437 is used, as the
+zip format defines.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when cut to the limit. Add all before `find_fault`."""
+    """Finds labels that become equal when cut. Add all labels before you call `find_fault`."""
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -52,10 +52,10 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return an error text if a longer label becomes the same name when it is cut; else "".
+        """Return an error text if several labels equal `name` when they are cut; otherwise "".
 
         Args:
-            name: A label that was added before, cut to the stored length.
+            name: A label that was added before, cut to the maximum length.
         """
         if name not in self._merged:
             return ""
@@ -100,7 +100,7 @@ class PictureItems:
             yield PictureItem(self._labels[label], name, digest, box)
 
     def add_file(self, name: str, digest: bytes) -> None:
-        """Begin the examples of another image file."""
+        """Add an image file. The examples that `add` adds afterwards belong to it."""
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:

@@ -14,7 +14,7 @@ _BETWEEN = re.compile(r"[\W_\d]+")
 
 
 class ImageIndex:
-    """Index of the files in an archive by path and by name; about 60 MB for 100,000 files."""
+    """Index of an archive's files by path and name. It needs about 60 MB for 100,000 files."""
 
     def __init__(self) -> None:
         self._paths: dict[str, int] = {}
@@ -38,8 +38,8 @@ class ImageIndex:
         If nothing is found, case is ignored.
 
         Args:
-            cell: Path or name as an annotation has it. Backslashes and paths of other tools are
-                accepted.
+            cell: Path or name as written in an annotation. Backslashes and paths of other tools
+                are accepted.
             folder: Folder of annotations.csv with a "/" at its end, or empty.
             split: Words for splits, such as `train`. If several images have the name, the one in a
                 folder with such a word is returned.
@@ -52,7 +52,10 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """Return the only image with a name in a folder of a split; otherwise return `found`."""
+        """If several images have a name, and one is in a folder of the split, return its index.
+
+        Otherwise, return `found`.
+        """
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found
         if self._by_name is None:
@@ -94,7 +97,7 @@ def split_words(path: str) -> frozenset[str]:
 
 
 def as_path(written: str) -> str:
-    """Return a path of another tool or system in the form of paths in archives."""
+    """Convert a path as tools and systems write it to the form of paths in archives."""
     return written.strip().replace("\\", "/").removeprefix("./")
 
 

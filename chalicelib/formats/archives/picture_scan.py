@@ -76,9 +76,9 @@ class ImageRules:
     type: str
     """Type of the dataset: image, image-multi-label or image-detection."""
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
-    """For each label of the dataset, the digests of its examples (`Example.digest`)."""
+    """Digests of the dataset's examples (`Example.digest`) by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present name of each label by its former names."""
+    """Present names of labels by former name."""
     pictures: AbstractSet[bytes] = frozenset()
     """Digests of the image files of a detection dataset; empty for other types."""
     examples: int = 0
@@ -107,14 +107,15 @@ class ImageRules:
 
 @dataclass(frozen=True)
 class Sink:
-    """Callbacks that receive what a scan accepts."""
+    """Callbacks of a scan, which receive the accepted images."""
 
     keep: Callable[[bytes, bytes, PictureFacts], None]
-    """Stores an image, given its digest, content and facts. Called once per distinct image."""
+    """Stores an image, given its digest, bytes, and type and size. Called once per distinct image.
+    """
     check: Callable[[], None]
     """Called between files; raises an error to stop the scan."""
     begin: Callable[[UploadScan], object] = lambda _: None
-    """Called with the empty result before the first file is read. The scan fills it later."""
+    """Called with the result before the first file is read. The scan then fills the result."""
 
 
 @dataclass
@@ -146,7 +147,7 @@ def scan_images(file: BinaryIO, rules: ImageRules, sink: Sink) -> ImageScan:
         sink: Receives the accepted images.
 
     Returns:
-        The decisions about all examples.
+        The accepted examples, counts and warnings.
 
     Raises:
         InvalidZip: the file is not a usable zip archive. The caller adds the name of the dataset to
@@ -212,7 +213,7 @@ class _Scan:
             self.result.warnings += warn_of_unused(signs)
 
     def _read_labelled(self, member: ZipMember, found: FolderLabels) -> str:
-        """Accept an image unless it is a duplicate; return its labels as text for the preview."""
+        """Accept an image unless it is a duplicate; return its labels as text for a preview."""
         if member.problem:
             raise MemberProblem(member.problem)
         labels = list(dict.fromkeys(map(self._rules.present, found.of(member))))
@@ -395,8 +396,8 @@ class FeedbackRules:
 
     Args:
         labels: Names of the dataset's labels.
-        used_names: File names that the dataset already has. Names that are not in the archive may
-            be left out.
+        used_names: File names that the dataset already has; those not in the archive may be
+            missing.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:
@@ -404,7 +405,7 @@ class FeedbackRules:
         self._used_names = set(used_names)
 
     def check_name(self, name: str) -> None:
-        """Raise an error if the file name of an image is in use.
+        """Raise an error if another image has the same file name.
 
         Raises:
             MemberProblem: the dataset, or this archive, has another image with this name.

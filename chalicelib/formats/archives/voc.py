@@ -40,7 +40,7 @@ class DocumentFault(ValueError):
 
 
 def has_annotations(files: BoxFiles) -> bool:
-    """Return whether one of the first XML documents of an archive is Pascal VOC."""
+    """Return whether one of the first XML documents of an archive is a Pascal VOC annotation."""
     return any(_is_annotation(files, member) for member in files.signs.markup)
 
 

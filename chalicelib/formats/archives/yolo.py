@@ -1,7 +1,7 @@
 """Reads YOLO annotations: one text file per image, and class names. beyond.md, section 1.
 
 A line is `class x y width height`: centre and size of the box as fractions of the image. It can
-also be a class and the corners of an outline, of which the bounds are used. The fractions are
+also be a class and the corners of a polygon; then the box around the polygon is used. Fractions are
 converted to pixels when the size of the image is known.
 """
 
@@ -36,7 +36,7 @@ _REMEDY = "Write the class, then x, y, width and height as shares of the image, 
 
 
 class ClassList:
-    """The labels that belong to the class numbers of YOLO."""
+    """The class names by class number, and which numbers were used."""
 
     def __init__(self, file_name: str, names: dict[int, str], *, has_keypoints: bool) -> None:
         self.file_name = file_name
@@ -71,7 +71,7 @@ class ClassList:
 
 
 def has_label_texts(files: BoxFiles) -> bool:
-    """Return whether an archive has text files that belong to images, by folder or file name."""
+    """Return whether an archive has text files that, by folder or name, belong to images."""
     if files.signs.label_texts:
         return True
     if not files.signs.class_lists:
@@ -216,8 +216,8 @@ def _read_lines(
         files: The files of the archive.
         result: Receives the boxes.
         member: The text file.
-        text: Its content.
-        meaning: The classes; and the index of the image, or the reason why it was not found.
+        text: The content of the text file.
+        meaning: First the classes, then the index of the image or the reason why it was not found.
     """
     classes, picture = meaning
     part = result.parts
@@ -244,7 +244,7 @@ def _read_lines(
 def _has_confidence(words: list[str]) -> bool:
     """Return whether a line has a box, a confidence and possibly a track number.
 
-    Otherwise it may be an outline, which is a list of pairs. Six numbers are an outline of three
+    Otherwise it may be a polygon, which is a list of pairs. Six numbers are a polygon of three
     points, unless the last one is a whole number, which is a track number.
     """
     if len(words) == _BOX_NUMBERS + 1:

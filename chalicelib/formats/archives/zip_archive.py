@@ -77,14 +77,14 @@ def looks_like_zip(head: bytes) -> bool:
 
 
 def explain_foreign(head: bytes) -> str:
-    """Return an error sentence for a file of another kind: its kind, and what to send instead.
+    """Describe a file that is not a zip archive: its kind, and what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
 
     Returns:
-        The sentence; "" if the file may be an archive. A self-extracting archive begins like a
-            program, so the result for programs and unknown files is also "".
+        A sentence; "" if the file may be an archive. Self-extracting archives begin like programs,
+            so the result is also "" for programs and unknown files.
     """
     if looks_like_zip(head) or head.startswith((b"MZ", b"\x7fELF", b"#!")):
         return ""
@@ -179,7 +179,7 @@ class ZipArchive:
         """Yield the files in the order of the directory, without folders, hidden and system files.
 
         Yields:
-            Files, also those that cannot be used. A file may be read before the next is requested.
+            All files, even unusable ones. The caller may read a file before it requests the next.
         """
         for entry in read_entries(self._file, self._directory):
             if not _is_skipped(entry):
@@ -205,7 +205,7 @@ class ZipArchive:
     def chunks(
         self, member: ZipMember, limit: int, remedy: str = "make it smaller."
     ) -> Iterator[bytes]:
-        """Yield the content of a file in chunks. It is verified only after the last chunk.
+        """Yield the content of a file in chunks. Its CRC is checked only after the last chunk.
 
         Args:
             member: A file of this archive.

@@ -111,7 +111,7 @@ def clean_path(name: str) -> str:
 
 
 def is_junk(path: str) -> bool:
-    """Return whether operating systems add such a file, for example Thumbs.db or a dot file.
+    """Return whether a file was probably added by an operating system, such as Thumbs.db.
 
     Args:
         path: As returned by clean_path; empty for the root folder.
@@ -166,9 +166,9 @@ class Directory:
     size_bytes: int
     """Size of all entries."""
     count: int
-    """Declared number of entries. Small archives declare it modulo 65,536."""
+    """Number of entries as declared; archives without zip64 declare it modulo 65,536."""
     shift: int
-    """Number of bytes before the archive, to be added to each offset in it."""
+    """Number of bytes before the archive in the file. It must be added to stored offsets."""
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
 
@@ -204,7 +204,7 @@ class ZipEntry:
 
     @property
     def is_utf8(self) -> bool:
-        """Return whether the name is UTF-8, as its flag says or its bytes show."""
+        """Return whether the name is UTF-8, according to its flag or its bytes."""
         if self.flags & 0x800 or self.raw_name.isascii():
             return True
         try:
@@ -253,11 +253,12 @@ def too_many_entries(count: int) -> InvalidUpload:
 
 
 def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
-    """Return where the directory is: directly before its end record, or at the stored offset.
+    """Locate the directory: directly before its end record, or at the stored offset.
 
     Args:
         file: The archive.
-        found: Position of the end record, declared number and size of entries, stored offset.
+        found: Position of the end record; number of entries, their size and their offset as
+            declared in it.
     """
     stop, count, size, offset = found
     shift = stop - size - offset
@@ -338,7 +339,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
     Raises:
         InvalidZip: the directory is damaged.
-        InvalidUpload: there are more entries than declared, and too many.
+        InvalidUpload: there are too many entries, and more than declared.
     """
     window = b""
     at, left, index = 0, directory.size_bytes, 0
@@ -361,15 +362,15 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
 
 def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") -> Directory:
-    """Return the directory with the code page of its names, guessed if the caller named none.
+    """Set the code page of file names in a directory to the requested one, or guess it.
 
     Args:
         file: Seekable.
         directory: As returned by find_directory.
-        asked: The code page that the caller named; empty to guess.
+        asked: The requested code page; empty to guess.
 
     Raises:
-        InvalidUpload: a name cannot be read in the code page that the caller named.
+        InvalidUpload: a name cannot be decoded with the requested code page.
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
@@ -387,7 +388,7 @@ def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") ->
 
 
 def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tuple[ZipEntry, int]:
-    """Parse the entry at offset `at` of a part of the directory; return it with its length."""
+    """Parse the entry at offset `at` of `window`; return the entry and its length in bytes."""
     if len(window) - at < _ENTRY.size or window[at : at + 4] != b"PK\x01\x02":
         raise _damaged(index)
     fields = _ENTRY.unpack_from(window, at)

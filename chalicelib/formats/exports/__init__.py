@@ -1,1 +1,1 @@
-"""Writers of files with examples, which can be uploaded again: texts and image archives."""
+"""Writes and reads exported files: examples, which can be uploaded again, models and tables."""

@@ -52,7 +52,7 @@ class ExportedPicture:
     """An image with its boxes."""
 
     name: str
-    """File name under which the dataset has the image."""
+    """File name of the image in the dataset."""
     content: bytes
     """Bytes of the image file."""
     boxes: Sequence[ExportedBox]
@@ -60,7 +60,7 @@ class ExportedPicture:
 
 
 class _Spool:
-    """A list of JSON values to be written later. A long list moves to a temporary file."""
+    """A list of JSON values in memory. A long list is moved to a temporary file."""
 
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115 - see close
@@ -80,7 +80,7 @@ class _Spool:
 
 
 class ExportArchive:
-    """A zip archive of images. Images are not compressed, texts are. It is a context manager."""
+    """A zip archive of images, and a context manager. Only text files are compressed."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Start an archive; `file` stays open."""
@@ -110,7 +110,7 @@ class ExportArchive:
                 file.write(part.encode())
 
     def _entry(self, path: str) -> zipfile.ZipInfo:
-        """Return a new entry; raise BadRequest if an upload would not accept another entry."""
+        """Return a new zip entry; raise BadRequest if uploads do not accept that many entries."""
         if len(self._zip.filelist) >= MAX_ARCHIVE_ENTRIES:
             raise BadRequest(
                 f"The export has more than {MAX_ARCHIVE_ENTRIES:,} files, the most that an upload "
@@ -171,7 +171,7 @@ class AnnotatedPictures(BoxArchive):
         self._width = max(self._width, len(cells))
 
     def finish(self) -> None:
-        """Write annotations.csv. Its header has as many cells as the longest row."""
+        """Write annotations.csv, with as many columns as the longest row has."""
         text = io.StringIO()
         writer = csv.writer(text)
 

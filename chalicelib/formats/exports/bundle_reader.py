@@ -1,7 +1,7 @@
 """Reads exported models for an import: checks the whole archive, and never opens a graph.
 
-The archive may come from anyone. Only files with fixed names are accepted. Of these, only the head,
-the labels, the card and the sample inputs are unpacked. beyond.md, section 13.
+The archive is untrusted. Only files with fixed names are accepted. Of these, only the head, the
+labels, the card and the sample inputs are unpacked. beyond.md, section 13.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Bundle:
         )
 
     def golden(self) -> Iterator[tuple[str | bytes, Any]]:
-        """Yield sample texts, or the bytes of sample images, with the answers of the exporter.
+        """Yield the sample texts or images (bytes), with the predictions stored by the exporter.
 
         Raises:
             InvalidUpload: there are no samples, or a sample does not have the expected form.

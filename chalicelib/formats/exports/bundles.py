@@ -5,7 +5,7 @@ The archive has a fixed layout, which the runtime and imports read:
 - `model.json`: type, labels, preprocessing, networks, and size and digest of every other file.
 - `head.npz`: the arrays of the trained head, without pickled objects.
 - `encoders/` or `backbones/`: the files of each network, as they are installed.
-- `golden/`: inputs, and what the service answered to them.
+- `golden/`: sample inputs, and the service's predictions for them.
 - `README.md`, `card.json`, `licences/`: model card and licences.
 
 An archive of the format `onnx` has the graph `model.onnx` and its tokenizers instead of head and
@@ -69,7 +69,7 @@ class BundleArchive:
         self._archive.writestr(_entry(name), content)
 
     def add_pieces(self, name: str, pieces: Iterable[bytes | memoryview]) -> None:
-        """Add a file whose content consists of several byte strings."""
+        """Add a file, given its content in several byte strings."""
         self._check()
         digest, size = hashlib.sha256(), 0
         with self._archive.open(_entry(name), "w", force_zip64=True) as target:

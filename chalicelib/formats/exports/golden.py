@@ -1,4 +1,4 @@
-"""Sample inputs with which every exported model is tested. They come from no dataset."""
+"""Sample inputs with which exported models are tested. They contain no data of users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def golden_texts(labels: Sequence[str]) -> list[str]:
-    """Return sample texts, made from label names so that they get different labels."""
+    """Return sample texts: fixed ones, and label names, which should get different labels."""
     return [*_TEXTS, *labels[:MOST_LABELS]]
 
 

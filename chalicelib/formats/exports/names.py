@@ -15,7 +15,7 @@ _DRIVE = re.compile(r"(?<=\A[A-Za-z]):")
 
 
 def as_step(name: str) -> str:
-    """Return a name that is valid for a folder or file in an archive, unchanged if possible.
+    """Convert a name to a valid file or folder name in an archive, with few changes.
 
     Args:
         name: Name of a label or file as stored; not empty.
@@ -32,11 +32,11 @@ class FreeNames:
     """Makes file names unique by appending a number to a name that is in use."""
 
     def __init__(self, *, by_stem: bool = False) -> None:
-        """Start without names.
+        """Create an empty set of names.
 
         Args:
-            by_stem: Whether `a.png` and `a.jpg` count as equal, because both would store their
-                boxes in `a.txt` or `a.xml`.
+            by_stem: Whether `a.png` and `a.jpg` count as equal, because the boxes of both would
+                be in `a.txt` or `a.xml`.
         """
         self._by_stem = by_stem
         self._taken: set[str] = set()

@@ -47,7 +47,7 @@ _PARTS = {
 
 
 def hide_formula(text: str) -> str:
-    """Return a text for CSV. A text that a spreadsheet would read as a formula is changed."""
+    """Change a text for CSV if a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -89,7 +89,7 @@ def stream_workbook(
         name: name of the sheet; shortened and cleaned here.
         head: the first row.
         rows: the other rows. Texts stay texts, even if they look like formulas.
-        estimated_bytes: upper bound of the size of the uncompressed sheet, from `estimate`.
+        estimated_bytes: upper bound of the uncompressed size of the sheet, from `estimate`.
     """
     sink = _Sink()
     # The sink cannot seek, so that sizes follow each member, and nothing has to be kept.
@@ -107,7 +107,7 @@ def stream_workbook(
 
 
 def estimate(cells: int, text_bytes: int) -> int:
-    """Return an upper bound of the size of a sheet in bytes.
+    """Return an upper bound of the uncompressed size of a sheet in bytes.
 
     Args:
         cells: number of cells.

@@ -13,7 +13,7 @@ LABEL_COLUMNS = ("label", "intent", "sentiment")
 
 
 def write_csv(file: BinaryIO, rows: Iterable[tuple[str, str]], labels: Collection[str] = ()) -> int:
-    """Write texts and labels as CSV, unchanged even if a spreadsheet would read a formula.
+    """Write texts and labels as CSV. Texts are unchanged, even if they look like formulas.
 
     Args:
         file: Receives UTF-8; stays open.
@@ -44,7 +44,7 @@ def write_jsonl(
 ) -> int:
     """Write one JSON object with `text` and `label` per line.
 
-    Arguments and result are those of `write_csv`.
+    Arguments and return value are those of `write_csv`.
     """
     del labels
     count = 0

@@ -28,7 +28,7 @@ _COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
 
 
 class InvalidAssertion(ValueError):
-    """A text is not a valid assertion, regardless of its signature."""
+    """A text does not have the form of an assertion. The signature is not checked."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Assertion:
         return self.not_before <= now + LEEWAY_SECONDS and now < self.expires_at
 
     def is_meant_for(self, hosts: Collection[str]) -> bool:
-        """Return whether the assertion was issued for a token endpoint at one of the hosts."""
+        """Return whether an audience of the assertion is a token endpoint at one of the hosts."""
         return any(_is_token_endpoint(audience, hosts) for audience in self.audiences)
 
 

@@ -47,7 +47,7 @@ def public_pem_of(private_pem: str) -> str:
 
 
 def checked_public_pem(public_pem: str) -> str:
-    """Check a public key or certificate; return the key in its stored form.
+    """Check a public key or certificate; return the key as PEM, as it is stored.
 
     Only the key of a certificate is used. Its other contents, such as its expiry, are ignored.
 

@@ -1,7 +1,7 @@
 """Access and refresh tokens: JWTs signed with HS256, created and verified only here.
 
-Only HS256 is accepted. The header contains the kind, so that an access token is never accepted as a
-refresh token. RFC 8725, sections 3.1, 3.11 and 3.12.
+Only HS256 is accepted. The header contains the kind of token, so that an access token is never
+accepted as a refresh token. RFC 8725, sections 3.1, 3.11 and 3.12.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class NotOurToken(ValueError):
 
 
 def has_token_form(text: str) -> bool:
-    """Return whether a text has the three parts of a token, and not too many characters."""
+    """Return whether a text has the three parts of a token, and is not too long."""
     return len(text) <= MAX_CHARACTERS and _COMPACT.fullmatch(text) is not None
 
 

@@ -1,1 +1,1 @@
-"""The labels of images in archives of folders: folder names, and label tables next to them."""
+"""The labels of images in archives of folders: from folder names, or tables next to the images."""

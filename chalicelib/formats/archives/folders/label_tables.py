@@ -1,6 +1,6 @@
-"""Reads label tables next to images: a column per label, or a column with the label.
+"""Reads label tables next to images, which have one column per label, or one label column.
 
-Examples are the one-hot table `_classes.csv`, and `train.csv` with file and label.
+Examples are the one-hot table `_classes.csv`, and `train.csv` with columns for file and label.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _RowFault(ValueError):
 
 @dataclass(frozen=True)
 class LabelTables:
-    """The labels that label tables give to images."""
+    """The labels of images according to label tables."""
 
     names: list[str] = field(default_factory=list)
     """Names of labels in order of first appearance."""
@@ -89,7 +89,7 @@ def read_label_tables(
         files: The files of the archive.
         tables: The label tables of the archive.
         separator: Text between several labels in a cell; empty if each cell is one label.
-        can_label: Returns whether an image may get its label from a table.
+        can_label: Returns whether the label of an image may come from a table.
 
     Raises:
         InvalidUpload: a table cannot be read.
@@ -108,7 +108,7 @@ def read_label_tables(
 
 
 class _Table:
-    """One label table, with the images that it may give labels to."""
+    """One label table, and the images whose labels may come from it."""
 
     def __init__(self, files: BoxFiles, member: ZipMember, members: dict[int, ZipMember]) -> None:
         self._files, self._member, self._members = files, member, members
@@ -138,7 +138,7 @@ class _Table:
                 yield from self._read_rows(read_records(stream, delimiter), separator)
 
     def _decide(self, records: list[Record]) -> None:
-        """Decide which columns have the file and the labels, by the header and the first rows."""
+        """Find the columns with the file name and the labels, by the header and the first rows."""
         rows = [list(map(str.strip, record.cells)) for record in records if any(record.cells)]
         if len(rows) < 2 or len(rows[0]) < 2:
             raise InvalidUpload(f"The label table {self._shown} has no rows. {_REMEDY}")
@@ -194,7 +194,7 @@ class _Table:
         return picture, found
 
     def _marked(self, cells: list[str]) -> list[str]:
-        """Return the labels whose cells are marked with 1 in a row."""
+        """Return the labels of a one-hot row: the names of the columns with a 1."""
         found = []
         for at, name in enumerate(self._header):
             if at == self._file_at:

@@ -84,11 +84,11 @@ class FolderLabels:
         return member.index in self._used
 
     def shown(self, member: ZipMember) -> str:
-        """Return the unchecked labels of an image as one text, for a preview."""
+        """Return the labels of an image as one text for a preview, without checks."""
         return ", ".join(self._names_of(member))
 
     def of(self, member: ZipMember) -> list[str]:
-        """Return the labels of an image, cut to the stored length.
+        """Return the labels of an image, cut to the maximum length.
 
         Raises:
             MemberProblem: the image has no label, or a label cannot be used.
@@ -144,7 +144,7 @@ class FolderLabels:
         return [UploadWarning(SPLIT_FOLDERS, message, max(1, len(places)), places[:MAX_PLACES])]
 
     def _may_use_table(self, member: ZipMember) -> bool:
-        """Return whether a table may give an image its label, because its folder does not."""
+        """Return whether an image's label may come from a table, because no folder gives it."""
         if member.problem or is_companion(member):
             return False
         folder = _path_of(member)
@@ -185,7 +185,7 @@ class FolderLabels:
 
 
 def _list_unread(archive: ZipArchive, folders: set[str]) -> list[str]:
-    """Return tables that may hold the labels because all images are in a folder of images."""
+    """Return unread tables that may have the labels, if folders only have names like `images`."""
     leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
     if not leaves or not leaves <= _IMAGES:
         return []

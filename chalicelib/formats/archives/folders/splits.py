@@ -1,6 +1,6 @@
 """Finds folders that are splits of a dataset, such as `train`, instead of labels.
 
-By the contract, section 5, folders are labels. beyond.md, section 1 has the exceptions.
+By the contract, section 5, folder names are labels. beyond.md, section 1 has the exceptions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SAME = {"training": "train", "val": "valid", "validation": "valid", "testing": 
 
 
 def split_of(folder: str) -> str:
-    """Return the split that the name of a folder means, such as `train`; "" if it means none."""
+    """Return the split that a folder's name stands for, such as `train`; "" for other folders."""
     name = folder.rpartition("/")[2].strip().casefold()
     return _SAME.get(name, name) if name in SPLITS else ""
 

@@ -41,7 +41,7 @@ _TABLE_SIGNS = (b"filename", b"class", *(name.encode() for name in _CORNERS))
 
 
 class _ToolBox(NamedTuple):
-    """A box as a tool wrote it. Its values may be texts, and are not checked yet."""
+    """A box as a tool wrote it, with unchecked values, which may be numbers or texts."""
 
     picture: str
     label: Any
@@ -65,7 +65,7 @@ class BoxTool:
     """Name of the tool in messages."""
     suffix: str
     signs: tuple[bytes, ...]
-    """Bytes that each file of the tool contains, even a damaged one."""
+    """Byte strings by which even a damaged file of the tool is recognised."""
     rows: Callable[[str], Iterator[_ToolBox]]
     """Yields the boxes in the text of a file; raises _NotThis for a file of another kind."""
 
@@ -170,7 +170,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return members of an object; each is None if the value is not an object."""
+    """Return members of a JSON object; None for missing ones, and for all if it is no object."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 
@@ -279,7 +279,7 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
 
 
 def is_box_table(text: str) -> bool:
-    """Return whether the first line of a text names a column for each side of a box."""
+    """Return whether the first line of a text has one column name per side of a box."""
     try:
         next(_read_table(text.partition("\n")[0]), None)
     except _NotThis:
