@@ -37,9 +37,9 @@ class Pick:
     at: int
     """Index of the sample."""
     score: float
-    """Fraction of all expected errors that only this label corrects, no earlier selected one."""
+    """Fraction of all expected errors that this label corrects, without those corrected before."""
     reason: str
-    """`uncertain`, `unlike` or `representative`: the criterion with the sample's best rank."""
+    """Criterion by which the sample ranks highest: `uncertain`, `unlike` or `representative`."""
 
 
 def choose(

@@ -59,7 +59,7 @@ class Adjustment:
     rejected_before: Interval | None = None
     """Fraction of in-domain texts that the old threshold rejects; None if it is not changed."""
     rejected_after: Interval | None = None
-    """Fraction of in-domain texts that the new threshold rejects; None if there is none."""
+    """Fraction of in-domain texts that the new threshold rejects; None without a new threshold."""
 
 
 class _Mixture(NamedTuple):
@@ -80,7 +80,7 @@ def adjust(
         truth: index of each text's label; -1 if it has none, the number of labels if it is out of
             the domain.
         rate: fraction of in-domain texts to reject; None keeps the threshold.
-        sent: the first `sent` texts are a random sample of what users send; None: all texts are.
+        sent: number of texts at the beginning that are a random sample of users' texts; None: all.
     """
     labels = len(trained.labels)
     is_labelled = (truth >= 0) & (truth < labels)
@@ -130,7 +130,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     Args:
         tempered: logits divided by the temperature, float32, shape (texts, labels).
         truth: label index of each text.
-        counted: label frequencies are counted in the first `counted` texts.
+        counted: number of texts at the beginning in which label frequencies are counted.
 
     Returns:
         A factor for the temperature, and an offset for the logits of each label.

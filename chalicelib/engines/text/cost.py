@@ -15,7 +15,7 @@ _FIXED_SECONDS = 10.0
 
 
 def most_examples(dims: int, labels: int) -> int:
-    """Return how many examples fit in memory and time.
+    """Return the largest number of examples that a training can use within its memory and time.
 
     Args:
         dims: length of the vectors of all encoders together.

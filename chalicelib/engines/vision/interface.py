@@ -135,7 +135,7 @@ class VisionStep:
     share: float
     """Progress of the whole training, 0 to 1; it never decreases."""
     record: dict[str, Any] | None = None
-    """Learning curve record, if the step ended an epoch. Contract section 4, Learning curve."""
+    """Learning curve record (contract, section 4), if the step ended an epoch; else None."""
 
 
 @dataclass(frozen=True)

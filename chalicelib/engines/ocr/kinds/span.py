@@ -12,8 +12,6 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# A part of a line that is of one kind.
-
 _TIGHT = re.compile(
     r"(?<=[a-zà-ÿ.])(?=[A-ZÀ-Þ][a-zà-ÿ])|(?<=[a-zà-ÿ]{2})(?=\d)|(?<=\d)(?=[A-ZÀ-Þ][a-zà-ÿ])"
     r"|(?<=[A-Za-z],)(?=\w)|(?<=\d,)(?=[A-Za-z])|(?<=\b[A-Z]{2})(?=\d{4})"

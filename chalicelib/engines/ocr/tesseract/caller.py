@@ -31,8 +31,8 @@ _DPI = 300  # Passed to the program, which otherwise warns and guesses.
 _POLL_SECONDS = 0.1
 _WORD = "5"
 _COLUMNS = 12
-_TIMED_OUT = "process timeout"  # what pytesseract says then
-_NOT_INSTALLED = ("tessdata", "shared librar")  # of what the program complains then
+_TIMED_OUT = "process timeout"  # message of pytesseract
+_NOT_INSTALLED = ("tessdata", "shared librar")  # in the program's error output
 _SURROUNDINGS = {"OMP_THREAD_LIMIT": "1"}
 
 
@@ -117,7 +117,7 @@ class Caller:
     ) -> None:
         """Run the program, and put its output or its exception into a queue."""
         try:
-            image.format = _FORMAT  # how pytesseract hands the picture over: no time to compress
+            image.format = _FORMAT  # pytesseract writes this format, uncompressed
             answers.put(
                 self._pytesseract.image_to_data(
                     image, LANGUAGE, self._arguments(mode), timeout=SECONDS

@@ -25,8 +25,8 @@ _MOST_SCALE = 3.0
 _NOT_WORTH = 1.1
 # White margin on all sides, in pixels.
 MARGIN = 16
-_CELL = 16  # pixels of the paper that count as evenly lit
-_NEIGHBOURS = 5  # cells, one of which shows the paper
+_CELL = 16  # side of a square that counts as evenly lit, in pixels
+_NEIGHBOURS = 5  # side of a square of cells of which at least one shows paper
 _WHITE = 255
 # Brightness below which a pixel of an evenly lit page is ink.
 _DARK = 160

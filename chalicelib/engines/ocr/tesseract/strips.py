@@ -24,7 +24,7 @@ _HEIGHT = 40  # of a strip, in pixels
 _GAP = 24  # between strips
 _MARGIN = 16
 _PITCH = _HEIGHT + _GAP
-_MOST_WIDTH = 4000  # longer places are squeezed
+_MOST_WIDTH = 4000  # longer areas are compressed, in pixels
 _WHITE = 255
 # A line whose ends differ by less, as a fraction of its height, needs no corners.
 _UPRIGHT = 0.02

@@ -92,7 +92,7 @@ def find_ladder(
     """Return the profiles whose encoders are installed and affordable.
 
     Args:
-        wanted: properties of the training; names no profile.
+        wanted: properties of a training whose request names no profile.
         texts: all texts of the training.
         is_installed: returns whether the files of an encoder are installed.
     """
@@ -111,9 +111,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Return the profile of a training from label names.
-
-    It has too few examples to compare profiles.
+    """Return the profile of a training from label names, which has too few examples to compare.
 
     Args:
         ladder: the profiles to choose from.
@@ -198,7 +196,7 @@ def spread_texts(encoder: str, texts: Sequence[str], language: str) -> list[list
 
 
 def _gains_untested(base: Profile) -> bool:
-    """Return whether few texts gain by further encoders, although too few to measure the gain."""
+    """Return whether to use further encoders even if too few texts exist to measure their gain."""
     # For names in other languages, e5 and use together are correct for one in ten more texts than
     # use alone. In English, bge alone is as good as with minilm on five texts a label.
     return base.encoders != ("bge",)

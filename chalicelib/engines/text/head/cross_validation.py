@@ -1,8 +1,8 @@
 """Chooses the penalty, the weight of the nearest texts and the temperature by cross-validation.
 
-Settings that affect the metrics are chosen with the training part of the split only. But when a
-fold is held out, its head also trains on other texts that the split holds out. So every example
-gets an out-of-fold prediction, and the data report finds more label errors.
+Settings that affect the metrics are chosen with the training part of the split only. But the head
+that predicts a fold is trained on all other folds, including texts that the split holds out. So
+every example gets an out-of-fold prediction, and the data report finds more label errors.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class DomainScale:
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """For each label, the mean cosine to its nearest text, minus the mean over all labels.
+    """For each predicted label, the mean cosine to the nearest text, minus that of all labels.
 
     Float32, shape (labels,); None in older models.
     """

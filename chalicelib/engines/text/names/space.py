@@ -86,7 +86,7 @@ def fit_space(
         label_blocks: vectors of the names by encoder, float32, shape (labels, dims).
         examples: vectors of texts with labels, by encoder; there may be no rows.
         unlabelled: vectors of texts without labels; empty if there are none.
-        background: vectors of the background texts, which are of no domain; may be empty.
+        background: vectors of the out-of-domain texts that ship with Presage; may be empty.
     """
     encoders = sorted(label_blocks)
     names = _joined(label_blocks, encoders)

@@ -1,6 +1,6 @@
 """The JSON documents of a trained text model: metrics, learning curve, card.
 
-They are stored in the form that the API returns. Contract sections 4 and 5.
+They are stored in the form that the API returns (contract, sections 4 and 5).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Learning curve, card metrics, data report and limits of a model of type image.
 
-Contract sections 4 and 5.
+The contract defines their JSON in sections 4 and 5.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _UPDATE_PASSES = 16
 
 
 def batch_size(pictures: int) -> int:
-    """Return the number of images per batch: 32, or more so that an epoch has at most 400."""
+    """Return the number of images per batch: 32, or more to limit an epoch to 400 batches."""
     return SMALL_BATCH * max(1, -(-pictures // (SMALL_BATCH * _MOST_BATCHES)))
 
 

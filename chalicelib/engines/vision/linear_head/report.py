@@ -1,4 +1,4 @@
-"""Parts of cards and data reports that all linear heads share. Contract section 5, card."""
+"""Writes the parts of cards and data reports that are the same for all linear heads."""
 
 from __future__ import annotations
 

@@ -153,12 +153,12 @@ class LinearHeadTraining(ABC):
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the heads to fit for choosing the setting; empty if there is only one setting."""
+        """Return tasks that fit heads with each possible setting; empty if there is only one."""
         del split
         return []
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the number of the best setting, from the results of the tasks of `choices`."""
+        """Return the index of the best setting, from the finished tasks that `choices` returned."""
         del tasks
         return 0
 

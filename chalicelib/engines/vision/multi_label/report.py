@@ -1,7 +1,7 @@
 """Learning curve, card metrics, data report and limits of a model of type image-multi-label.
 
 In the learning curve, a label counts as predicted if its logit is above 0. On the card, it counts
-as predicted if its probability reaches the label's threshold. Contract sections 4 and 5.
+as predicted if its probability reaches the label's threshold.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class EvaluatedImage:
     scores: Doubles
     """Score of each detection, 0 to 1, float64, shape (answers,)."""
     is_right: Bools
-    """Whether each detection is the best one of a true box of its label, bool, shape (answers,)."""
+    """Whether each detection is the best match of a true box of its label, bool, (answers,)."""
     truths: Ints
     """Number of true boxes by label, int, shape (labels,)."""
 
@@ -67,7 +67,7 @@ class PrecisionRecall:
 
 
 def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -> EvaluatedImage:
-    """Compare detections with true boxes; only the best detection of each box is correct.
+    """Compare detections with true boxes; only the best detection of each true box is correct.
 
     Args:
         found: detections in an image, the best first.

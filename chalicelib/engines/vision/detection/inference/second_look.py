@@ -32,7 +32,7 @@ _MOST_BOXES = 300
 
 
 def distinct(candidates: Candidates) -> Candidates:
-    """Return the best candidate of each object, best first; the label of a box is ignored."""
+    """Remove boxes that overlap a better box, of any label; return the others, best first."""
     best = candidates.scores.max(axis=1, initial=0.0)
     # Across labels, because a crop is described once, whatever its label.
     kept = non_maximum_suppression(candidates.boxes, best, _MOST_OVERLAP, _MOST_BOXES)

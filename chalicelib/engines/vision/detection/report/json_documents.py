@@ -1,6 +1,6 @@
 """The JSON documents of a detection model: metrics, learning curve and card.
 
-Contract sections 4 and 5.
+The contract defines them in sections 4 and 5.
 """
 
 from __future__ import annotations
