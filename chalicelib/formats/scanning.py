@@ -29,7 +29,7 @@ class DatasetKind:
 
 @dataclass(frozen=True)
 class ScannedUpload:
-    """What an upload would do, with its first rows if the caller requests them."""
+    """What an upload of a file would accept and reject, with the first rows if requested."""
 
     scan: UploadScan
     preview: Preview | None = None
@@ -48,8 +48,8 @@ def scan_upload(
     Args:
         file: Seekable; read from its start.
         kind: The dataset to which the file would be added.
-        begin: Called with the counts before the first example, so that the caller has them if the
-            scan fails.
+        begin: Called with the counts before the first example is read. So the caller has them even
+            if the scan fails.
         check: Called often; raises an error to stop.
         shows_rows: Whether to add the first rows to the result, or to the error if the file is
             refused.

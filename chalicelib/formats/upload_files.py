@@ -1,4 +1,4 @@
-"""Checks the size and kind of an uploaded file within the call, by family.
+"""Checks size and kind of an uploaded file while the call waits, by the rules of its family.
 
 The content is read later by IngestService. Contract section 5, Limits.
 """
@@ -43,12 +43,12 @@ def check_path_bytes(family: str, size_bytes: int) -> None:
 
 
 def explain_head(family: str, head: bytes, encoding: str = "") -> str:
-    """Return an error sentence for a file of another kind: its kind, and what to send instead.
+    """Describe a file that cannot be uploaded: its kind, and what to send instead.
 
     Args:
         family: `language` or `vision`.
         head: The first bytes of the file; 4,096 are enough.
-        encoding: The encoding that the caller named.
+        encoding: The encoding in the request; empty to detect it.
 
     Returns:
         The sentence; "" if the file can be an upload of the family.
@@ -68,7 +68,7 @@ def check_content(family: str, content: bytes, encoding: str = "") -> None:
     Args:
         family: `language` or `vision`.
         content: The file.
-        encoding: The encoding that the caller named.
+        encoding: The encoding in the request; empty to detect it.
 
     Raises:
         InvalidUpload: the file is empty.

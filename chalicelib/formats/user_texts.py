@@ -22,7 +22,7 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file with the content of its label column.
+    """Yield each text of a file with the cell of its label column.
 
     Args:
         file: an open file.
@@ -51,7 +51,7 @@ def read_user_texts(
 
 
 def _options(file: BinaryIO, options: ReadingOptions, labels: Sequence[str]) -> ReadingOptions:
-    """Return the options for reading a file, with its columns recognised.
+    """Return the reading options of a file, with the recognised columns filled in.
 
     In a file of two columns without names, the label column is the one with the model's labels.
     """
@@ -79,7 +79,7 @@ def _label_at(names: Sequence[str], wanted: str) -> int | None:
 
     Args:
         names: names of the columns.
-        wanted: name or position of the column in the call; empty if not sent.
+        wanted: requested name or position of the column; empty for none.
 
     Raises:
         InvalidParameter: the file does not have the requested column.

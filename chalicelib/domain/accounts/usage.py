@@ -49,7 +49,7 @@ BROWSED = "browsed"
 
 # Outcomes of counting a prediction. UNKNOWN means that the prediction may be counted or not.
 COUNTED, GIVEN_BACK, REFUSED, UNKNOWN = "counted", "given_back", "refused", "unknown"
-# How an UNKNOWN outcome can be settled when it was never counted.
+# Settled outcome of an UNKNOWN prediction that turned out not to be counted.
 NEVER_COUNTED = "never_counted"
 OUTCOMES = (COUNTED, GIVEN_BACK, REFUSED, UNKNOWN)
 # A month's counter expires more than a year after its end, so that the past year can be viewed.

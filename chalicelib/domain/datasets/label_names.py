@@ -96,7 +96,7 @@ _CELL_ERRORS = frozenset(
         *("#div/0!", "#¡div/0!", "#num!", "#zahl!", "#nombre!", "#¡num!", "#null!"),
     )
 )
-# Those that people also use as a label, such as "None" for "none of these".
+# Marks that people also use as a label, such as "None" for "none of these".
 _POSSIBLE_LABELS = frozenset(
     (
         *("none", "null", "n/a", "na", "n/d", "#nv", "undefined", "unassigned", "tbd", "notset"),
@@ -108,7 +108,7 @@ _POSSIBLE_LABELS = frozenset(
         *("不明", "未知"),
     )
 )
-# Those that are marks only in brackets, as pivot tables write them.
+# Words that are marks only in brackets, as pivot tables write them.
 _IN_BRACKETS = frozenset(
     ("blank", "empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg", "puste", "空白", "空")
 )

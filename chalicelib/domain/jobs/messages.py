@@ -150,7 +150,7 @@ class _Head(msgspec.Struct):
     job: str = ""
 
 
-# 765 seconds in all.
+# Together, all delays are 765 seconds.
 _FIRST_WAIT_SECONDS, _MOST_WAITS = 3, 8
 
 Message = TypeVar("Message", bound=msgspec.Struct)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.models.evaluation import EvaluatedExample, Evaluation
 
-# With fewer common examples the interval says nothing.
+# With fewer common examples, the confidence interval is too wide to decide anything.
 LEAST_COMMON = 20
 # Lower end of the interval down to which a new version counts as not worse.
 TOLERANCE = -0.02

@@ -247,9 +247,9 @@ def is_left_over(
         ended: when the last run of each model ended, in milliseconds since 1970, by model id.
     """
     model_id, moment = guard_model_id(entry), guard_moment(entry)
-    # A younger entry belongs to a retraining that is about to be queued.
+    # An entry newer than the end of the run belongs to a retraining that is about to be queued.
     is_over = (ended or {}).get(model_id, 0) > moment
-    # A moment far ahead was written before the clock was set back.
+    # A time far in the future was written before the clock was set back.
     is_old = abs(now_milliseconds - moment) > GUARD_GRACE_MILLISECONDS
     return (is_old or is_over) and model_id not in set(open_models)
 

@@ -5,7 +5,7 @@ document gets a separate process with limited memory and time. It imports only t
 and PDFium's bindings, and is started by process.py.
 
 Requests come in on standard input, answers go out on standard output. Each is a frame: an unsigned
-32-bit length (big-endian), and as many bytes. The first request is the PDF. Its answer is
+32-bit length (big-endian), then that number of bytes. The first request is the PDF. Its answer is
 {"pages": 3} or {"error": "password"}. The request for a page is {"page": 0, "pixels": true,
 "widgets": 0}. Its answer is {"width": ..., "height": ..., "lines": [...] or null, "rules": [...],
 "widgets": [...], "drawn": true}. In a request, "widgets" is the maximum number of form fields to
@@ -52,7 +52,7 @@ def serve(pdfium: Any, source: BinaryIO, target: BinaryIO) -> None:
 
 
 def _receive(source: BinaryIO) -> bytes:
-    """Return the next frame; b"" if the other side has closed the pipe."""
+    """Return the next frame; b"" if the parent process has closed the pipe."""
     head = source.read(HEAD.size)
     return source.read(HEAD.unpack(head)[0]) if len(head) == HEAD.size else b""
 
@@ -157,7 +157,7 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _widgets(self, page: Any, most: int) -> list[list[Any]]:
-        """Return up to `most` form fields of a page whose fields were not drawn into it."""
+        """Return up to `most` form fields of a page before they are drawn into it."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         with suppress(ValueError):
@@ -190,7 +190,7 @@ class PdfReader:
 
 
 def limit(memory: int, seconds: int) -> None:
-    """Limit the memory and time of this process. The operating system ends it above a limit.
+    """Limit the memory and processor time of this process by limits of the operating system.
 
     Args:
         memory: Bytes of address space.

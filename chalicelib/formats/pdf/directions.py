@@ -1,4 +1,4 @@
-"""Returns the order in which text with Hebrew or Arabic letters is read.
+"""Finds the order in which text with Hebrew or Arabic letters is read.
 
 Runs in the child process that reads PDFs (child.py); imports only the standard library. A page
 shows characters from left to right. This module undoes the reordering of the Unicode bidirectional
@@ -36,7 +36,7 @@ def is_spacing(text: str) -> bool:
 
 
 def reading_rank(text: str) -> tuple[bool, bool]:
-    """Return the key that sorts characters at the same place: lam before alef, marks last."""
+    """Return the sort key of characters at the same position: lam before alef, marks last."""
     return not is_spacing(text), text != _LAM
 
 
@@ -50,7 +50,7 @@ def logical_order(units: Sequence[str], is_page_reversed: bool) -> list[int]:
     """Return the indexes of the units of a line in the order in which they are read.
 
     Args:
-        units: characters with their marks, from left to right.
+        units: characters, each with its combining marks, from left to right.
         is_page_reversed: whether most of the page is written from right to left.
     """
     kinds = _kinds(units)
@@ -73,9 +73,9 @@ def _begins_right(kinds: Sequence[str], is_page_reversed: bool) -> bool:
 
 
 def paired(text: str) -> str:
-    """Return a text in which every bracket opens or closes in the right direction.
+    """Mirror brackets in a text so that each opens and closes in the right direction.
 
-    PDFs name a bracket by its shape or by its meaning, sometimes in different ways within one line.
+    PDFs store brackets by shape or by meaning (opening or closing), even mixed within one line.
     """
     for pair in _PAIRS:
         places = [at for at, character in enumerate(text) if character in pair]
@@ -113,7 +113,7 @@ def _kinds(units: Sequence[str]) -> list[str]:
 
 
 def _neighbours(kinds: Sequence[str], skipped: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return for each unit the nearest kinds to its left and right, leaving out `skipped` ones."""
+    """Return for each unit the nearest kinds to its left and right that are not in `skipped`."""
     sides = []
     for way in (1, -1):
         last, found = _NEUTRAL, []
@@ -147,6 +147,6 @@ def _levels(kinds: Sequence[str]) -> list[int]:
 
 
 def _stretches(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """Return begin and end of each run of true values."""
+    """Return start and end index of each run of true values."""
     changes = [at for at, (a, b) in enumerate(pairwise([False, *flags, False])) if a != b]
     return list(zip(changes[::2], changes[1::2], strict=True))

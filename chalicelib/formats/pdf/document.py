@@ -57,7 +57,7 @@ def require_pages(count: int, most: int) -> None:
 
 
 def refused(error: str) -> BadRequest:
-    """Return the error for a PDF that cannot be opened, by the child process's error word."""
+    """Return the error for a PDF that cannot be opened, given the `Opening.error` of the child."""
     if error in _REFUSALS:
         return BadRequest(*_REFUSALS[error])
     return broken("it is damaged or truncated")
@@ -140,7 +140,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     drawn: bool = False
     """Whether a frame with the pixels follows."""
     error: str = ""
-    """Why the page cannot be read: `page` (it cannot be loaded) or `memory`."""
+    """Why the page cannot be read: `page` (it cannot be loaded) or `memory`; empty if it can."""
 
 
 def read_answer(body: bytes, type_: type[Answer]) -> Answer:
@@ -248,14 +248,14 @@ class PdfDocument:
         self.close()
 
     def close(self) -> None:
-        """End the child process. A thread that waits for a page gets an error."""
+        """End the child process. Threads that wait for a page get an error."""
         self._process.close()
         with self._lock:
             self._failure = self._failure or (lambda: broken("it has been closed"))
             self._process.release()
 
     def page(self, number: int, needs_pixels: bool, most_widgets: int = 0) -> Page:
-        """Read a page. Only one thread at a time reads; others wait.
+        """Read a page. If several threads call this, one reads at a time and the others wait.
 
         Args:
             number: Number of the page, from 1.
@@ -302,7 +302,7 @@ class PdfDocument:
         Args:
             data: The file.
             max_pages: Maximum number of pages.
-            end: Deadline of the caller, in seconds of `time.monotonic()`.
+            end: When opening must end, in seconds of `time.monotonic()`.
         """
         try:
             self._process.frames.receive(min(time.monotonic() + START_SECONDS, end))

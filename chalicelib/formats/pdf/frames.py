@@ -36,7 +36,7 @@ class OutOfTime(Exception):
 class ProcessorTime:
     """A deadline in processor time of another process, so that a busy machine does not matter.
 
-    The elapsed time is limited, too: to MAX_SLOWDOWN times the processor time.
+    The elapsed time is limited, too, to MAX_SLOWDOWN times the allowed processor time.
     """
 
     def __init__(self, seconds: float, used: Callable[[], float], latest: float) -> None:
@@ -45,7 +45,7 @@ class ProcessorTime:
         Args:
             seconds: Processor time in seconds.
             used: Returns the processor time that the process has used so far, in seconds.
-            latest: When the deadline ends in any case, in seconds of `time.monotonic()`.
+            latest: End of the deadline in any case, in seconds of `time.monotonic()`.
         """
         self._used = used
         self._until = used() + seconds

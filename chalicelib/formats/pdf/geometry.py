@@ -28,11 +28,11 @@ class Raster(NamedTuple):
     height: int
     """Height in pixels, at least 1."""
     per_point: float
-    """Number of pixels for each point of the page."""
+    """Number of pixels per point (1/72 inch)."""
 
     @property
     def scale(self) -> float:
-        """Return the side of a raster pixel, in pixels of the answer (200 dpi)."""
+        """Return the factor from pixels of the raster to pixels of the answer (200 dpi)."""
         return PIXELS_PER_POINT / self.per_point
 
 
@@ -75,7 +75,7 @@ class PageView(NamedTuple):
     """The raster on which the page is displayed."""
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point of the page is displayed, in pixels from the top left."""
+        """Convert a point of the unrotated page to pixels of the page as displayed."""
         across, down = (
             (x - self.left, self.top - y),
             (y - self.bottom, x - self.left),
@@ -85,5 +85,5 @@ class PageView(NamedTuple):
         return across * self.raster.per_point, down * self.raster.per_point
 
     def direction(self, x: float, y: float) -> tuple[float, float]:
-        """Return a vector of the page as displayed: its horizontal and vertical part, in points."""
+        """Rotate a vector of the unrotated page, in points, to the displayed page."""
         return ((x, -y), (y, x), (-x, y), (-y, -x))[self.turns]

@@ -61,7 +61,7 @@ class Glyph(NamedTuple):
     spaced: bool
     """Whether white space comes before the character."""
     known: bool
-    """Whether the PDF says which character it is."""
+    """Whether the PDF maps the glyph to a Unicode character."""
     source: int = 0
     """Memory address of the text object in PDFium."""
     bold: bool = False
@@ -191,7 +191,7 @@ class GlyphReader:
         return has_flag or _BOLD_NAME.search(name.value) is not None
 
     def _glyph(self, index: int, text: str, run: _TextRun, spaced: bool) -> Glyph | None:
-        """Return a character with its position; None if it is outside of the displayed page."""
+        """Return a character with its position; None if it is outside the displayed page."""
         left, right, bottom, top = self._box(index)
         x, y = self._references[0], self._references[1]
         self._pdfium.FPDFText_GetCharOrigin(self._text, index, x, y)

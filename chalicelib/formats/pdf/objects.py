@@ -1,4 +1,4 @@
-"""Visits the objects of a PDF page, including those within forms, and collects drawn lines.
+"""Visits the objects of a PDF page, including those in form XObjects, and collects drawn lines.
 
 Runs in the child process that reads PDFs (child.py), and imports only the standard library.
 """
@@ -57,7 +57,7 @@ class PageObjects:
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield each object's kind, the object, and the matrix to coordinates of the page."""
+        """Yield each object's kind, the object, and the matrix from its to page coordinates."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)
@@ -136,7 +136,7 @@ class DrawnRules:
         return self._view.point(a * x + c * y + e, b * x + d * y + f)
 
     def _fill(self, thing: Any, sides: Sides) -> None:
-        """Add a filled area: a thin one as a line, a visible one as its four edges."""
+        """Add a filled area: a thin one as a line, otherwise its four edges if it is visible."""
         self._keep(sides, _THIN)
         left, top, right, bottom = sides
         if min(right - left, bottom - top) <= _THIN:
@@ -175,7 +175,7 @@ class DrawnRules:
 class Covers:
     """Opaque areas and images on a page, which hide what was drawn before them.
 
-    Objects within forms do not count, because their clip paths are in other coordinates.
+    Objects in form XObjects are ignored, because their clip paths are in other coordinates.
     """
 
     def __init__(self, pdfium: Any, view: PageView) -> None:
@@ -197,11 +197,11 @@ class Covers:
 
     @property
     def is_full(self) -> bool:
-        """Return whether the page may have more covers than are stored."""
+        """Return whether the page may have more opaque objects than are stored."""
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the covers that were drawn after a text object, given its memory address."""
+        """Return the opaque areas drawn after the text object with a memory address."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 
@@ -230,7 +230,7 @@ class Covers:
         return _sides(places) if is_rectangle else None
 
     def _clipped(self, thing: Any, sides: Sides | None) -> Sides | None:
-        """Return the part of a rectangle that is inside of its clip paths."""
+        """Return the part of an object's rectangle that is inside the object's clip paths."""
         clip = self._pdfium.FPDFPageObj_GetClipPath(thing)
         paths = self._pdfium.FPDFClipPath_CountPaths(clip) if clip else 0
         for path in range(min(_MAX_CLIPS, max(0, paths))):

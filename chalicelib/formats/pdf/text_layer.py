@@ -49,9 +49,9 @@ class Layer(NamedTuple):
     lines: list[Line]
     rules: list[Sides]
     pictures: list[Sides]
-    """Images that have no text of the layer on them, so that their text must be recognised."""
+    """Images without text of the layer on them. Text in these images must be read by OCR."""
     notes: list[str]
-    """`hiddenText` if some text of the page is hidden; `notCompared` if this is unknown."""
+    """`hiddenText` if text of the layer is hidden; `notCompared` if this could not be checked."""
 
 
 def read_layer(pdfium: Any, page: Any, view: PageView) -> Layer | None:
@@ -99,7 +99,7 @@ def visible_glyphs(glyphs: list[Glyph], covers: Covers) -> list[Glyph]:
 
 
 def is_readable(letters: Letters) -> bool:
-    """Return whether most characters have a known code and are visible."""
+    """Return whether most characters are visible and have a known Unicode code point."""
     glyphs = letters.glyphs
     if not glyphs or letters.hidden > MAX_HIDDEN * len(glyphs):
         return False

@@ -108,7 +108,7 @@ class _Direction(NamedTuple):
     """Unit vector of the reading direction."""
 
     def flatten(self, x: float, y: float) -> Point:
-        """Return a point in the coordinates along and across the reading direction."""
+        """Convert a point to coordinates along and across the reading direction."""
         across, down = self.along
         return x * across + y * down, y * across - x * down
 
@@ -167,7 +167,7 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """Return slanted characters with their ends set to the start of the next character.
+    """End each character of slanted text where the next one starts.
 
     The upright box around a slanted character is wider than the character itself.
     """
@@ -245,7 +245,7 @@ def _within_word(previous: _Letter, letter: _Letter) -> bool:
 
 
 def _follower(previous: _Letter, letter: _Letter) -> _Letter | None:
-    """Return that one of two neighbours which directly follows the other in the PDF, or None."""
+    """Return which of two adjacent characters directly follows the other in the PDF, or None."""
     is_reversed = is_right_to_left(letter.glyph.text)
     # PDFium puts brackets and spaces between two directions in the wrong order.
     if is_right_to_left(previous.glyph.text) != is_reversed:
@@ -304,7 +304,7 @@ def _read(letters: list[_Letter], is_reversed: bool) -> tuple[str, list[float]]:
 
 
 def _with_marks(letters: list[_Letter]) -> list[list[_Letter]]:
-    """Group each letter of a line with its marks, and the letters of each ligature."""
+    """Group each letter with its combining marks, and the letters of each ligature."""
     groups: list[list[_Letter]] = []
     for letter in letters:
         last = groups[-1] if groups else []

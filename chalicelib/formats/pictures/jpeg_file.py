@@ -1,4 +1,4 @@
-"""Reads the segments of a JPEG file: its facts, and the segments that a decoder needs.
+"""Reads the segments of a JPEG file: size, orientation, and the segments that a decoder needs.
 
 Nothing is decoded here. EXIF, colour profiles, thumbnails and further images in the file are not
 passed to the decoder.
@@ -30,7 +30,7 @@ _EXIF = b"Exif\0\0"
 
 @dataclass(frozen=True)
 class JpegFile:
-    """Facts of a JPEG, and the part of its file that contains the image."""
+    """Size and orientation of a JPEG, and the part of the file that contains the image."""
 
     width: int
     """Width of the stored image in pixels."""
@@ -39,7 +39,7 @@ class JpegFile:
     orientation: int
     """Value of the EXIF orientation tag, 1 to 8."""
     whole_bytes: int
-    """Bytes of coefficients that a decoder holds at once; 0 if it decodes line by line."""
+    """Size in bytes of the coefficients that a decoder has in memory; 0 if it decodes by line."""
     essence: bytes
     """A JPEG of only the first image, without segments that a decoder does not need."""
 
@@ -57,7 +57,7 @@ class _FrameHeader:
 
 @dataclass
 class _Walk:
-    """The segments of a JPEG that have been read so far, and what they say."""
+    """The segments of a JPEG that have been read so far, and the properties found in them."""
 
     max_pixels: int
     frame: _FrameHeader | None = None
@@ -107,7 +107,7 @@ def _take(walk: _Walk, marker: int, segment: memoryview, data: bytes, end: int) 
         marker: marker of the segment.
         segment: the segment with its marker.
         data: the whole file.
-        end: where the segment ends in `data`.
+        end: position in `data` after the segment.
 
     Returns:
         The position from which to search for the next segment.

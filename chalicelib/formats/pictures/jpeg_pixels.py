@@ -36,12 +36,12 @@ Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
 
 def choose_scale(jpeg: JpegFile, least_side: int | None) -> int:
-    """Return the factor by which a JPEG is reduced while it is decoded: 1, 2, 4 or 8.
+    """Return by which factor to scale a JPEG down while it is decoded: 1, 2, 4 or 8.
 
     Args:
         jpeg: The image.
-        least_side: Minimum length of the shorter side in pixels. None for all pixels, unless the
-            image does not fit into `MAX_DECODE_BYTES`.
+        least_side: Minimum length of the shorter side in pixels. None for full size, unless the
+            image then exceeds `MAX_DECODE_BYTES`.
 
     Raises:
         BadRequest: the coefficients of the image need too much memory.
@@ -75,7 +75,7 @@ def verify_jpeg(jpeg: JpegFile) -> None:
 def decode_jpeg(jpeg: JpegFile, least_side: int | None) -> NDArray[np.uint8]:
     """Return the RGB pixels of a JPEG as displayed, shape (height, width, 3).
 
-    They may be reduced, as `choose_scale` describes.
+    The image may be scaled down, as `choose_scale` describes.
 
     Raises:
         BadRequest: the image cannot be decoded.

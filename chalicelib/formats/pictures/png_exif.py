@@ -1,4 +1,4 @@
-"""Moves the EXIF orientation of a PNG from a text chunk to the standard chunk for EXIF.
+"""Moves the EXIF orientation of a PNG from a text chunk to the standard chunk `eXIf`.
 
 Before 2017, PNG had no chunk for EXIF, and editors such as ImageMagick wrote EXIF as hexadecimal
 text. Viewers rotate such images, so the service rotates new files. For stored examples only the
@@ -23,10 +23,10 @@ _EXIF = b"MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0%c\0\0\0\0\0\0"
 
 
 def standardize_orientation(data: bytes) -> bytes:
-    """Return an image file with its orientation in the standard chunk for EXIF.
+    """Move the EXIF orientation of a PNG file from a text chunk to the chunk `eXIf`.
 
-    Other image files, and PNG files that have this chunk, are returned unchanged. Malformed chunks
-    are left to the decoder.
+    Other image files, and PNG files that have `eXIf`, are returned unchanged. The decoder reports
+    malformed chunks.
     """
     if _MARK not in data or sniff(data) != "png":
         return data
@@ -41,9 +41,9 @@ def standardize_orientation(data: bytes) -> bytes:
 
 
 def _find_raw(data: bytes) -> tuple[int, int, int]:
-    """Return the orientation in a text chunk, and where this chunk begins and ends.
+    """Return the orientation in a text chunk, and the start and end of this chunk.
 
-    Without such a chunk, or if the standard chunk for EXIF exists, the result is (1, 0, 0).
+    Without such a chunk, or if the chunk `eXIf` exists, the result is (1, 0, 0).
     """
     found, position = (UPRIGHT, 0, 0), 8
     while position + 12 <= len(data):
@@ -60,7 +60,7 @@ def _find_raw(data: bytes) -> tuple[int, int, int]:
 
 
 def _read_profile(name: bytes, text: bytes) -> bytes:
-    """Return the EXIF block in a text that consists of kind, length and hexadecimal digits."""
+    """Decode the EXIF block in the text of a chunk: kind, length and hexadecimal digits."""
     if name == b"zTXt":
         try:
             text = zlib.decompressobj().decompress(text[1:], _MAX_TEXT)

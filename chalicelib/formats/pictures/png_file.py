@@ -1,4 +1,4 @@
-"""Reads the chunks of a PNG file: its facts, and the chunks that contain the image.
+"""Reads the chunks of a PNG file: size, pixel format, and the chunks that contain the image.
 
 Texts, colour profiles and animation frames are skipped and never decompressed.
 """
@@ -30,7 +30,7 @@ _KEPT = _CRITICAL | {b"tRNS", b"eXIf"}
 
 @dataclass
 class PngFile:
-    """Facts of a PNG, and its compressed image."""
+    """Size and pixel format of a PNG, and its compressed image."""
 
     width: int
     """Width of the stored image in pixels."""
@@ -51,7 +51,7 @@ class PngFile:
     coded: list[memoryview] = field(default_factory=list)
     """The compressed image, in several parts."""
     ground: int = 255
-    """Grey on which transparent parts are drawn: 0 (black) to 255 (white)."""
+    """Grey value behind transparent parts: 0 (black) to 255 (white)."""
 
     @property
     def is_transparent(self) -> bool:

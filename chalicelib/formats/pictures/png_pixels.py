@@ -32,7 +32,7 @@ _MEASURED_SIDE = 320
 
 
 class _Pass(NamedTuple):
-    """One interlace pass: position of its first pixel, and distance of its pixels."""
+    """One pass of an interlaced image: position of its first pixel, and distance of its pixels."""
 
     left: int
     top: int
@@ -176,7 +176,7 @@ _MODES = {
 
 
 class Inflater:
-    """Decompresses an image in amounts that its header requires."""
+    """Decompresses an image step by step, never more bytes than requested."""
 
     def __init__(self, coded: list[memoryview]) -> None:
         self._pieces = _cut(coded)
@@ -275,7 +275,7 @@ def to_rgb(png: PngFile, rows: NDArray[np.uint8], width: int) -> NDArray[np.uint
 
     Args:
         png: Has depth, colour type, palette and transparency.
-        rows: Bytes as stored, shape (rows, bytes of a row).
+        rows: Bytes as stored, shape (rows, bytes per row).
         width: Number of pixels in a row.
     """
     values = _read_values(rows, png.depth).reshape(len(rows), -1, png.channels)[:, :width]

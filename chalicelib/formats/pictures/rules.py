@@ -18,7 +18,7 @@ MAX_ASPECT = 100
 
 @dataclass(frozen=True)
 class PictureFacts:
-    """Type and size of an image, as its header says."""
+    """Type and size of an image according to its header."""
 
     kind: str
     """`png` or `jpeg`."""
@@ -61,7 +61,7 @@ def too_large(size_bytes: int, max_bytes: int) -> TooLarge:
 
 
 def require_size(width: int, height: int, max_pixels: int = MAX_PIXELS) -> None:
-    """Raise an error if an image has too many pixels or none, or is too narrow.
+    """Raise an error if an image has no pixels, has too many, or is too long and narrow.
 
     Raises:
         BadRequest: the text names the size, the limit and what to do.

@@ -20,7 +20,7 @@ _ENOUGH = 0.75
 
 
 def read_for_thumbnail(content: bytes) -> Picture:
-    """Decode a stored image, reduced as far as a thumbnail allows.
+    """Decode a stored image, scaled down as far as a thumbnail allows.
 
     Raises:
         BadRequest: the image is damaged.
@@ -31,7 +31,7 @@ def read_for_thumbnail(content: bytes) -> Picture:
 
 
 def suffices(picture: Picture) -> bool:
-    """Return whether a decoded image has enough pixels for a thumbnail, or all of its pixels."""
+    """Return whether a decoded image is large enough for a thumbnail, or was not scaled down."""
     longer, whole = max(picture.pixels.shape[:2]), max(picture.width, picture.height)
     return bool(longer >= min(THUMBNAIL_SIDE, whole) * _ENOUGH)
 

@@ -29,7 +29,7 @@ def refuse(reason: str) -> NoReturn:
     """Raise InvalidParameter for a form template.
 
     Args:
-        reason: Where the template is wrong, why, the value, and what to do.
+        reason: Error text that says which member is wrong, why, its value, and what to do.
 
     Raises:
         InvalidParameter: always.
@@ -38,7 +38,7 @@ def refuse(reason: str) -> NoReturn:
 
 
 def show(value: object) -> str:
-    """Return a value of the template in the form that error texts use.
+    """Format a value of the template for error texts.
 
     Args:
         value: Any JSON value.
@@ -300,7 +300,7 @@ def _read_object(place: str, value: object) -> Mapping[str, object]:
 
 
 def _read_text(place: str, value: object) -> str:
-    """Return a text with single spaces; raise an error if no page can contain the text."""
+    """Return a text with single spaces; raise an error if it is not a text, empty or too long."""
     if not isinstance(value, str):
         refuse(f"{place} is {show(value)}. Write a text in quotes.")
     if len(value) > MAX_TEXT_CHARACTERS:

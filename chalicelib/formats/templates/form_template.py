@@ -66,7 +66,7 @@ def read_template(source: bytes | str | Mapping[str, object]) -> FormTemplate:
             JSON body.
 
     Returns:
-        The template, with normalised white space and without repeated variations.
+        The template, with single spaces in its texts, and without repeated variations.
 
     Raises:
         InvalidParameter: the text names the place (`keys[3].key.keyVariations`, counted from 0),

@@ -31,7 +31,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class LearningDocument:
-    """A document of the archive, with the values that a person has read in it."""
+    """A document of the archive, with its correct values as entered by a person."""
 
     name: str
     values: Mapping[str, str]

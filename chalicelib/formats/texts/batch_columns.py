@@ -47,7 +47,7 @@ class BatchColumns:
     warnings: tuple[UploadWarning, ...] = ()
 
     def text(self, cells: Sequence[str]) -> str:
-        """Return the text of a row; missing cells count as empty."""
+        """Return the text of a row, made from the text columns. Missing cells count as empty."""
         found = [cells[at] if at < len(cells) else "" for at in self.texts_at]
         return found[0] if len(found) == 1 else "\n\n".join(one for one in found if one.strip())
 
@@ -62,7 +62,7 @@ def find_batch_columns(
         layout: kind and encoding of the file.
         options: how the caller wants the file to be read.
         guesses_header: Whether to detect a header if `text_column` is a position and `header` is
-            not given. If False, such a file has no header.
+            not set. If False, such a file is read without header.
 
     Raises:
         InvalidUpload: a requested column does not exist, or several columns fit equally well.
@@ -96,7 +96,7 @@ def _read_row(file: BinaryIO, layout: TextLayout, delimiter: str, number: int) -
 
 
 def _find_name(cells: Sequence[str], wanted: str) -> int | None:
-    """Return the position of a column name. A name with the same spelling is preferred."""
+    """Return the position of a column by name, preferably of one with equal spelling, or None."""
     if wanted in cells:
         return list(cells).index(wanted)
     folded = [cell.casefold() for cell in cells]
@@ -152,7 +152,7 @@ def _skip_titles(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
-    """Return the positions of the columns that the caller named; () if none were named."""
+    """Return the positions of the requested columns; () if none are requested."""
     columns = split_columns(names, wanted) if wanted else []
     found = [find_column(names, column) for column in columns]
     if None in found:
@@ -165,7 +165,7 @@ def _find_asked(names: Sequence[str], wanted: str) -> tuple[int, ...]:
 
 
 def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
-    """Return the position of the text column, found by its name, otherwise by its content."""
+    """Find the text column by its name, otherwise by its content; return its position."""
     candidates = [] if options.header is False else find_named_columns(names).texts
     if len(candidates) != 1:
         _refuse_split_texts(table)
@@ -186,7 +186,7 @@ def _guess(table: TextTable, names: list[str], options: ReadingOptions) -> int:
 
 
 def _refuse_split_texts(table: TextTable) -> None:
-    """Raise an error if the rows seem to be single texts that a delimiter would split.
+    """Raise an error if each row seems to be one text, which the delimiter would split.
 
     Raises:
         InvalidUpload: most rows have one cell, and the others have more.
@@ -204,7 +204,7 @@ def _refuse_split_texts(table: TextTable) -> None:
 def _is_header(
     table: TextTable, names: list[str], texts_at: tuple[int, ...], asked: str
 ) -> bool:  # fmt: skip
-    """Return whether the first row has column names, if the request does not say so."""
+    """Detect whether the first row has column names, if the request does not say it."""
     if any(one in names or not one.isdecimal() for one in split_columns(names, asked) if asked):
         return True
     if find_named_columns(names).texts:
@@ -225,7 +225,7 @@ def _warn(found: BatchColumns, names: Sequence[str]) -> UploadWarning:
 
 
 def warn_of_member(name: str) -> UploadWarning:
-    """Return the warning that an object member was chosen for the texts by its name."""
+    """Return the warning that a JSON member was guessed to have the texts, because of its name."""
     return UploadWarning(
         COLUMNS_GUESSED,
         f"The texts were taken from the member '{name[:40]}' by its name. Send 'textColumn' to be "

@@ -74,7 +74,7 @@ def read_lines(
         options: The columns of the texts, by default `text`; header, delimiter, sheet and encoding.
         check: Called often; raises an error to stop.
         table: receives the columns and the warnings.
-        keeps_cells: Whether each line gets all cells of its row.
+        keeps_cells: Whether to store all cells of the row in each line.
 
     Raises:
         InvalidUpload: the file cannot be read, has no such column, no line, or too many.
@@ -127,7 +127,7 @@ def _read_sheet(
 
 
 class _KeptCells:
-    """Adds rows to a table, and converts the cells of workbooks to their types."""
+    """Adds rows to an `InputTable`, and converts cells of workbooks to numbers and truth values."""
 
     def __init__(self, table: InputTable, kinds: BinaryIO | None) -> None:
         self.table = table
@@ -176,7 +176,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
     Args:
         content: the file.
-        encoding: the encoding that the caller named; empty for none.
+        encoding: the encoding in the request; empty to detect it.
 
     Raises:
         InvalidUpload: the file is empty.
@@ -198,7 +198,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line for a text. An invalid text gets the error of a single call."""
+    """Return the line for a text. If the text is invalid, the line has a single call's error."""
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))
@@ -209,7 +209,7 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
 
 
 def shown_id(line_id: object) -> str | None:
-    """Return an id as text if the result can contain it, otherwise None."""
+    """Return a line's `id` as text; None if it is neither a text nor a number, or is too long."""
     if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
         return None
     return None if SURROGATE.search(line_id) else line_id
@@ -235,7 +235,7 @@ def _json_lines(
 def _find_members(
     first: dict[str, object], options: ReadingOptions, table: InputTable | None
 ) -> list[str]:
-    """Return the names of the members that contain the text, as found in the first object."""
+    """Find the members that contain the text in the first JSON object; return their names."""
     names = [*first]
     wanted = options.text_column or TEXT
     members = [one for one in split_columns(names, wanted) if one in first]
@@ -261,7 +261,7 @@ def _member_text(value: dict[str, object], members: list[str]) -> object:
 def _member_cells(
     table: InputTable, positions: dict[str, int], value: object, number: int
 ) -> list[Cell]:
-    """Return the members of an object as cells of a row.
+    """Return the members of a JSON object as cells of a row.
 
     A member that no earlier object has becomes a new column of the table.
 

@@ -1,8 +1,8 @@
 """Guesses the code page of text by how likely its characters are in each one.
 
-The score of a code page is the mean weight of the characters beyond ASCII. Frequent letters of its
-languages weigh 1, rare ones less. Signs and capital letters inside words, and letters of two
-alphabets side by side, lower the score.
+The score of a code page is the mean weight of the characters that are not ASCII. Letters that are
+frequent in its languages weigh 1, rare ones less. Signs and capital letters inside words, and
+letters of two alphabets side by side, lower the score.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WIDE = tuple(_FREQUENT)
 
 
 def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[str]:
-    """Return the code pages that are clearly better than the first, best first, and then the first.
+    """Return the code pages that fit clearly better than the default, best first, then the default.
 
     Args:
         texts: Lines or names of one file that are not ASCII.
@@ -80,7 +80,7 @@ def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def score_code_page(sample: bytes, name: str) -> float:
-    """Return how likely the characters of a sample are in a code page, at most about 1."""
+    """Return how well a code page fits a sample: the module's score, at most about 1."""
     text = sample.decode(name, "replace")
     counts = Counter(_NOT_ASCII.findall(text))
     if not counts:
@@ -105,7 +105,7 @@ def _weigh_letter(char: str, name: str) -> float:
 
 
 def _weigh_pair(before: str, after: str) -> float:
-    """Return the weight of two characters side by side; 0 for ASCII and for likely ones."""
+    """Return how much two adjacent characters change the score; 0 for ASCII and likely pairs."""
     ascii_count = before.isascii() + after.isascii()
     is_latin = before < _END_OF_LATIN and after < _END_OF_LATIN
     if ascii_count == 2 or before.isspace() or after.isspace():

@@ -1,4 +1,4 @@
-"""Reads the records of delimited text, so that a broken quote affects only one row."""
+"""Reads the records of delimited text. A broken quote affects only one row."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _TooLong(Exception):
 
 
 class _Lines:
-    """Yields lines to the CSV reader, and stores those of the current record to read them again."""
+    """Yields lines to the CSV reader, and can put back those of the current record."""
 
     def __init__(self, stream: TextIO, max_characters: int) -> None:
         self._readline = stream.readline
@@ -126,7 +126,7 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return a record that has only the first of its lines. The reader continues after it.
+    """Return a broken record with only its first line. Its other lines are put back.
 
     Args:
         lines: lines of the record.
@@ -173,14 +173,14 @@ def named_delimiter(stream: TextIO) -> str:
 
 
 class SeparatorScore(NamedTuple):
-    """How well a separator fits the first records of a file. The larger tuple is better."""
+    """How well a separator fits the first records of a file. The largest tuple is the best."""
 
     header: bool
     """Whether the first row is a header."""
     sure_count: int
-    """Number of rows with two cells in which the other separator does not occur."""
+    """Number of rows with two cells that do not contain the other separator, comma or tab."""
     likely_count: int
-    """Number of rows with two cells whose label looks complete."""
+    """Number of rows with two cells in which the label does not look like a part of a text."""
     pair_count: int
     """Number of rows with two cells."""
 

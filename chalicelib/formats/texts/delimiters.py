@@ -56,7 +56,7 @@ def find_delimiter(table: TextTable, options: ReadingOptions) -> None:
 
 
 def _find_documented(table: TextTable) -> str:
-    """Return the one of the two documented delimiters, comma and tab, that fits better."""
+    """Return comma or tab, the documented delimiters, whichever fits better."""
     scores = {}
     for delimiter in ("\t", ","):
         with open_text(table.file, table.layout.encoding) as stream:
@@ -66,12 +66,12 @@ def _find_documented(table: TextTable) -> str:
 
 
 def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
-    """Return the delimiter of a file in which comma and tab do not give examples.
+    """Return the delimiter of a file that comma and tab do not split into texts and labels.
 
     Args:
         table: the table.
-        old: the delimiter to use if none is found.
-        surveys: how each possible delimiter splits the records.
+        old: the delimiter to use if no other fits.
+        surveys: statistics of each possible delimiter.
     """
     fitting = [survey for survey in surveys if survey.is_whole]
     named = [survey for survey in fitting if survey.is_named]
@@ -100,15 +100,14 @@ def _choose_first(table: TextTable, old: str, surveys: list[Survey]) -> str:
 
 
 def _find_wide(old: Survey, surveys: list[Survey]) -> Survey | None:
-    """Return the survey of the delimiter that splits all rows into equally many cells.
+    """Find the only delimiter that splits all rows into the same number of cells, above two.
 
-    The result is None if there are several such delimiters, or if the documented delimiter fits. It
-    does not fit if it makes rows of different widths, splits numbers such as 4,50, or does not
-    split the column names, unlike the other delimiter.
+    Return None if comma or tab (`old`) fits, too. It does not fit if it makes rows of different
+    widths, splits numbers such as 4,50, or does not split the column names, unlike the found one.
 
     Args:
-        old: survey of the documented delimiter.
-        surveys: surveys of all possible delimiters.
+        old: statistics of the documented delimiter, comma or tab.
+        surveys: statistics of all possible delimiters.
     """
     wide = [new for new in surveys if new is not old and new.is_whole and new.width > 2]
     if len(wide) != 1 or wide[0].rows < _LEAST_ROWS:
@@ -131,14 +130,14 @@ def _split_wide(table: TextTable, old: Survey, wide: Survey) -> None:
 
 
 def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
-    """Set the better of two delimiters that both give examples, and add a warning.
+    """Choose between two delimiters that both split rows into texts and labels; add a warning.
 
-    If the delimiter is wrong, the labels contain the right one.
+    With the wrong delimiter, the labels contain the right one.
 
     Args:
-        table: the table.
-        old: survey of a documented delimiter.
-        new: survey of another delimiter.
+        table: the table, whose layout is changed.
+        old: statistics of a documented delimiter.
+        new: statistics of another delimiter.
     """
     holding = old.holding(new.delimiter)
     rejects_most = len(old.labels) < old.rows * _HALF
@@ -151,7 +150,7 @@ def _choose_second(table: TextTable, old: Survey, new: Survey) -> None:
 
 
 def _choose(table: TextTable, chosen: Survey, other: Survey) -> None:
-    """Set the delimiter of a survey, with a warning about the other one."""
+    """Set the chosen delimiter in the layout, with a warning that names the other one."""
     name, other_name = (DELIMITER_NAMES[s.delimiter] for s in (chosen, other))
     count = len(other.labels) or round(other.share * other.rows)
     table.split_at(chosen.delimiter)

@@ -66,7 +66,7 @@ _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big
 
 
 def name_foreign_type(head: bytes) -> str:
-    """Return the kind of a file that is not text, as its first bytes show.
+    """Name the kind of a file that is not text, given its first bytes.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
@@ -85,11 +85,11 @@ def name_foreign_type(head: bytes) -> str:
 
 
 def explain_foreign_type(head: bytes, asked: str = "") -> str:
-    """Return a sentence that says what a file is instead of text, and what to send.
+    """Describe a file that is not text: its kind, and what to send instead.
 
     Args:
         head: The first bytes of the file; 4,096 are enough.
-        asked: The encoding that the caller named.
+        asked: The requested encoding; empty for none.
 
     Returns:
         The sentence; "" if the file may be text.
@@ -102,9 +102,9 @@ def explain_foreign_type(head: bytes, asked: str = "") -> str:
 
 
 def _name_unlikely_bytes(head: bytes) -> str:
-    """Return the kind of a file without text, or of UTF-16 without byte order mark.
+    """Name the kind of a file with zeros or control characters; "" for other files.
 
-    Such files contain zeros or control characters. For other files, the result is "".
+    It is a binary file, or UTF-16 without byte order mark.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return ""
@@ -149,7 +149,7 @@ def find_encoding(file: BinaryIO, language: str = "") -> str:
 
 
 def check_encoding(file: BinaryIO, asked: str) -> str:
-    """Check that a file has the encoding that the caller named.
+    """Check that a file has the requested encoding.
 
     Args:
         file: seekable; read from its start, 256 KiB at a time.
@@ -183,7 +183,7 @@ def check_encoding(file: BinaryIO, asked: str) -> str:
 
 
 def find_stray_lines(file: BinaryIO) -> list[int]:
-    """Return the numbers of the lines, from 1, that are not UTF-8 in a file that mostly is.
+    """Return the numbers, from 1, of the lines that are not UTF-8, in a file that mostly is.
 
     Returns:
         [] if there are too many such lines, or too few lines that show that the file is UTF-8.
@@ -206,10 +206,10 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 
 
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Decode a byte that is not UTF-8 as Windows-1252, if that has a character for it.
+    """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    Otherwise it becomes half of a surrogate pair, so that its row is rejected. The same applies to
-    a character that is cut by the end of the file.
+    A byte without a character there becomes half of a surrogate pair, so that its row is rejected.
+    So does a character that is cut off by the end of the file.
     """
     try:
         return codecs.lookup_error("surrogatepass")(error)
@@ -245,7 +245,7 @@ def _guess(file: BinaryIO, language: str) -> str:
 
 
 def _has_signs(file: BinaryIO) -> bool:
-    """Return whether a file has bytes that are signs in Windows-1252 and controls in Latin-1."""
+    """Return whether a file has bytes that are signs in Windows-1252 but not in Latin-1."""
     file.seek(0)
     chunks = iter(lambda: file.read(_CHUNK_BYTES), b"")
     return any(chunk.translate(None, _C1) != chunk for chunk in chunks)

@@ -38,7 +38,7 @@ def looks_like_json(head: str) -> bool:
 
 
 class _Window:
-    """The part of a file around the position at which it is read."""
+    """The part of a file that is in memory, around the current position."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -106,7 +106,7 @@ class _Window:
 
 
 def read_values(stream: TextIO) -> Iterator[object]:
-    """Yield the elements of a JSON array, or values that follow one another.
+    """Yield the elements of a JSON array, or the values of JSON lines.
 
     Args:
         stream: As returned by encoding.open_text.

@@ -37,7 +37,7 @@ class ObjectShape:
     label_keys: tuple[str, ...] = LABEL_KEYS
     """Members that may have the label. The first that an object has is used."""
     joined_keys: tuple[str, ...] = ()
-    """Members whose texts are joined, if the caller named several; otherwise empty."""
+    """Members whose texts are joined, if several are requested; otherwise empty."""
     read: Callable[[ObjectShape, Mapping[str, Any]], Pair] = lambda shape, value: _read_members(
         shape, value
     )
@@ -73,7 +73,7 @@ def find_shape(value: object, options: ReadingOptions) -> ObjectShape:
 
 
 def name_kind(value: object) -> str:
-    """Return the name of the type of a JSON value. Numbers are texts in parsed values."""
+    """Return the name of a JSON value's type. Numbers were read as texts."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -83,7 +83,7 @@ def name_kind(value: object) -> str:
 
 
 def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
-    """Choose the members by their names. Later objects may have other documented names."""
+    """Choose members by their names. Other documented names are also accepted in later objects."""
     names = list(value)
     found = find_named_columns(names)
     texts, labels = ([names[at] for at in positions] for positions in (found.texts, found.labels))
@@ -113,7 +113,7 @@ def _named_shape(value: Mapping[str, Any]) -> ObjectShape:
 
 
 def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectShape:
-    """Return how to read objects with the members that the caller named."""
+    """Return how to read objects, given the requested members."""
     names = list(value)
     shape = ObjectShape()
     keys = {"textColumn": shape.text_keys, "labelColumn": shape.label_keys}
@@ -136,7 +136,7 @@ def _asked_shape(value: Mapping[str, Any], options: ReadingOptions) -> ObjectSha
 
 
 def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
-    """Return the member that the caller named.
+    """Return the name of a requested member.
 
     Args:
         names: members of the first object.
@@ -154,7 +154,7 @@ def _asked_member(names: list[str], wanted: str, parameter: str) -> str:
 
 
 def _find_classes(value: Mapping[str, Any]) -> list[str]:
-    """Return the classes that a line of a manifest of Amazon Comprehend names in its metadata."""
+    """Return the classes in the metadata of a line in an Amazon Comprehend manifest."""
     for key, about in value.items():
         if key.endswith("-metadata") and isinstance(about, Mapping):
             several = about.get("class-map")
@@ -208,7 +208,7 @@ def _only_label(cell: list[object], key: str) -> str:
 
 
 def _read_task(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Return text and label of a Label Studio task. All annotations must have the same choice."""
+    """Return text and label of a Label Studio task. All its annotations must agree."""
     data = value.get("data")
     texts = {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
     found = find_named_columns(list(texts)).texts

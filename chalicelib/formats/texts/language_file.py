@@ -44,7 +44,7 @@ class TextRow(NamedTuple):
     label: str
     """Label, trimmed and cut to 180 characters; in lower case for sentiments."""
     full_label: str
-    """Label, trimmed but not cut."""
+    """Label as in `label`, but not cut."""
 
 
 class RejectedRow(NamedTuple):
@@ -126,7 +126,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become equal when they are cut to the stored length.
+    """Finds labels that become equal when they are cut to the maximum length.
 
     Add all rows in a first pass over the file, and check each row in a second pass.
     """
@@ -136,13 +136,13 @@ class LabelMerges:
         self._merged: set[str] = set()
 
     def add(self, row: TextRow) -> None:
-        """Record the label of a row. Each different label needs memory once."""
+        """Record the label of a row. Memory grows only with the number of different labels."""
         known = self._full_labels.setdefault(row.label, row.full_label)
         if known != row.full_label:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Return a rejection if another label is cut to the same text; otherwise None.
+        """Return a rejection if another label becomes equal when cut; otherwise None.
 
         Args:
             row: A row that was added before.

@@ -54,9 +54,9 @@ class ScanRules:
     is_sentiment: bool
     """Whether only the three sentiments are valid labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
-    """For each label of the dataset, the digests of its texts."""
+    """Digests of the dataset's texts, by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present name of each label by its former names."""
+    """Present names of labels by former name."""
     examples: int = 0
     """Number of examples in the dataset."""
     bytes: int = 0
@@ -74,15 +74,15 @@ class TextScan(UploadScan):
     layout: TextLayout = field(default_factory=TextLayout)
     """How the rows of the file are read."""
     rows_file: BinaryIO | None = None
-    """A file with the rows in CSV if the upload was converted; None if it was not."""
+    """The rows as CSV if the upload, such as a workbook, was converted; otherwise None."""
     other_sheets: str = ""
     """Message about further sheets of a workbook; "" if there are none."""
     sheets: tuple[SheetSummary, ...] = ()
-    """Sheets of a workbook, if the rules request them."""
+    """Sheets of a workbook, if `ScanRules.lists_sheets` is set."""
     merges: LabelMerges | None = None
-    """All labels, if a label is so long that it must be cut; otherwise None."""
+    """Finds labels that become equal when cut, if a label must be cut; otherwise None."""
     marks: Mapping[str, int] | None = None
-    """Number of rows by label, for labels that may mean a missing value; None if there are none."""
+    """Number of rows of each label that may mean a missing value; None if there are none."""
     totals: frozenset[int] = frozenset()
     """Numbers of the rows below the table that are totals and not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
@@ -104,12 +104,12 @@ def scan(
     Args:
         file: seekable, read from its start.
         rules: the dataset to which the file is added.
-        begin: Called with the counts before the first row, so that the caller has them if the scan
-            fails.
+        begin: Called with the result before the first row is read. So the caller has its counts
+            even if the scan fails.
         check: Called often; raises an error to stop.
 
     Returns:
-        The decisions about all rows.
+        The counts, and how the rows are to be read in the second pass.
 
     Raises:
         InvalidUpload: the file cannot be read, has no usable row, exceeds a limit of the dataset,
@@ -137,7 +137,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan without counts, which knows the same of the file and some facts more."""
+    """Return a scan without counts, which has the format of an earlier one and more facts."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -150,11 +150,11 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """All labels must be known to check this label: it must be cut, or may be a missing value."""
+    """The scan must read all labels first: a label must be cut, or may mean a missing value."""
 
 
 class _Texts:
-    """Digests of the texts in a file, each with the labels of the text."""
+    """The labels of each text in a file, by digest of the text."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -207,8 +207,8 @@ def _survey_labels(
     """Read all labels of a file.
 
     Returns:
-        A collection of all labels, which finds labels that become equal when they are cut. And for
-            each label that may mean a missing value, its number of rows.
+        An object that finds labels which become equal when cut; and the number of rows of each
+            label that may mean a missing value.
     """
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
@@ -269,7 +269,7 @@ def _outcomes(
 def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Preview:
     """Return the first rows, the sheets and the columns of a scanned file.
 
-    The scan may have failed, but only after the format was known.
+    If the scan has failed, it must have recognised the format before.
     """
     reasons: dict[int, str | None] = {}
     for row in islice(_rows(file, rules, decision, lambda: None), PREVIEW_ROWS):
@@ -283,7 +283,7 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Return a rejection if other labels show that a row's label is not valid; otherwise None."""
+    """Return a rejection if a row is a total, or if its label is not valid among all labels."""
     if row.number in decision.totals:
         return RejectedRow(
             row.number,
@@ -360,5 +360,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the new labels that were accepted although they may stand for a missing value."""
+    """Return the new labels of the dataset that may stand for a missing value."""
     return [label for label in result.new_labels if may_be_missing(label)]

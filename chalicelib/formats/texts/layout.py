@@ -30,7 +30,7 @@ class TextLayout:
     kind: str = CSV
     """`csv`, `tsv`, `xlsx`, `json`, `jsonl` or `labelStudio`."""
     tool: str = ""
-    """Format of the tool's export from which the rows were converted; "" for other files."""
+    """Format of the export of another tool that was converted to rows; "" for other files."""
     encoding: str = "utf-8-sig"
     """Name of the encoding in Python."""
     delimiter: str = ","
@@ -67,7 +67,7 @@ class TextLayout:
         return (self.text_at, self.label_at, *self.texts_at)
 
     def fits(self, cells: list[str]) -> bool:
-        """Return whether a row has at least two cells, and not more than allowed."""
+        """Return whether a row has at least two cells, and not more than the layout allows."""
         return len(cells) >= 2 and (self.joins_cells or len(cells) <= self.width)
 
     def pick(self, cells: list[str]) -> tuple[str, str]:
@@ -92,7 +92,7 @@ class TextLayout:
         return replace(self, warnings=(*self.warnings, warning))
 
     def described(self) -> FileFormat:
-        """Return the format of the file, as answers describe it."""
+        """Return the format of the file, as the API describes it."""
         encoding = {"utf-8-sig": "utf-8", MIXED: "utf-8"}.get(self.encoding, self.encoding)
         if self.tool:
             return FileFormat(self.tool)

@@ -30,7 +30,7 @@ def preview_file(file: BinaryIO, layout: TextLayout, reasons: Mapping[int, str |
     Args:
         file: the file, whose first rows are read again.
         layout: how the rows are read.
-        reasons: for the number of each first row, why it is rejected, or None.
+        reasons: by row number, why each of the first rows is rejected; None for accepted rows.
     """
     if layout.is_json:
         return preview_json(file, layout, reasons)

@@ -1,7 +1,7 @@
 """Decides how a text file is read: kind, encoding, delimiter, header and columns.
 
 Every guess is reported as a warning. If a file can be read in two ways, and earlier versions did
-not accept it, it is refused. The error names both ways, and the field that decides.
+not accept it, it is refused. The error names both ways, and the request field to choose one.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _warn_of_stray_lines(file: BinaryIO, layout: TextLayout) -> TextLayout:
 
 
 def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
-    """Return whether the file is JSON, by its content or because the caller says so."""
+    """Return whether the file is JSON, by its content or by the requested format."""
     if asked and asked != LABEL_STUDIO:
         return asked in (JSON, JSONL)
     with open_text(file, encoding) as stream:
@@ -120,7 +120,7 @@ def _is_json(file: BinaryIO, encoding: str, asked: str) -> bool:
 
 
 def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
-    """Raise an error if lines are in fastText's format, whose commas would split the texts.
+    """Raise an error if the file is in fastText's format, because commas would split its texts.
 
     Raises:
         InvalidUpload: all of the first lines begin with a label.
@@ -136,7 +136,7 @@ def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
 
 
 def _recognise_json(file: BinaryIO, layout: TextLayout, options: ReadingOptions) -> TextLayout:
-    """Return the layout with the members of objects that have the text and the label."""
+    """Find the members of JSON objects that have text and label; return the layout with them."""
     with open_text(file, layout.encoding) as stream:
         kind = JSON if stream.read(_HEAD_CHARACTERS).lstrip().startswith("[") else JSONL
     with open_text(file, layout.encoding) as stream:

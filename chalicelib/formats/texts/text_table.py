@@ -27,7 +27,7 @@ _MOST_AROUND = 0.2
 
 @dataclass(frozen=True)
 class Survey:
-    """Statistics about how one delimiter splits the first records into cells."""
+    """Statistics of the cells into which one delimiter splits the first records."""
 
     delimiter: str
     rows: int
@@ -48,7 +48,7 @@ class Survey:
     first_width: int
     """Number of cells in the first row."""
     body: float
-    """The same fraction as `share` without titles above the table and notes below it."""
+    """Like `share`, but without titles above the table and notes below it."""
 
     @property
     def is_whole(self) -> bool:
@@ -57,20 +57,20 @@ class Survey:
 
     @property
     def ends_cells(self) -> bool:
-        """Return whether the delimiter ends cells that another one separates, as in surveys."""
+        """Return whether cells end with this delimiter, and another delimiter separates them."""
         if self.width != 2:
             return False
         ends = sum(label.strip(" ")[:1] in ("", *DELIMITERS) for label in self.labels)
         return ends >= len(self.labels) * _NEARLY_ALL
 
     def holding(self, delimiter: str) -> float:
-        """Return the fraction of `labels` that contain another delimiter before their end."""
+        """Return the fraction of `labels` that contain another delimiter, not only at their end."""
         found = sum(delimiter in label.rstrip().rstrip(delimiter) for label in self.labels)
         return found / max(1, len(self.labels))
 
 
 class TextTable:
-    """Reads a table by what is known of its layout. Each step of the decision sets a new layout."""
+    """Reads a table with the layout decided so far. Each step of the decision sets a new layout."""
 
     def __init__(self, file: BinaryIO, layout: TextLayout) -> None:
         self.file = file
@@ -85,7 +85,7 @@ class TextTable:
         self.layout = replace(self.layout, kind=kind, delimiter=delimiter)
 
     def _records(self, most: int) -> Iterator[Record]:
-        """Yield the first `most` records without blank ones at the start and skipped ones."""
+        """Yield the first `most` records, without blank ones at the start and skipped ones."""
         layout = self.layout
         with open_text(self.file, layout.encoding) as stream:
             # Blank rows above the header are no sample of the rows.
@@ -164,7 +164,7 @@ class TextTable:
 
 
 def _count_around(sample: list[list[str]]) -> int:
-    """Return the number of rows with one cell at the start and at the end."""
+    """Return the number of single-cell rows at the start and at the end of a table."""
     ends = (takewhile(lambda cells: len(cells) < 2, rows) for rows in (sample, reversed(sample)))
     count = sum(len(list(found)) for found in ends)
     return count if count <= len(sample) * _MOST_AROUND else 0

@@ -1,8 +1,8 @@
 """Converts a sheet of an .xlsx workbook to CSV, row by row.
 
 A workbook is a zip archive. A small one can unpack to gigabytes, or have a cell in the far corner
-of the sheet. So its parts are unpacked within limits and checked first, and the library reads an
-archive of only these parts.
+of the sheet. So its parts are unpacked within limits and checked first, and the library (openpyxl)
+reads a new archive of only these parts.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ class ReadSheet(NamedTuple):
     rows: BinaryIO
     """CSV in UTF-8. The row numbers are those of the sheet."""
     others: str
-    """Message about other sheets with cells; "" if the caller named a sheet or there are none."""
+    """Message about other sheets with cells; "" if a sheet was requested or there are none."""
     sheets: tuple[SheetSummary, ...] = ()
     """All visible sheets, if they were requested."""
     name: str = ""
     """Name of the sheet."""
     kinds: BinaryIO | None = None
-    """One line per row with a character for the kind of each cell, if requested."""
+    """One line per row, with one character for the type of each cell, if requested."""
 
 
 def convert_sheet(
@@ -165,7 +165,7 @@ def _shown_sheets(workbook: Any) -> list[str]:
 
 
 def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary, ...]:
-    """Return the visible sheets. The number of rows is that of the last row with a cell."""
+    """Return the visible sheets, each with the number of its last row that has a cell."""
     found = []
     for name in _shown_sheets(workbook)[:_MOST_SHEETS]:
         check()
@@ -186,7 +186,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _unpack(file: BinaryIO, target: BinaryIO, check: Callable[[], None]) -> int:
-    """Copy the parts that are needed into a new archive, and check the sheets.
+    """Copy the parts of a workbook that are needed to a new archive, and check the sheets.
 
     Returns:
         The number of sheets with cells.
@@ -258,13 +258,13 @@ def _check_cells(sheet: bytes) -> bool:
 
 
 def _string_sizes(strings: bytes) -> list[int]:
-    """Return the length of each shared text in bytes, including markup."""
+    """Return the size of each entry of the shared strings table in bytes, including markup."""
     starts = [found.start() for found in _ITEM.finditer(strings)]
     return [end - start for start, end in zip(starts, [*starts[1:], len(strings)], strict=True)]
 
 
 def _check_strings(sheet: bytes, sizes: list[int]) -> None:
-    """Raise an error if cells repeat long shared texts, so that they need too much memory."""
+    """Raise an error if cells refer to long shared strings so often that memory is exceeded."""
     numbers = Counter(int(found[1]) for found in _VALUE.finditer(sheet))
     total = sum(sizes[number] * count for number, count in numbers.items() if number < len(sizes))
     if len(_SHARED_CELL.findall(sheet)) > numbers.total():
@@ -327,7 +327,7 @@ class _Merged:
         self._going_on: dict[int, tuple[int, str]] = {}
 
     def fill(self, number: int, cells: list[str]) -> None:
-        """Fill empty cells of a row that are merged with a cell above; call it for each row."""
+        """Fill empty cells of a row that are merged with a cell above. Call this for each row."""
         for column, (bottom, value) in list(self._going_on.items()):
             if number > bottom:
                 del self._going_on[column]

@@ -81,7 +81,7 @@ class AccountStore:
         # unused account row, not an address that can never be registered.
         created = replace(account, account_id=_next_id())
         row = new_row(created)
-        # The id is new, so a refusal means that a retried call met its own first write.
+        # The id is new, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
         try:
             is_free = _point(created)

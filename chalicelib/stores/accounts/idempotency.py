@@ -80,7 +80,7 @@ class IdempotencyStore:
                 return _load(fresh)
             row = _read(account_id, key)
             if row is not None and row.object_id == fresh.object_id:
-                # The write was retried after a lost response, and met its own first attempt.
+                # An earlier try of this write succeeded, but its response was lost.
                 return _load(fresh)
         if row is None or row.request != request:
             raise KeyReused

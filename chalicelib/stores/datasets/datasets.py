@@ -53,7 +53,7 @@ class DatasetStore:
             row.nudged_at = row.created_at
         if turn is not None:
             row.lane, row.turn = turn.lane, turn.number
-        # The id is new, so a refusal means that a retried call met its own first write.
+        # The id is new, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
@@ -113,7 +113,7 @@ class DatasetStore:
         row = row_of(dataset)
         if not try_update(row, actions, free):
             current = self.find(dataset.account_id, dataset.family, dataset.dataset_id)
-            # A retried call is refused by its own first write, which has its upload id.
+            # If an earlier try of this write succeeded, the row has this upload id.
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
 

@@ -80,7 +80,7 @@ class BatchStore:
             expires_at=until // 1000 + _ROW_KEPT_SECONDS,
             open=OPEN,
         )
-        # The id is random, so a refusal means that a retried call met its own first write.
+        # The id is random, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=BatchRow.batch_id.does_not_exist()))
 
     def find(self, account_id: str, batch_id: str) -> Batch | None:
@@ -184,7 +184,7 @@ class BatchStore:
             BatchRow.stalls.set(0),
             *self._progress(),
         ]
-        # A retried call meets its own first write, and must not take it for another worker's.
+        # If an earlier try of this write succeeded, the entry must not count as another worker's.
         is_new = ~BatchRow.parts_done.contains(entry) | (BatchRow.done_by == token)
         return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
 

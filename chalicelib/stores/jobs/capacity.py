@@ -72,7 +72,7 @@ class CapacityStore:
         row, uploads = AccountRow(account_id), AccountRow.uploads
         count = size(uploads)
         has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
-        # A retried call meets its own first write, and must not count twice.
+        # If an earlier try of this write succeeded, the upload must not be counted twice.
         condition = self._has_capacity(size_bytes) & has_place & ~uploads.contains(entry)
         actions = [uploads.add({entry}), *_changed(size_bytes)]
         if try_update(row, actions, condition) or entry in self._recount(account_id):
@@ -91,7 +91,7 @@ class CapacityStore:
             row = find_row(AccountRow, dataset.account_id)
             before = _find(row, dataset.receipt_id)
             if row is None or before is None:
-                # An older version accepted the upload without counting; the next recount does.
+                # An older version accepted the upload and did not count it; the next recount will.
                 return
             more, stored = size_bytes - before.size_bytes, int(row.stored_bytes or 0)
             if more > 0 and stored + more > self._max_stored_bytes:
@@ -275,7 +275,7 @@ class CapacityStore:
         receipts = {d.receipt_id for d in datasets if d.status == UPLOADING}
         for text in noted:
             upload = OpenUpload.parse(text)
-            # A moment far ahead was written before the clock was set back.
+            # A time far in the future was written before the clock was set back.
             is_young = abs(self._now() - upload.reserved_at) < _YOUNG_MILLISECONDS
             if upload.receipt_id in receipts or is_young:
                 yield text

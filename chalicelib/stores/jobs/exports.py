@@ -28,7 +28,7 @@ LEARNING = "template"
 # Kind of the rows of exported models.
 MODEL = "model"
 # Marks the rows of page images, which share the table and its index of expired files. Their hash
-# key is that of the account with this ending, so that lists of exports do not read them.
+# key is the account id with this suffix, so that lists of exports do not read them.
 PAGE_IMAGES, PAGES_OWNER = "pages", "#pages"
 # Kinds of exports; those of datasets have none.
 _KINDS = (None, MODEL)

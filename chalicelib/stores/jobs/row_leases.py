@@ -157,7 +157,7 @@ class FileJobStore(ABC, Generic[JobT]):
         row.due_at = until
         row.expires_at = until // 1000 + _ROW_KEPT_SECONDS
         row.open = OPEN
-        # The id is random, so a refusal means that a retried call met its own first write.
+        # The id is random, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=ExportRow.export_id.does_not_exist()))
 
     def _end(self, job: JobT, status: str, actions: Iterable[Action] = ()) -> None:

@@ -41,7 +41,7 @@ class TurnStore:
         level = self._level(lane)
         row = _row(lane, account_id)
         while True:
-            # One of the two conditions holds, unless another job of the account comes in between.
+            # One of the two conditions is true, unless another job of the account comes in between.
             if try_update(row, [CounterRow.value.add(1)], CounterRow.value >= level):
                 return Turn(lane, int(row.value))
             behind = CounterRow.value.does_not_exist() | (CounterRow.value < level)

@@ -65,7 +65,7 @@ class ModelLeases:
         is_open = (ModelRow.run == run) & ModelRow.status.is_in(*OPEN)
         free = is_open & lease_is_over(ModelRow.lease_until, now, self._longest)
         is_taken = try_update(row, actions, free)
-        # A retried call must not count another attempt; it meets its own first write here.
+        # If an earlier try of this write succeeded, the attempt must not be counted twice.
         if not is_taken and (not refresh(row) or row.lease_owner != owner):
             return None
         return load_model(row)
@@ -105,7 +105,7 @@ class ModelLeases:
         while True:
             before = self._owned_versions(row, model)
             if any(one.folder == version.folder for one in before.kept):
-                return []  # a retried call meets its own first write
+                return []  # an earlier try of this write succeeded
             if row.status != RUNNING:
                 raise LeaseLost
             served = row.version if version.not_served_because else version.folder

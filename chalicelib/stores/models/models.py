@@ -56,7 +56,7 @@ class ModelStore:
         row = new_row(model)
         if is_hidden:
             row.deleted, row.open = True, DELETING
-        # The id is random, so a refusal means that a retried call met its own first write.
+        # The id is random, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
 
     def show(self, model: Model) -> None:
@@ -74,7 +74,7 @@ class ModelStore:
         ]
         if try_update(row, actions, _HIDDEN & is_ours):
             return
-        # A retried write meets its own first one, which made the model visible.
+        # An earlier try of this write may have made the model visible.
         if self.find(model.account_id, model.model_id) is None:
             raise StorageUnavailable
 
@@ -163,7 +163,7 @@ class ModelStore:
         row = ModelRow(model.account_id, model.model_id)
         if try_update(row, actions, free):
             return load_model(row)
-        # The token is the call's own, so a retried call has met its own first write.
+        # Only this call uses the token, so an earlier try of this write succeeded.
         return load_model(row) if refresh(row) and row.lease_owner == token else None
 
     def cancel(self, model: Model) -> bool:

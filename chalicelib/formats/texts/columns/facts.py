@@ -1,4 +1,4 @@
-"""Counts what the columns of a delimited text file contain in its first rows."""
+"""Computes statistics of the columns of a delimited text file."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ class ColumnFacts:
     characters: int = 0
     """Number of characters in all rows below the first row."""
     repeats: int = 0
-    """Number of rows that are equal to the first row."""
+    """Number of rows that have the same texts and labels as the first row."""
     counts: Counter[int] = field(default_factory=Counter)
     """How often each value occurs, by hash of the value."""
     lists: Counter[int] = field(default_factory=Counter)
     """How often each value occurs that looks like a list of labels, by hash of the value."""
     parts: Counter[int] = field(default_factory=Counter)
-    """How often each label occurs in these lists, by hash of the label."""
+    """How often each label occurs in such lists, by hash of the label."""
     not_longer: int = 0
     """Number of cells that are not longer than the first row's cell."""
     own_words: set[str] = field(default_factory=set)
-    """Words of the first row's cell that occur in no other cell."""
+    """Words of the first row's cell that occur in no other cell of the column."""
 
     def begin(self, cell: str) -> None:
         """Store the cell of the first row."""
@@ -77,7 +77,7 @@ class ColumnFacts:
 
     @property
     def are_names(self) -> bool:
-        """Return whether the cells look like names of labels, or like lists of such names."""
+        """Return whether the values repeat as labels do, or are lists of labels that do."""
         if self.all_repeat and self.distinct * 2 <= self.rows:
             return True
         names = self.counts - self.lists + self.parts
@@ -145,12 +145,11 @@ def count_columns(rows: Iterable[Sequence[str]], text_at: int, label_at: int) ->
 def has_unnamed_header(
     texts: ColumnFacts, labels: ColumnFacts, least_rows: int = _MIN_ROWS_WITHOUT_NAMES
 ) -> bool:
-    """Return whether the first row is a header whose names are unknown.
+    """Return whether the first row seems to be a header, although its names are unknown.
 
     The cells of a header occur only once, while every label repeats, or nearly all texts are
-    longer. If an example were taken for a header, it would be lost. So each name must also have a
-    word that occurs in no other row, and the name of the text column must be shorter than the
-    texts.
+    longer. An example that is mistaken for a header is lost. So each name must also have a word
+    that occurs in no other row, and the name of the text column must be shorter than the texts.
     """
     return (
         texts.rows >= least_rows
@@ -167,10 +166,10 @@ def has_unnamed_header(
 
 
 def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFacts) -> bool:
-    """Return whether the first row is a header with a known word and cells that occur once.
+    """Return whether the first row seems to be a header, because a name has a known word.
 
-    Forms use questions as column names. So if all labels repeat, one of the names may be a
-    question.
+    Its cells must also occur in no other row, and look like names. Forms use questions as column
+    names. So if all labels repeat, one of the names may be a question.
     """
     short = sum(fact.looks_like_a_name for fact in (texts, labels))
     return (
@@ -186,8 +185,8 @@ def has_known_header(names: Sequence[str], texts: ColumnFacts, labels: ColumnFac
 def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) -> bool:
     """Return whether the text column and the label column are certainly swapped.
 
-    That is so if the "texts" are a few short names that repeat, and the "labels" are longer and
-    nearly all different. If the "labels" are much longer, a few of the names may occur only once.
+    They are if the "texts" are a few short values that repeat, and the "labels" are longer and
+    nearly all different. If the "labels" are much longer, a few of these values may be unique.
 
     Args:
         texts: Statistics of the column that is assumed to have the texts.

@@ -109,7 +109,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout with the character that the exporting tool appends to every label."""
+        """Return the layout with the character that ends nearly all labels in it, such as `;`."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)
@@ -120,7 +120,7 @@ class ColumnFinder:
         return replace(self._layout, label_end=end) if is_end else self._layout
 
     def _find_titles(self) -> frozenset[int]:
-        """Return the numbers of title rows, which have few cells, before the column names."""
+        """Return the numbers of the title rows above the column names. They have few cells."""
         titles: list[int] = []
         if self._options.header is False or self._header_row:
             return frozenset()
@@ -190,9 +190,9 @@ class ColumnFinder:
             self._find_swap(has_header=is_header)
 
     def _skip_second_header(self, names: list[str]) -> None:
-        """Skip rows below the header that name the columns again, as survey tools write them.
+        """Skip further header rows below the header, which survey tools write.
 
-        Such a row has no number, date or address in columns that otherwise contain these.
+        They have no number, date or address in columns where all other rows have one.
         """
         # A column behind the last name has no profile.
         if not self._layout.header or len(names) == 2 or max(self._layout.positions) >= len(names):
@@ -220,7 +220,7 @@ class ColumnFinder:
             )
 
     def _find_named(self, names: list[str]) -> NamedColumns:
-        """Return the columns whose names fit texts or labels. Columns of codes are not texts."""
+        """Find the columns whose names fit texts or labels. Columns of codes do not fit texts."""
         named = find_named_columns(names)
         if len(names) == 2:
             return named
@@ -232,7 +232,7 @@ class ColumnFinder:
     def _choose_columns(
         self, names: list[str], named: NamedColumns, asked: Columns | None, width: int
     ) -> Columns | None:
-        """Return the columns by request, by name or by content; None for a table of two columns."""
+        """Choose the columns by request, by name or by content; None to use the first two."""
         columns = asked or named.columns
         if columns is None and self._options.header is not False:
             columns = find_other_column(names)
@@ -256,8 +256,8 @@ class ColumnFinder:
         Args:
             names: cells of the first row.
             named: columns whose names fit texts or labels.
-            text_at: position of the text column if the caller named it.
-            label_at: position of the label column if the caller named it.
+            text_at: position of the requested text column; None to find it.
+            label_at: position of the requested label column; None to find it.
 
         Raises:
             InvalidUpload: several columns fit equally well.
@@ -280,12 +280,12 @@ class ColumnFinder:
         return Columns(text_at, label_at)
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
-        """Return the only likely column; otherwise the only column whose name fits, or None.
+        """Return the only likely column, otherwise the only column with a fitting name, or None.
 
         Args:
             named: columns whose names fit.
-            likely: columns with the best scores.
-            taken: column that is already used.
+            likely: columns whose contents fit best.
+            taken: column that is already used for the other role.
         """
         self._is_guessed = True
         return likely[0] if len(likely) == 1 else _only([at for at in named if at != taken])
@@ -337,7 +337,8 @@ class ColumnFinder:
 
         Args:
             names: cells of the first row.
-            is_wide: whether the names or the caller show that rows have more than two cells.
+            is_wide: whether columns are requested or recognised by name, so that rows may have
+                more than two cells.
         """
         survey = self._table.survey(self._layout.delimiter)
         # Commas without quotes also make wide rows, but of different widths; sheets have none.
@@ -349,7 +350,7 @@ class ColumnFinder:
         return max(survey.width, len(names), 2)
 
     def _asked_columns(self, names: list[str], named: NamedColumns) -> Columns | None:
-        """Return the columns that the caller named; None if no column was named."""
+        """Return the requested columns; None if no column is requested."""
         text, label = self._options.text_column, self._options.label_column
         if not text and not label:
             return None
@@ -418,7 +419,7 @@ class ColumnFinder:
         )
 
     def _find_swap(self, *, has_header: bool) -> None:
-        """Swap the columns, with a warning, if the texts are in the second of two columns."""
+        """Swap the columns, and add a warning, if the second of two columns has the texts."""
         if are_swapped(*self._table.facts(Columns(0, 1)), has_header=has_header):
             self._layout = replace(self._layout, text_at=1, label_at=0).with_warning(
                 COLUMNS_SWAPPED,
@@ -431,11 +432,11 @@ class ColumnFinder:
 def _no_columns(
     names: list[str], unknown: dict[str, list[int]], profiles: list[ColumnProfile]
 ) -> InvalidUpload:
-    """Return the error for a table whose columns cannot be chosen. Its detail lists them.
+    """Return the error for a table whose columns are unclear. Its `detail` describes all columns.
 
     Args:
         names: cells of the first row.
-        unknown: `text`, `label` or both, with the positions of the likely columns.
+        unknown: positions of the likely columns, by role that is unclear: `text` or `label`.
         profiles: statistics of the columns.
     """
     what = " and ".join(f"the {role}s" for role in unknown)
@@ -460,7 +461,7 @@ def _no_columns(
 
 
 def _has_codes(cells: list[str], coded: list[int]) -> bool:
-    """Return whether a row has a code in one of the columns `coded`, which contain codes."""
+    """Return whether a row has a number, date or identifier in one of the columns `coded`."""
     return any(is_code(cells[at].strip()) for at in coded if at < len(cells))
 
 

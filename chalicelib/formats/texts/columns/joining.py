@@ -1,8 +1,9 @@
 """Decides how to read rows that have more cells than a header of two names.
 
-Texts with commas and without quotes are split into several cells. If the cells show where the label
-is, the text is joined again. If more columns follow a column of labels, they are ignored with a
-warning. Otherwise, such rows are rejected, because parts of texts would become labels.
+Texts with commas and without quotes are split into several cells. If the rows show which cell is
+the label, the other cells are joined to a text. If unnamed columns follow a column of labels, they
+are ignored with a warning. Otherwise, such rows are rejected, because parts of texts would become
+labels.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ _SENTENCE_ENDS = frozenset(".!?…。！？")
 
 
 def join_cells(table: TextTable) -> TextLayout:
-    """Return the layout of a table with two column names, and how to read its wider rows.
+    """Decide how to read rows that are wider than the header of two names; return the new layout.
 
-    If the header has further cells without a name, the layout does not change, because spreadsheets
-    write columns without a name in this way. If most rows have two cells, wider rows are rejected.
+    The layout does not change if the header has further empty cells, because these are columns
+    without name of a spreadsheet. If most rows have two cells, wider rows are rejected.
     """
     layout = table.layout
     rows = [(number, cells) for number, cells in islice(table.rows(), _MAX_ROWS)]
@@ -74,7 +75,7 @@ def _has_empty_names(table: TextTable) -> bool:
 
 
 def _has_labels_last(rows: list[list[str]]) -> bool:
-    """Return whether the last cells of rows look like labels, and the second cells do not."""
+    """Return whether the last cells look like labels, and the second cells like parts of texts."""
     wide = [cells for cells in rows if len(cells) > 2]
     if _count_spaced(wide, 1) >= _MOST and _count_spaced(wide, -1) <= _FEW:
         return True  # a comma with a space after it belongs to a sentence
@@ -101,7 +102,7 @@ def _labels_move(rows: list[list[str]]) -> bool:
 
 
 def _have_decimals(wide: list[list[str]], labels: set[str]) -> bool:
-    """Return whether the first comma is a decimal comma as in 4,50, and no label has a digit."""
+    """Return whether rows were split at decimal commas, as in 4,50, and no label has a digit."""
     cut = sum(cells[0][-1:].isdigit() and cells[1][:1].isdigit() for cells in wide)
     return cut >= len(wide) * _MOST and not any(map(str.isdigit, "".join(labels)))
 
@@ -117,14 +118,14 @@ def _seconds(rows: list[list[str]]) -> set[str]:
 
 
 def _are_labels(values: set[str], rows: list[list[str]]) -> bool:
-    """Return whether values can be labels: at least two, each in two rows on average."""
+    """Return whether values can be labels: at least two, with two rows or more on average."""
     return 2 <= len(values) <= len(rows) / 2
 
 
 def _has_texts_behind(rows: list[list[str]]) -> bool:
     """Return whether the cells after a label are parts of a text that was split at commas.
 
-    Then cells begin with a space, or rows have different widths.
+    If they are, the third cells begin with a space, or rows have different widths.
     """
     wide = [cells for cells in rows if len(cells) > 2]
     _, equal = Counter(map(len, wide)).most_common(1)[0]

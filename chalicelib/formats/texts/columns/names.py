@@ -96,15 +96,15 @@ class NamedColumns(NamedTuple):
     """The columns whose names fit texts or labels."""
 
     texts: list[int]
-    """Positions of the columns whose names fit texts best, such as all documented names."""
+    """Positions of the columns whose names fit texts equally well."""
     labels: list[int]
-    """Positions of the columns whose names fit labels best, such as all documented names."""
+    """Positions of the columns whose names fit labels equally well."""
     is_sure: bool = False
-    """Whether both names are known, and not only contain a known word."""
+    """Whether the names are known, and do not only contain a known word."""
 
     @property
     def columns(self) -> Columns | None:
-        """Return the two columns if each name fits only one; otherwise None."""
+        """Return the columns if exactly one fits texts and exactly one fits labels, or None."""
         if len(self.texts) == len(self.labels) == 1:
             return Columns(self.texts[0], self.labels[0])
         return None
@@ -138,7 +138,7 @@ def find_named_columns(names: Sequence[str]) -> NamedColumns:
 
 
 def find_other_column(names: Sequence[str]) -> Columns | None:
-    """Return the columns of a header with two names, exactly one of which is known.
+    """Find the columns of a header with two names, one known and the other unknown.
 
     Returns:
         The columns; None for any other header.
@@ -174,9 +174,9 @@ def find_column(names: Sequence[str], wanted: str) -> int | None:
 
 
 def split_columns(names: Sequence[str], wanted: str) -> list[str]:
-    """Split the columns that a caller names: one name, a JSON array, or names with commas.
+    """Split the column names in a request: one name, a JSON array, or names with commas between.
 
-    A name with commas that belongs to a column is not split.
+    If a column has a name that contains commas, this name is not split.
     """
     if find_column(names, wanted) is not None:
         return [wanted]
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names, otherwise of known names or of similar ones."""
+    """Return the positions of documented names; without any, of known or else similar names."""
     for meant in (documented.__contains__, known.__contains__, _Holding(known, other)):
         found = [at for at, name in enumerate(folded) if meant(name)]
         if found:
@@ -200,7 +200,7 @@ def _surest(
 
 
 class _Holding(NamedTuple):
-    """Tests whether the last word of a name fits: "customer message" does, "message id" not."""
+    """Tests whether a name fits by its words: "customer message" does, "message id" does not."""
 
     known: frozenset[str]
     other: frozenset[str]

@@ -1,8 +1,8 @@
 """Ranks the columns of a table by how well they fit texts and labels, by content and name.
 
 Texts are long, consist of words, and differ from row to row. Labels are short and few, and each
-repeats. If the contents fit equally well, the name decides, because a status or an agent is also a
-category.
+repeats. If several columns fit equally well by content, the name decides, because a column of
+states or agents looks like one of labels.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ class ColumnProfile:
     def _factor(
         self, known: frozenset[str], opposite: frozenset[str], hints: frozenset[str]
     ) -> float:
-        """Return the factor by which the column's name changes its score.
+        """Return the factor by which the column's name changes its score for a role.
 
         Args:
-            known: names that fit.
-            opposite: names that fit the other role: labels instead of texts, or texts.
-            hints: words that make a name fit.
+            known: names that fit the role, which is text or label.
+            opposite: names that fit the other role.
+            hints: words that make a name fit the role.
         """
         name = fold_name(self.name)
         words = name.split()
@@ -136,7 +136,7 @@ class ColumnProfile:
 
     @property
     def is_constant(self) -> bool:
-        """Return whether the cells have nearly always the same few values."""
+        """Return whether the column has very few different values for its number of rows."""
         return len(self.values) * _CONSTANT_ROWS <= self.rows
 
     def are_codes(self, rows: int) -> bool:
@@ -171,7 +171,7 @@ def profile_columns(rows: Iterable[Sequence[str]], names: Sequence[str]) -> list
 
 
 def find_likely(scores: Sequence[float], taken: int | None = None) -> list[int]:
-    """Return the positions of the highest score and of scores near it, without `taken`."""
+    """Return the positions of the highest score and of nearly equal ones, ignoring `taken`."""
     others = [at for at, score in enumerate(scores) if at != taken and score > 0]
     best = max((scores[at] for at in others), default=0.0)
     return [at for at in others if scores[at] > _CLEAR * best]
@@ -181,8 +181,8 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
     """Return whether the first row has the column names, judged by all columns.
 
     Column names are short and do not occur in the rows below. A few exceptions are allowed, because
-    issue trackers repeat column names, and surveys number their columns. None is allowed in the
-    columns `text_at` and `others_at`.
+    issue trackers repeat column names, and surveys number their columns. In the columns `text_at`
+    and `others_at`, no exception is allowed.
     """
     named = [profile for profile in profiles if profile.name]
     coded = [profile for profile in named if profile.has_codes]
@@ -200,10 +200,10 @@ def looks_like_names(profiles: Sequence[ColumnProfile], text_at: int, *others_at
 
 
 def is_group_row(names: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row names groups of columns, and the next row names the columns.
+    """Return whether a row has names of column groups, and the next row the column names.
 
-    The cells of such a row are merged, so some are empty or repeat. The cells of the next row are
-    different short names that do not occur in later rows.
+    A group name spans merged cells, so some cells are empty or repeat. The cells of the next row
+    are different short names that do not occur in later rows.
     """
     if len(below) < 2 or len(below[0]) < 3:
         return False

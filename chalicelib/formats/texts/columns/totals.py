@@ -18,15 +18,18 @@ _MOST_WORDS = 4
 def find_totals(
     last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
-    """Return the numbers of the last rows whose label is a number or date and not a label.
+    """Find total rows at the end of a table, in which the label is a number or a date.
 
-    That is so if no label above them is one, or if their texts name a total and one of their
-    labels occurs nowhere above.
+    Such rows are totals if no label above them is a number or date, or if their texts have a word
+    for totals and one of their labels does not occur above.
 
     Args:
-        last: The last accepted rows of a table.
+        last: The last accepted rows of the table.
         counts: Number of rows by label in the whole table.
         known: Labels of the dataset to which the table is added.
+
+    Returns:
+        The numbers of the total rows; empty if there are too many to be totals.
     """
     # Most tables end with a label that is a word, or one of many equal ones.
     rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))

@@ -57,10 +57,10 @@ def convert_export(
         check: Called often; raises an error to stop.
 
     Returns:
-        The rows; None if the file is not a known export, or the caller wants it read otherwise.
+        The rows; None if the file is not a known export, or another format is requested.
 
     Raises:
-        InvalidUpload: the export cannot be read, or is not one of the tool that the caller named.
+        InvalidUpload: the export cannot be read, or is not an export of the requested tool.
     """
     asked = options.format
     columns = options.text_column, options.label_column, options.delimiter, options.sheet

@@ -1,4 +1,4 @@
-"""What all readers of exports use: the file, its examples, and errors that name the tool."""
+"""Classes and functions that all readers of exports share."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class EntityCount:
         self.count += len(found) if isinstance(found, list) else 0
 
     def join(self, spans: object) -> str:
-        """Return a text that is given in parts, and count the parts that are entities."""
+        """Join the parts of a text, and count the parts that are entities."""
         texts = []
         for span in items_of(spans):
             texts.append(text_of(span, "text"))
@@ -77,7 +77,7 @@ class Tool:
     name: str
     """Name of the tool in messages."""
     signs: tuple[str, ...]
-    """Strings that every export of the tool contains, even a damaged one."""
+    """Strings by which even a damaged export of the tool is recognised."""
     recognise: Callable[[Any], bool]
     """Returns whether a parsed document is an export of the tool."""
     read: Reader
@@ -99,7 +99,7 @@ class ToolExport:
 
 
 def items_of(value: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a list.
+    """Yield the elements of a list of objects.
 
     Raises:
         ExportFault: the value is not a list of objects.

@@ -51,7 +51,7 @@ def find_json_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_json(text: str) -> Any:
-    """Return the JSON value of a text; None if more values follow, as in JSON lines.
+    """Parse one JSON value; return None if more values follow, as in JSON lines.
 
     Raises:
         ExportFault: the text is not JSON, or exceeds a limit.

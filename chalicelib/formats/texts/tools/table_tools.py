@@ -56,7 +56,7 @@ def _read_tasks(document: Any, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _label_of(cell: str) -> str:
-    """Return the label in a cell. A list of choices becomes one label, with a warning."""
+    """Return the label in a cell. Several choices are joined to one label."""
     if not cell.startswith(("{", "[")):
         return cell
     try:

@@ -53,7 +53,7 @@ def find_yaml_export(source: ExportFile) -> ToolExport | None:
 
 
 def parse_yaml(text: str, check: Callable[[], None]) -> list[Any]:
-    """Return the documents in a YAML text. They consist only of lists, dicts and texts.
+    """Parse the documents in a YAML text. They consist only of lists, dicts and texts.
 
     Raises:
         ExportFault: the text is not YAML, has aliases, or exceeds a limit.

@@ -38,7 +38,7 @@ _CUSTOM = next(tool for tool in JSON_TOOLS if tool.kind == CUSTOM_TEXT)
 
 
 def may_be_zip_export(head: bytes) -> bool:
-    """Return whether a zip archive may be an export, judged by the name of its first file."""
+    """Return whether a file may be a zip export, judged by the name of the first file in it."""
     if not looks_like_zip(head) or len(head) < _NAME_AT:
         return False
     [length] = struct.unpack_from("<H", head, _NAME_AT - 4)
@@ -115,7 +115,7 @@ def _read_agent(files: _Files, entities: EntityCount) -> Iterator[Pair]:
 
 
 def _read_intent(path: str, document: Any, entities: EntityCount) -> Iterator[Pair]:
-    """Yield the phrases of a file with an intent, or of a file in Dialogflow CX's folder of one."""
+    """Yield the phrases of an intent's file, or of a file in an intent's folder (Dialogflow CX)."""
     if isinstance(member(document, "userSays"), list):
         for item in items_of(document["userSays"]):
             yield entities.join(item.get("data")), text_of(document, "name")
