@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_container() -> Container:
-    """Build the services from the environment; the only place that reads it."""
+    """Create the container of services, with settings from the environment variables."""
     from chalicelib import log
     from chalicelib.container import Container
 
@@ -46,7 +46,7 @@ def ingest_upload(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-embed", batch_size=1, name="embed_texts")
 def embed_texts(event: SQSEvent) -> None:
-    """Compute the vectors of a part of an upload, on a queue that does not delay other uploads."""
+    """Compute vectors or features of a part of an upload or training, or answer part of a batch."""
     _run("ingest", event)
 
 
@@ -70,13 +70,13 @@ def delete_object(event: SQSEvent) -> None:
 
 @app.on_sqs_message(queue="presage-export", batch_size=1, name="export_dataset")
 def export_dataset(event: SQSEvent) -> None:
-    """Export the examples of a dataset to a file."""
+    """Export a dataset or a model to a file."""
     _run("export", event)
 
 
 @app.on_sqs_message(queue="presage-deliver", batch_size=1, name="deliver_event")
 def deliver_event(event: SQSEvent) -> None:
-    """Deliver an event to a webhook, on a queue that slow receivers may fill."""
+    """Deliver an event to a webhook. The queue is separate, because receivers may be slow."""
     _run("deliver", event)
 
 

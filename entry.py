@@ -2,7 +2,7 @@
 
 Lambda imports this file while it initialises a function. Models are loaded here, so that no call
 waits for them; app.py loads nothing, because other programs import it too. With SnapStart, Lambda
-takes a snapshot of the process after that and starts further functions from the snapshot.
+takes a snapshot of the process after loading, and starts further processes from the snapshot.
 """
 
 from __future__ import annotations

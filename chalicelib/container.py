@@ -120,7 +120,7 @@ class Container(TrainingContainer):
         self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines in this order; skip parts that cannot be downloaded.
+        """Load parts of engines in this order; skip parts whose files exist nowhere.
 
         Missing parts are downloaded in parallel, while the modules that use them are imported.
 

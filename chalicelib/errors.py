@@ -2,7 +2,7 @@
 
 A class without a status has that of its base class: BadRequest 400, Unauthorized 401, NotFound 404,
 MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
-StorageUnavailable 503, TimedOut 504. TrainingFailed and LeaseLost at the end never leave workers.
+StorageUnavailable 503, TimedOut 504. Only workers see TrainingFailed, PartsSent and LeaseLost.
 An error is raised where a rule is checked. Only chalicelib/web (HTTP) and chalicelib/workers.py
 (queues) convert errors to answers. Spec: Errors; contract section 3.
 """
@@ -21,7 +21,7 @@ class ServiceError(Exception):
     status: int = 500
     code: str = "internal_error"
     detail: Any = ""
-    """Details that a text fixed by the contract cannot contain; a separate member of the answer."""
+    """The answer's member `detail`: what the text cannot say, because the contract fixes it."""
     text: str = ""
     """Text of an error that is always the same; "" if the text is given when it is raised."""
 

@@ -56,7 +56,7 @@ def export_done(export_id: str, kind: str, examples: int, size: int) -> None:
 
 
 def batch_done(batch_id: str, status: str, lines: int, failed: int) -> None:
-    """Log the end of a batch: `lines` is the number of answered lines, `failed` of the others."""
+    """Log the end of a batch, with the numbers of answered lines and of failed ones."""
     metrics.record({metrics.BATCHES: 1}, State=status)
     log.record("batch_done", batch=batch_id, status=status, lines=lines, failed=failed)
 

@@ -51,7 +51,7 @@ class Plan:
     """Input and output of a build; tests replace some of them to build small packages."""
 
     target: LambdaTarget
-    """Target, whose runtime is that of the building Python."""
+    """Processor and Python version to build for; the version is that of the running Python."""
     project: Path = ROOT
     out: Path = ROOT / "build" / "package"
     """Folder that contains a folder per architecture."""

@@ -94,7 +94,7 @@ def provision(
         settings: names and endpoint.
         visibility_seconds: visibility timeout of the queues; on AWS at least six times a function's
             timeout, on the local stack short, because its workers send heartbeats.
-        pages: origins of the console, which may use presigned objects like the allowed origins.
+        pages: origins of the console; like the allowed origins, they may send presigned forms.
     """
     clients = Clients(settings)
     for table in table_resources(settings):

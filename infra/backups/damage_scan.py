@@ -1,4 +1,4 @@
-"""Checks the pieces of a backup repeatedly, a few at a time, to find damage on the disk."""
+"""Checks the files (pieces) of a backup repeatedly, a few at a time, to find damaged ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class DamageScan:
         Args:
             most_bytes: maximum number of bytes to read.
             most_seconds: seconds after which no further piece is started.
-            may_exceed: whether to check the first piece even if it has more bytes.
+            may_exceed: whether to check the first piece even if it is larger than `most_bytes`.
             must_end: returns whether to stop reading, also within a piece.
         """
         ended, left, damages = time.monotonic() + most_seconds, most_bytes, []

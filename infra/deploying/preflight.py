@@ -57,7 +57,7 @@ class AccountLimits:
     concurrency: int
     """Number of functions that may run at the same time in the account."""
     unreserved: int
-    """Number of these that are not reserved for certain functions."""
+    """Part of `concurrency` that is not reserved for certain functions."""
 
 
 def read_limits(target: Target) -> AccountLimits:

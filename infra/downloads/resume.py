@@ -165,7 +165,8 @@ def _read(response: Any) -> bytes:
     """Read the next bytes of a body.
 
     Raises:
-        ConnectionError: the network failed; also for a plain OSError, as a lost route raises it.
+        ConnectionError: the network failed. A plain OSError, as after a lost route, becomes a
+            ConnectionError too.
     """
     try:
         return bytes(response.read(_BLOCK_BYTES))

@@ -115,7 +115,7 @@ def _write_boxes(archive: PictureArchive, examples: Iterable[Labelled]) -> int:
 
 
 def _annotations(rows: list[list[str]]) -> bytes:
-    """Write the annotation file, its header as wide as the longest row."""
+    """Return the annotation file as CSV; every row has as many cells as the longest one."""
     width = max(map(len, rows)) - 1
     text = io.StringIO()
     writer = csv.writer(text)

@@ -483,7 +483,7 @@ def weights_source(model: ModelDescription) -> Source:
 
 
 def made_from(model: ModelDescription) -> str:
-    """Return a digest of everything from which a model is made; a new digest replaces the model."""
+    """Return a digest of everything a model is made from; if it changes, the model is rebuilt."""
     parts = [model.name, str(model.recipe), *(source.sha256 for source in model.sources)]
     parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in model.own]
     parts += [made_from(MODELS[name]) for name in model.needs]

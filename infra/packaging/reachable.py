@@ -153,7 +153,7 @@ class ReachableCode:
         return own | {name: self._target(module, name) for name in self._used_imports[module]}
 
     def _target(self, module: str, name: str) -> tuple[str, str]:
-        """Return the module and name in which an imported name is defined; no name for a module."""
+        """Return the module that defines an imported name, and the name there; "" for a module."""
         source, imported = self._modules[module].imports[name]
         whole = f"{source}.{imported}" if imported else source
         if not _is_own(source):

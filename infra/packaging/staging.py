@@ -2,7 +2,7 @@
 
 Chalice runs on a copy without vendor folder and requirements, so that it builds no packages. It
 supports one processor and derives the runtime from the building Python; this module sets both for
-each function. infra/template describes the rest.
+each function. infra/template has the other properties.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Runtime:
     glibc: tuple[int, int]
     """Version of the C library of Lambda's system."""
     deprecated: date
-    """Date on which Lambda's support ends; soon after it accepts no new code."""
+    """Date on which Lambda's support ends. Soon after this date, Lambda accepts no new code."""
 
     @property
     def name(self) -> str:

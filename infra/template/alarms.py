@@ -131,7 +131,7 @@ def _functions() -> list[Alarm]:
 
 
 def _gateway() -> list[Alarm]:
-    """Return the alarms for what callers see."""
+    """Return the alarms on errors and latency of the API."""
     of = (("ApiName", sub("${Name}")), ("Stage", API_STAGE))
     return [
         Alarm(

@@ -54,9 +54,9 @@ class Function:
     disk_mb: int
     """Size of /tmp in MB, for model files and other files."""
     queue: str = ""
-    """Short name of the queue that brings its events."""
+    """Short name of the queue whose messages the function handles; "" for none."""
     most_at_once: int = 0
-    """Default value of the largest number of runs at once, for functions of queues."""
+    """Default maximum number of concurrent runs, for functions of queues."""
     loads: tuple[str, ...] = ()
     """Engine parts that the function loads at its start by default; others load when needed."""
     environment: dict[str, str] = field(default_factory=dict)

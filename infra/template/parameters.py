@@ -184,7 +184,7 @@ def _receivers() -> Part:
 
 
 def _limits() -> Part:
-    """Return the parameters of the API's limits and of the age of logs."""
+    """Return the parameters of the API's limits and of the retention of logs."""
     return {
         "LogDays": _number(
             "Days for which logs are stored.", 30, AllowedValues=[7, 14, 30, 90, 365]

@@ -147,7 +147,7 @@ def _asked_version(call: Call, model: Model | None = None) -> Model:
 
 @Operation("GET", "/v2/:family/models", query=ModelsQuery, page_size=MODELS_PAGE)
 def list_account_models(call: Call) -> ListAnswer[model_records.ModelRecord]:
-    """List all models of the account, of both families, by creation."""
+    """List all models of the account, of both families, by creation time."""
     query: ModelsQuery = call.query
     wanted, asked = ListFilter(query.name, query.status), call.window
     models = call.container.models

@@ -259,7 +259,7 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
 def _replacing(
     key: AccountKey, now: datetime, old_until: datetime
 ) -> Callable[[tuple[AccountKey, ...]], tuple[AccountKey, ...]]:
-    """Return a function that adds a new key to a tuple of keys and ends the old ones later.
+    """Return a function that adds a key to an account's keys, and sets when the others expire.
 
     Args:
         key: the new key.

@@ -213,7 +213,7 @@ class TokenService:
         return account if account is not None and account.status == ACTIVE else None
 
     def _claims(self, kind: str, token: str) -> dict[str, Any] | None:
-        """Return the claims of a token; None unless this service issued a token of this kind."""
+        """Return a token's claims; None if it is of another kind or not from this service."""
         # Checked first, because the signing key may have to be fetched.
         if not has_token_form(token):
             return None

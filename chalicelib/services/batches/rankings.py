@@ -1,4 +1,7 @@
-"""Rankings: stores a judgement of every line, and selects the lines to label at the end."""
+"""Rankings: stores a judgement of every line, and at the end selects the lines to label.
+
+A judgement consists of the probability that the model is wrong, and a vector of the line.
+"""
 
 from __future__ import annotations
 

@@ -424,10 +424,10 @@ class BatchRunService:
             self._continue_chain(found, number, delivery)
 
     def _continue_chain(self, batch: Batch, number: int, delivery: int) -> None:
-        """Send the chain's next message if the worker that answered this part may not have.
+        """Send the chain's next message if the worker that answered the part may have died.
 
-        That worker sends the next message itself. So the first delivery for an answered
-        part sends nothing. A later delivery means that the worker may have died before it did so.
+        That worker sends the next message itself, so the first delivery for an answered part
+        sends nothing. A later delivery means that the worker may have died before sending.
         """
         if delivery > 1:
             if batch.is_answered:

@@ -156,7 +156,7 @@ class CorrectionService:
 
         Args:
             view: the dataset.
-            wanted: mark of the call, which receipts of corrections store.
+            wanted: digest that identifies the call; the receipt of its correction stores it.
             example_id: the example to include in the result in its present state; None for no
                 example.
         """

@@ -85,7 +85,7 @@ class SweepService:
         """Resend stale jobs, delete closed accounts, and end deletions whose URLs have expired.
 
         Returns:
-            The number of jobs sent and of objects ended.
+            The number of jobs sent plus the number of objects deleted or ended.
         """
         now = to_milliseconds(self._clock())
         # Twice the lease: a worker that only renews late is not taken for dead.

@@ -272,7 +272,7 @@ class OcrService:
                 threads.shutdown(wait=False, cancel_futures=True)
 
     def _load(self, model: ServedModel, alphabet: str) -> Tools:
-        """Return the networks that read documents, loaded if they were not."""
+        """Return the networks that read documents; load them if necessary."""
         from chalicelib.engines.ocr.tasks import Tools
 
         try:

@@ -165,7 +165,7 @@ class AdjustmentService:
         )
 
     def _located(self, account: Account, wanted: AdjustmentRequest) -> AdjustmentRequest:
-        """Return a request with its checked file if a presigned form sent it."""
+        """Return the request; find its file if that was sent with a presigned form."""
         source = wanted.source
         if isinstance(source, DatasetView) or not is_upload_path(source.path or ""):
             return wanted

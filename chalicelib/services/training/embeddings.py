@@ -97,7 +97,7 @@ class EmbeddingService:
         check: Callable[[int, int], None],
         delegate: Callable[[Sequence[str]], None] = lambda missing: None,
     ) -> VectorTable:
-        """Return the vectors of stored texts or windows; compute missing ones.
+        """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
 
         Args:
             owner: dataset whose embeddings are read and extended, or a prefix of the bucket.

@@ -209,8 +209,8 @@ class TextLearner:
             model: the model.
             texts: the texts.
             profile: names the encoders.
-            collect: returns the vectors of windows for an encoder's name, and for dataset ids with
-                their windows.
+            collect: returns the vectors of windows. Its arguments are the name of an encoder, and
+                a list of dataset ids with their windows.
         """
         from chalicelib.engines.text.training import TextVectors
         from chalicelib.engines.text.windows.training_vectors import TrainingVectors
@@ -256,7 +256,7 @@ class TextLearner:
         return of_unlabelled
 
     def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
-        """Return where vectors of the unlabelled texts are stored, and the texts; None without."""
+        """Return where the unlabelled texts' vectors are stored, and the texts; None for none."""
         if model.request.unlabelled_upload:
             return self._user_texts.unlabelled(model)
         found = self._examples.unlabelled_dataset(model)
@@ -361,7 +361,7 @@ class TextLearner:
         names: Sequence[str],
         progress: _Progress,
     ) -> JoinedTables:
-        """Collect vectors of one encoder and report progress; delegate many missing ones.
+        """Collect vectors of one encoder, or delegate the missing ones if there are many.
 
         Args:
             model: the model.
@@ -460,7 +460,7 @@ class _Progress:
         self._control.report(self.shown)
 
     def on_sample(self, done: int, total: int) -> None:
-        """Check the time while vectors of a sample are computed, which the progress leaves out.
+        """Check the time while a sample's vectors are computed; they do not count as progress.
 
         Raises:
             LeaseLost: another worker owns the run.

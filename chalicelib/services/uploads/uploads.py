@@ -366,7 +366,7 @@ class UploadService:
 
     @contextmanager
     def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against the limits of its account; uncount it if the block fails."""
+        """Count an upload against its account's limits; undo the count if the block fails."""
         capacity, key = (
             self._stores.capacity,
             (dataset.account_id, dataset.family, dataset.dataset_id),
@@ -401,7 +401,7 @@ class UploadService:
         return Upload(raw=key, size_bytes=source.size_bytes, options=options)
 
     def _checked_source(self, account: Account, family: str, source: UploadSource) -> UploadSource:
-        """Return the source of an upload, with its checked file if a presigned form sent it."""
+        """Return the source; find and check its file if that was sent with a presigned form."""
         if source.path is None or not is_upload_path(source.path):
             return source
         uploaded, size_bytes = self._stores.uploaded_files.find(account.account_id, source.path)

@@ -51,7 +51,7 @@ class ListRecord(msgspec.Struct):
 
 
 class ScanRecord(ListRecord, rename="camel"):
-    """A page of a scan, with the position from which the next call continues."""
+    """A page of search results, with the position from which the next call continues."""
 
     next_offset: int | UnsetType
 
@@ -104,12 +104,12 @@ def scan_answer(
     record: Callable[[Item], Record],
     asked: Window,
 ) -> ListAnswer[Record]:
-    """Return a page with the results of a scan, limited like `list_answer`.
+    """Return a page with the results of a search, limited like `list_answer`.
 
     Args:
         items: the results.
         positions: position of each result.
-        next_offset: position from which the scan continues; None at its end.
+        next_offset: position from which the search continues; None at the end of the list.
         record: returns the record of a result.
         asked: the part of the list that the call requests.
     """

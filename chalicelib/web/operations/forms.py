@@ -97,7 +97,7 @@ def convert(values: Mapping[str, Any], form: type[Form], prefix: str = "") -> Fo
 
 
 def _unambiguous(values: Mapping[str, Any], form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return fields with read whole numbers, and without values that msgspec reads as others."""
+    """Return fields with whole numbers parsed, and with values replaced that msgspec misreads."""
     read = dict(values)
     for name, kind in _checked_fields(form).items():
         sent = values.get(name)
@@ -141,7 +141,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the fields that are read here, by name: `int`, `bool`, or the struct of a list."""
+    """Return `int`, `bool` or a list's item type, by name, for fields that this module parses."""
     found: dict[str, Any] = {}
     for declared in msgspec.structs.fields(form):
         kinds = _kinds(declared.type)
@@ -161,7 +161,7 @@ def _kinds(declared: Any) -> set[Any]:
 def _readable(
     text: str, values: Mapping[str, Any], form: type[msgspec.Struct], prefix: str
 ) -> BadRequest:
-    """Return the error for an error text of msgspec."""
+    """Return the error for the caller, made from an error text of msgspec."""
     missing = _MISSING.fullmatch(text)
     if missing:
         texts = getattr(form, "missing_texts", {})

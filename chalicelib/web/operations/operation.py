@@ -133,7 +133,7 @@ class Operation:
     aliases: tuple[str, ...] = ()
     """Alternative paths of the operation."""
     versions: tuple[str, ...] = (VERSION_1, VERSION_2)
-    """Path prefixes at which the operation exists. At `/v1` only paths of version 1.0 exist."""
+    """Path prefixes of the operation. `/v1` has no effect on paths that version 1.0 lacks."""
     takes_urlencoded: bool = False
     """Whether the body may also be `application/x-www-form-urlencoded`."""
     is_deprecated: bool = False
@@ -141,7 +141,7 @@ class Operation:
     view: Callable[[Call], object] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Set what follows from other attributes."""
+        """Set `takes_key` if the operation has `recover`."""
         self.takes_key = self.takes_key or self.recover is not None
 
     def __call__(self, view: Callable[[Call], object]) -> Operation:
@@ -236,7 +236,7 @@ class Call:
     window: Window = field(init=False)
     """The requested part of a paged list."""
     usage: Usage | None = None
-    """Predictions of the month including this call, if it made one; otherwise None."""
+    """Predictions of the month, including this call's; None if the call makes no prediction."""
     keyed: KeyedCall | None = None
     """The claimed idempotency key; None if none was sent."""
     started: float = field(default_factory=time.monotonic)

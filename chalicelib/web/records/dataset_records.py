@@ -120,7 +120,7 @@ class BrowsedExampleRecord(msgspec.Struct, rename="camel"):
 
 
 class CorrectedExampleRecord(ExampleRecord, rename="camel"):
-    """An example after a correction. If it has a box, its position follows."""
+    """An example after a correction. `box` is the position of an object in its image."""
 
     box: BoxRecord | UnsetType = UNSET
 

@@ -240,7 +240,8 @@ def _line(cell: Cell, index: int, entities: Mapping[int, str], header: str) -> C
         cell: the cell.
         index: number of the row or column.
         entities: entity of each header, by number of the row or column.
-        header: kind of header cells in this direction. Their line gets no entity.
+        header: kind of the cells that are headers of such rows or columns. If `cell` is of this
+            kind, the record has no entity.
     """
     entity = None if cell.kind == header else entities.get(index)
     return CellLine(index, UNSET if entity is None else entity)

@@ -1,4 +1,4 @@
-"""API keys: their form, files with keys, and texts that must not show keys."""
+"""Recognises API keys, reads them from files, and hides them in texts."""
 
 from __future__ import annotations
 

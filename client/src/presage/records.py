@@ -93,7 +93,7 @@ class BrowsedExample(Record, kw_only=True):
 
 
 class CorrectedExample(Record, kw_only=True):
-    """An example after a correction. If it has a box, its position follows."""
+    """An example after a correction. `box` is the position of an object in its image."""
 
     id: int
     name: str

@@ -50,7 +50,7 @@ class Detection(records.Detection):
 
     @property
     def probability(self) -> float:
-        """The probability of that object, 0 to 1."""
+        """The probability of the most probable object, 0 to 1."""
         return self.probabilities[0].probability if self.probabilities else 0.0
 
 

@@ -42,7 +42,7 @@ Turns = tuple[str, CallKind]
 
 
 class FairDispatcher(ThreadedTaskDispatcher):
-    """Passes requests to threads; limits the calls of one caller at a time while others are active.
+    """Passes requests to threads; while other callers are active, limits a caller's running calls.
 
     A single active caller can use all threads.
 

@@ -45,7 +45,7 @@ class FormChecks:
 
         Args:
             path: path of the bucket at the front.
-            bucket: its name.
+            bucket: name of the bucket.
             keys: key pair that must have signed the policy of a form.
         """
         self._path = path

@@ -225,7 +225,7 @@ class Front:
 
 
 def _names_host(request: Any) -> bool:
-    """Return whether a prediction names the URL of its file."""
+    """Return whether a prediction call names a URL from which the service downloads the file."""
     stream = request.get_body_stream()
     start = stream.read(_URL_BYTES + 1)
     stream.seek(0)

@@ -1,7 +1,7 @@
 """The public address of the local stack, and the reverse proxies in front of it.
 
-Every URL that callers see comes from PRESAGE_PUBLIC_URL. What a request says about its host is only
-compared with it, because a caller could write anything there.
+Every URL that callers see comes from PRESAGE_PUBLIC_URL. The Host header of a request is only
+compared with this URL, because a caller could write anything there.
 """
 
 from __future__ import annotations

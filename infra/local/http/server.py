@@ -385,7 +385,7 @@ def make_server(
     """Return a server, whose `run` serves until the process ends.
 
     Args:
-        application: the WSGI application, which also knows which requests are short.
+        application: the WSGI application; its `kind_of` returns the kind of a request.
         listener: bound socket.
         max_body_bytes: largest body of a request, in bytes.
         error_headers: further headers of answers to requests that do not reach the application.

@@ -38,7 +38,7 @@ class StackCollector(Collector):
         saving: time of the last save.
         stores: stores that count open trainings and batches.
         lanes: name of the lane of each queue.
-        read_queues: reads the queues; None if the endpoint is not ours.
+        read_queues: reads the queues; None if the stack does not run the emulated AWS.
     """
 
     def __init__(

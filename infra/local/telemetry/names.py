@@ -1,4 +1,4 @@
-"""Names and labels of what is exported, in addition to the table of chalicelib/metrics.py."""
+"""Names and labels of the exported metrics that chalicelib/metrics.py does not declare."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Converts bge-small-en-v1.5 from the graph of 8-bit weights in its package.
 
 After rounding, the matrices have the same bytes as in the package. Their values are between -64 and
-64, where the products are the same on every processor. The package's graph computes the last state
+64, so the products are the same on every processor. The package's graph computes the last state
 of every token; the graph built here computes only the state that is used, that of the first token.
 """
 
@@ -44,7 +44,7 @@ class BgeWeights:
         }
 
     def __call__(self, name: str) -> Singles:
-        """Return a weight in the layout of the authored graph."""
+        """Return a weight in the layout of the new graph."""
         if name == "words":
             return self._matrix("embeddings.word_embeddings.weight")
         if name == "positions":

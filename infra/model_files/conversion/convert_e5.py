@@ -69,7 +69,7 @@ class E5Weights:
         self._kept = kept
 
     def __call__(self, name: str) -> Singles:
-        """Return a weight in the layout of the authored graph."""
+        """Return a weight in the layout of the new graph."""
         if name == "words":
             return self._packed.matrix("emb.word", self._kept)
         if name == "positions":

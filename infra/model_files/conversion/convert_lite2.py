@@ -1,6 +1,6 @@
 """Converts EfficientNet-Lite2 from its PyTorch weights into an ONNX graph.
 
-The network is authored from its description: a stem, 21 inverted bottlenecks without
+The graph is built node by node: a stem, 21 inverted bottlenecks without
 squeeze-and-excitation, and a head. Every batch normalisation is folded into its convolution.
 """
 

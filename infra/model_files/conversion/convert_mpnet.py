@@ -50,7 +50,7 @@ class MpnetWeights:
         self._tensors = tensors
 
     def __call__(self, name: str) -> Singles:
-        """Return a weight in the layout of the authored graph."""
+        """Return a weight in the layout of the new graph."""
         if name == "words":
             return self._tensors.pop("embeddings.word_embeddings.weight")
         if name == "positions":

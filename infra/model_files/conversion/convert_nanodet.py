@@ -47,7 +47,7 @@ _VALID = "VkFMSUQ="  # base64 of VALID, as attributes are written
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of the published graph, and its name in the authored graph."""
+    """A value of the published graph, and its name in the new graph."""
 
     name: str
     layout: str
@@ -59,7 +59,7 @@ class _Value:
 
 
 class _GraphConversion:
-    """Adds the equivalent of each node of the published graph to an authored graph."""
+    """Adds the equivalent of each node of the published graph to a new graph."""
 
     def __init__(self, model: TfjsModel) -> None:
         self.graph = Graph()
@@ -168,7 +168,7 @@ class _GraphConversion:
         weight = self._weights[node.inputs[1]].transpose(3, 2, 0, 1)
         self._require(node, node.integers("dilations") == [1, 1, 1, 1])
         self._require(node, weight.shape[2] == weight.shape[3])
-        # The published network takes blue, green, red; the authored one takes red, green, blue.
+        # The published network takes blue, green, red; the new one takes red, green, blue.
         if value.name == _INPUT:
             weight = weight[:, ::-1]
         name = self.graph.constant(node.inputs[1].removeprefix(_PREFIX), weight)

@@ -1,4 +1,4 @@
-"""Collects the nodes and constants of an ONNX graph that is authored, not exported."""
+"""Collects the nodes and constants of an ONNX graph that is built here node by node."""
 
 from __future__ import annotations
 

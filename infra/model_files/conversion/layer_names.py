@@ -1,4 +1,4 @@
-"""Translates the names of weights in authored graphs into the names that a source uses."""
+"""Translates names of weights of transformer_graph.py into the names in a published file."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _GRAPH_CONVERTERS: dict[str, GraphConverter] = {
 
 
 def build_transformer(job: Conversion) -> None:
-    """Write the files of an encoder whose graph is authored in this project."""
+    """Write the files of an encoder whose graph is built by transformer_graph.py."""
     build(job, _GRAPH_CONVERTERS[job.model.name])
 
 

@@ -1,4 +1,4 @@
-"""Authors the graph of a transformer encoder, which turns one text into a vector of length 1.
+"""Builds the graph of a transformer encoder, which turns one text into a vector of length 1.
 
 The graph takes one text without padding, so it needs no attention mask.
 """

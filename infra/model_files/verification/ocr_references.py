@@ -1,7 +1,7 @@
 """Checks the networks that read text and tables on drawn images.
 
 ocr_references.json has evenly spaced values of every output as float16. They were computed by the
-published graphs; `fold` cuts and folds those of the recogniser.
+published graphs. For the recogniser, `fold` reduced them to the classes that the cut graph has.
 """
 
 from __future__ import annotations

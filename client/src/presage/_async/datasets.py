@@ -303,7 +303,7 @@ class AsyncDatasets(Generic[ResultT_co]):
     async def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
     ) -> AsyncDataset[ResultT_co]:
-        """Replace descriptions of labels by name; labels that do not exist are added."""
+        """Replace the descriptions of the named labels; labels that do not exist are added."""
         fields = {"labelDescriptions": _described(descriptions)}
         request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
         return self._bound(await self._transport.record(request, AsyncDataset))

@@ -294,7 +294,7 @@ class AsyncModels(Generic[ResultT_co]):
         return self._bound(await self._transport.record(request, AsyncModel))
 
     async def _unlabelled(self, texts: Any) -> object:
-        """Return the id of a dataset as it is, and the path of a file after sending it."""
+        """Return the id of a dataset; for a file, send the file and return its path."""
         if isinstance(texts, records.Dataset):
             return texts.id
         is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())

@@ -304,7 +304,7 @@ class Datasets(Generic[ResultT_co]):
     def describe_labels(
         self, dataset_id: int, descriptions: Mapping[str, str]
     ) -> Dataset[ResultT_co]:
-        """Replace descriptions of labels by name; labels that do not exist are added."""
+        """Replace the descriptions of the named labels; labels that do not exist are added."""
         fields = {"labelDescriptions": _described(descriptions)}
         request = Request("PUT", f"{self._base}/{dataset_id}", fields=fields)
         return self._bound(self._transport.record(request, Dataset))

@@ -295,7 +295,7 @@ class Models(Generic[ResultT_co]):
         return self._bound(self._transport.record(request, Model))
 
     def _unlabelled(self, texts: Any) -> object:
-        """Return the id of a dataset as it is, and the path of a file after sending it."""
+        """Return the id of a dataset; for a file, send the file and return its path."""
         if isinstance(texts, records.Dataset):
             return texts.id
         is_id = isinstance(texts, int) or (isinstance(texts, str) and texts.isdecimal())
