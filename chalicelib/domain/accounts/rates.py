@@ -2,7 +2,7 @@
 
 Each account and cost class has a token bucket in one row, shared by all processes. A process takes
 the calls of one second from the bucket at once and counts them in memory, so few calls read or
-write the row. With up to 50 processes, the effective limit differs from the stored limit by at most
+write the row. With up to 50 processes, the effective limit differs from the intended one by at most
 a factor of 2.
 """
 

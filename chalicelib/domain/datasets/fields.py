@@ -20,7 +20,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def checked_name(value: str, parameter: str = "name") -> str:
-    """Return the name of a dataset, model or label, trimmed.
+    """Check the name of a dataset, model or label; return it trimmed.
 
     Raises:
         InvalidParameter: the name is blank, too long, or contains control characters.
@@ -74,7 +74,7 @@ def checked_language(family: str, value: str | None) -> str:
 
 
 def checked_label(value: str, dataset_type: str, parameter: str = "label") -> str:
-    """Return a label name in its stored form; sentiments in lower case.
+    """Check a label name; return it as it is stored, sentiments in lower case.
 
     Raises:
         InvalidParameter: datasets of this type cannot have such a label.
@@ -90,7 +90,7 @@ def checked_label(value: str, dataset_type: str, parameter: str = "label") -> st
 
 
 def checked_labels(value: str | None, dataset_type: str) -> tuple[str, ...]:
-    """Split a comma-separated list of labels.
+    """Split a comma-separated list of labels, and check each label.
 
     Raises:
         InvalidParameter: a label is not allowed or is repeated, or there are too many.

@@ -115,7 +115,7 @@ def check_takes_file(dataset: Dataset) -> None:
 
 
 def check_capacity(stored: int, more: int, limit: int) -> None:
-    """Raise TooManyOpen if an image file does not fit into the account's storage.
+    """Raise TooManyOpen if the account has no storage left for a file.
 
     Args:
         stored: bytes that the account stores.

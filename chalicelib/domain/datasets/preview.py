@@ -23,8 +23,8 @@ class PreviewRow:
     cells: tuple[str, ...]
     """Cells of the row from left to right.
 
-    For JSON objects the values in the order of the columns; for images the folders of the path and
-    the file name.
+    These are the values of a JSON object in the order of the columns; or the folders in the path of
+    an image, and its file name.
     """
     text: str | None = None
     """The text of the example, or the path of the image; None if it cannot be read."""

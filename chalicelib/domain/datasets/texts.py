@@ -12,7 +12,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def checked_text(document: str, parameter: str = "document") -> str:
-    """Return a text unchanged if it is allowed.
+    """Check a text; return it unchanged.
 
     Raises:
         MissingParameter: the text is empty or only white space.

@@ -69,7 +69,7 @@ class UploadedFile:
 
 
 def uploaded_key(account_id: str, upload_id: str) -> str:
-    """Return the bucket key of an upload's file."""
+    """Return the bucket key of a file that is sent with a presigned form."""
     return f"incoming/{account_id}/{upload_id}"
 
 

@@ -89,14 +89,14 @@ class NamedTable:
     cell_entities: tuple[str | None, ...]
     """Entity of each cell, from its column header or else its row header; None without one."""
     row_entities: Mapping[int, str]
-    """Entity or text of each row's header, by row from 1. Rows that are headers are left out."""
+    """Entity or text of each row's header, by row from 1. Headers are left out."""
     column_entities: Mapping[int, str]
-    """Entity or text of each column's header, by column from 1. Header columns are left out."""
+    """Entity or text of each column's header, by column from 1. Headers are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """One entity of a business card."""
+    """One item on a business card, such as a name or a phone number."""
 
     tag: str
     """One of CONTACT_TAGS."""

@@ -22,13 +22,13 @@ _NOWHERE = PixelBox(1, 1, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class PlacedWidget:
-    """A widget, with its page number and its box in pixels of the answer."""
+    """A widget, with its page number, and its box in pixels as the API returns them."""
 
     widget: FormWidget
     page_number: int
     """Number of the page, from 1."""
     box: PixelBox
-    """Box of the field in pixels of the answer; 1, 1, 1, 1 if it is outside of the page."""
+    """Box in pixels as the API returns them; 1, 1, 1, 1 if it is outside of the page."""
 
 
 def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:

@@ -54,7 +54,7 @@ class WrittenBlock:
     flows_on: tuple[bool, ...]
     """For each line except the last, whether the sentence continues in the next line."""
     height: float
-    """Height of a text line in pixels of the answer."""
+    """Height of a text line, in pixels as the API returns them."""
     table: Table | None = None
     box: Rect | None = None
     """Box on the page, in the coordinates of the text lines; None if unknown."""

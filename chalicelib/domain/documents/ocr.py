@@ -101,7 +101,7 @@ class Finding:
     role: Role | None = None
     """Role of the text on its page, such as a heading; None if not requested."""
     is_ticked: bool | None = None
-    """Whether the tick box that is the field's value is ticked; None if there is none."""
+    """Whether the tick box in a form field is ticked; None if the field has no tick box."""
 
     @property
     def page_number(self) -> int:
@@ -116,7 +116,7 @@ class Finding:
 
     @property
     def box(self) -> PixelBox:
-        """Return the box of the item in pixels of the answer."""
+        """Return the box of the item, in pixels as the API returns them."""
         return self.view.answer_box(place_of(self.item))
 
 
@@ -155,7 +155,7 @@ class UnreadBox:
     """A box around text that was detected but not recognised."""
 
     box: PixelBox
-    """The box in pixels of the answer."""
+    """The box, in pixels as the API returns them."""
     page_number: int
     """Number of the page, from 1."""
 
@@ -167,9 +167,9 @@ class PageSize:
     number: int
     """Number of the page, from 1."""
     width: int
-    """Width in pixels of the answer."""
+    """Width in pixels, as the API returns it."""
     height: int
-    """Height in pixels of the answer."""
+    """Height in pixels, as the API returns it."""
     image: str | None = None
     """Temporary URL of the page's image, if requested."""
 

@@ -1,7 +1,7 @@
 """Pages of a document and the text lines on them.
 
-All coordinates are pixels of the page's raster, which may be finer or coarser than the pixels of
-answers: `Page.scale` converts them. The origin is the top left corner.
+All coordinates are pixels of the page's raster, which may be finer or coarser than the pixels that
+the API returns: `Page.scale` converts them. The origin is the top left corner.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Rect:
 
 
 def around(rects: Iterable[Rect]) -> Rect:
-    """Return the smallest rectangle that contains one or more rectangles."""
+    """Return the smallest rectangle around all given rectangles; at least one is required."""
     found = list(rects)
     return Rect(
         min(rect.min_x for rect in found),
@@ -178,7 +178,7 @@ class Page:
     """Width of the raster in pixels, even if no raster was drawn."""
     height: int
     scale: float
-    """Factor from pixels of the raster to pixels of the answer."""
+    """Factor from pixels of the raster to the pixels that the API returns."""
     pixels: Pixels | None = None
     """RGB, uint8, shape (height, width, 3); None if only the text layer is used."""
     layer: tuple[TextLine, ...] | None = None
@@ -193,7 +193,7 @@ class Page:
     """Codes that say what was left out when the page was read."""
 
     def answer_box(self, rect: Rect) -> PixelBox:
-        """Convert a rectangle to whole pixels of the answer, clipped to the page."""
+        """Convert a rectangle to whole pixels as the API returns them, clipped to the page."""
         width, height = self.answer_size
         return PixelBox(
             min(max(0, round(rect.min_x * self.scale)), width),
@@ -204,7 +204,7 @@ class Page:
 
     @property
     def answer_size(self) -> tuple[int, int]:
-        """Return width and height of the page as displayed, in pixels of the answer."""
+        """Return width and height of the page as displayed, in pixels as the API returns them."""
         return round(self.width * self.scale), round(self.height * self.scale)
 
 

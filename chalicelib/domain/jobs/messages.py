@@ -27,7 +27,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
 
     account_id: str
     waits: int | msgspec.UnsetType = msgspec.UNSET
-    """How often the job was postponed, because its account had the maximum of running jobs."""
+    """How many times the job was postponed, because its account was at its limit of jobs."""
 
     @classmethod
     def of(cls, subject: object, **others: object) -> Self:
@@ -171,11 +171,11 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous delay. So a job is postponed by at most 9 messages, because
-    Lambda may stop a loop after 16. The last one is sent before the sweep sends the job again.
+    Each delay is twice the previous delay. So 9 messages are enough, while Lambda may stop a loop
+    after 16. The last message is sent before the sweep sends the job again.
 
     Returns:
-        The message and its delay in seconds; None if the job was postponed 9 times.
+        The message and its delay in seconds; None if the job was postponed 8 times.
     """
     # Not by its visibility timeout: SQS counts each receive, and a healthy job would become a dead
     # letter after MAX_RECEIVES of them.

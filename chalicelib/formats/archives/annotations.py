@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format string that describes where the box is, for messages, as `ROW`."""
+    """Format string that describes where the box is, for messages, such as `ROW`."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected.
@@ -85,16 +85,16 @@ class BoxSource:
 class Annotations:
     """The boxes of all images in an archive, which a reader adds one by one."""
 
-    def __init__(self, place: str = ROW, *, in_shares: bool = False) -> None:
+    def __init__(self, place: str = ROW, *, in_fractions: bool = False) -> None:
         """Create an empty collection.
 
         Args:
-            place: Format string that describes where a box is, as `ROW`.
-            in_shares: Whether boxes are fractions of the image instead of pixels.
+            place: Format string that describes where a box is, such as `ROW`.
+            in_fractions: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()
         self.place = place
-        self._in_shares = in_shares
+        self._in_fractions = in_fractions
         self._sizes: dict[int, tuple[int, int]] = {}
         self._labels: list[str] = []
         self._label_indexes: dict[str, int] = {}
@@ -204,13 +204,13 @@ class Annotations:
                 f"the box was drawn for an image of {drawn[0]:,} × {drawn[1]:,} pixels, and this "
                 f"one has {width:,} × {height:,} as displayed; export the boxes again for it."
             )
-        if not self._in_shares:
+        if not self._in_fractions:
             return row.box
         box = row.box
         sides = box.x * width, box.y * height, box.width * width, box.height * height
         return Box(*(round(side, _DIGITS) for side in sides))
 
-    def are_shares(self) -> bool:
+    def are_fractions(self) -> bool:
         """Return whether boxes are fractions: all numbers are 0 to 1, and some are not whole."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:

@@ -161,7 +161,7 @@ def turned_box(box: Box, written: Any) -> Box:
     return Box(*(round(side, 6) for side in (left, top, width, height)))
 
 
-def share_inside(box: Box, width: int, height: int) -> float:
+def fraction_inside(box: Box, width: int, height: int) -> float:
     """Return the fraction of a box's area that is inside the image, 0 to 1.
 
     Args:

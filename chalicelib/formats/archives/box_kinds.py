@@ -69,7 +69,7 @@ def find_boxes(files: BoxFiles, wanted: str) -> FoundBoxes:
     """
     kind, others = _choose(files, wanted)
     found = _READERS[kind](files)
-    if kind != YOLO and found.are_shares():
+    if kind != YOLO and found.are_fractions():
         raise InvalidUpload(
             f"All boxes of {_WORDS[kind]} lie between 0 and 1: they are shares of the image, "
             "and pixels are needed. Multiply x and width by the width of the image, y and "

@@ -45,7 +45,7 @@ from chalicelib.domain.datasets.upload_warnings import (
 from chalicelib.domain.documents.picture import Box
 from chalicelib.errors import InvalidUpload
 from chalicelib.formats.archives.annotations import Annotations, BoxRow
-from chalicelib.formats.archives.box_cells import CellFault, share_inside
+from chalicelib.formats.archives.box_cells import CellFault, fraction_inside
 from chalicelib.formats.archives.box_files import (
     BoxFiles,
     SignsOfBoxes,
@@ -295,7 +295,7 @@ class _Scan:
         sent = picture.sent or facts
         box = self._annotations.in_pixels(row, member.index, (sent.width, sent.height))
         placed = picture.placed(box, facts)
-        if share_inside(box, sent.width, sent.height) < LEAST_INSIDE:
+        if fraction_inside(box, sent.width, sent.height) < LEAST_INSIDE:
             self._cut.add(f"{show_path(member.path)}: {row.label}")
         return placed
 

@@ -86,7 +86,7 @@ def read_yolo(files: BoxFiles) -> Annotations:
         InvalidUpload: class names are missing, or there are too many boxes or labels.
     """
     classes = read_classes(files)
-    result = Annotations(PLACE, in_shares=True)
+    result = Annotations(PLACE, in_fractions=True)
     claimed: dict[int, str] = {}
     for member in _texts(files):
         picture = _picture_of(files, member)

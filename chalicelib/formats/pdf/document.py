@@ -64,7 +64,7 @@ def refused(error: str) -> BadRequest:
 
 
 def broken(reason: str) -> BadRequest:
-    """Return the error for a PDF that cannot be read. `reason` completes its first sentence."""
+    """Return the error for a PDF that cannot be read. `reason` is a part of its text."""
     return BadRequest(
         f"The PDF cannot be read: {reason}. Save it again as PDF and send that, "
         "or send its pages as PNG or JPEG.",

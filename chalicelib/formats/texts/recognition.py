@@ -123,7 +123,7 @@ def _refuse_fasttext(file: BinaryIO, encoding: str) -> None:
     """Raise an error if the file is in fastText's format, because commas would split its texts.
 
     Raises:
-        InvalidUpload: all of the first lines begin with a label.
+        InvalidUpload: all of the first lines begin with a label in fastText's format.
     """
     with open_text(file, encoding) as stream:
         lines = [line for line in stream.read(_HEAD_CHARACTERS).splitlines() if line.strip()]

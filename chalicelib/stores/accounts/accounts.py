@@ -159,7 +159,7 @@ class AccountStore:
         return tuple(account for row in rows if (account := load_account(row)) is not None)
 
     def set_plan(self, account_id: str, plan: str, source: str) -> Account | None:
-        """Change the plan of an active account; return None if there is none with this id."""
+        """Change the plan of an active account; return None if no active account has this id."""
         actions: list[Action] = [AccountRow.plan.set(plan), AccountRow.source.set(source)]
         return _update_active(AccountRow(account_id), actions)
 
@@ -208,7 +208,7 @@ class AccountStore:
         """Record an unfinished training in an account, unless the account has `limit` others.
 
         Returns:
-            False if the limit refused it.
+            False if the account has reached the limit.
         """
         noted = AccountRow.training
         count = size(noted)

@@ -65,7 +65,7 @@ class IdempotencyStore:
             account_id: account of the caller.
             key: digest of the key.
             request: digest of the request.
-            reserve: reserves an integer id for the object to create, and returns it; 0 for none.
+            reserve: reserves and returns an integer id for the object to create; 0 if not needed.
 
         Raises:
             KeyReused: the key was used with another request.

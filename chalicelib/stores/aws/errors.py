@@ -19,9 +19,9 @@ Store = TypeVar("Store")
 
 
 def translate_errors(cls: type[Store]) -> type[Store]:
-    """Return a class decorator that converts AWS errors in all public methods of a store.
+    """Make all public methods of a store class convert AWS errors. Used as a class decorator.
 
-    A method handles a refused condition itself, because only the method knows what that means.
+    A method handles refused conditions itself, because only the method knows what they mean.
     """
     for name, member in list(vars(cls).items()):
         if isfunction(member) and not name.startswith("_"):
@@ -31,7 +31,7 @@ def translate_errors(cls: type[Store]) -> type[Store]:
 
 
 def is_refused(error: PynamoDBException) -> bool:
-    """Return whether the condition of a write refused it."""
+    """Return whether a write failed because its condition was not met."""
     # PynamoDB's `cause_response_code` fails when the connection broke before a response.
     answer = getattr(error.cause, "response", None) or {}
     return bool(answer.get("Error", {}).get("Code") == "ConditionalCheckFailedException")
@@ -52,7 +52,7 @@ def is_throttled(error: PynamoDBException) -> bool:
 
 
 def try_write(write: Callable[[], Any]) -> bool:
-    """Run a conditional write; return False if its condition refused it.
+    """Run a conditional write; return False if its condition was not met.
 
     Raises:
         PynamoDBException: the write failed for another reason.
@@ -67,7 +67,7 @@ def try_write(write: Callable[[], Any]) -> bool:
 
 
 def try_update(row: TableRow, actions: Sequence[Action], condition: Condition) -> bool:
-    """Update a row; return False if the condition refused it.
+    """Update a row; return False if the condition was not met.
 
     Raises:
         PynamoDBException: the update failed for another reason.

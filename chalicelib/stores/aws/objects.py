@@ -187,7 +187,7 @@ class ArtifactStore:
         self.put(key, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
     def get_json(self, key: str) -> Any:
-        """Return the value of a JSON object; None if it does not exist."""
+        """Return the value in an object that `put_json` wrote; None if it does not exist."""
         content = self.get(key)
         return None if content is None else json.loads(content)
 

@@ -69,7 +69,7 @@ class RefreshTokenRow(TableRow):
 
 
 class ApiKeyRow(TableRow):
-    """The API keys of an account, by account id. A row with a key's SHA-256 names the account."""
+    """Rows of two kinds: API keys by account id, and the account id by the SHA-256 of a key."""
 
     Meta = _meta(table_name="api-keys")
     lookup = UnicodeAttribute(hash_key=True)
@@ -121,7 +121,7 @@ class OpenDatasetIndex(GlobalSecondaryIndex[Any]):
 
 
 class DatasetTurnIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of running uploads, by lane and turn."""
+    """Sparse index of running uploads, by queue lane and turn."""
 
     Meta = _meta(
         index_name="turns", projection=IncludeProjection(["upload_id", "lease_until", "nudged_at"])
@@ -344,7 +344,7 @@ class ExportRow(TableRow):
 
 
 class BatchRow(TableRow):
-    """A batch of predictions. It is in the table of exports, so that one query finds both."""
+    """A batch of predictions, in the table of exports, so that one query finds all open jobs."""
 
     Meta = _meta(table_name="exports")
     account_id = UnicodeAttribute(hash_key=True)
@@ -483,7 +483,7 @@ SHORT_NAMES = {row: str(row.Meta.table_name) for row in (*ROWS, *SHARED)}
 
 
 def bind(settings: Settings, client: Any, client_without_retries: Any) -> None:
-    """Set the names of the tables and their clients, and close old connections."""
+    """Set table name and client of each row class, and close old connections."""
     for row in (*ROWS, *SHARED):
         meta = row.Meta
         meta.table_name = table_name(settings, row)

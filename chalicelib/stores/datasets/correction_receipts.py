@@ -54,7 +54,7 @@ class CorrectionReceipts:
         return list(islice(self._committed(dataset), limit))
 
     def marked(self, dataset: Dataset, wanted: str) -> CorrectionResult | None:
-        """Return the correction by the request with the id `wanted`; None if it is not found.
+        """Return the correction made by the call with the id `wanted`; None if it is not found.
 
         The newest thousand corrections are searched.
         """

@@ -66,11 +66,11 @@ class CorrectionPlan:
     dropped: LabelCounts | None = None
     """Label to remove. Its examples are removed, too, unless `changes` moves them."""
     merge_target: LabelCounts | None = None
-    """Label that gets the examples and names of `dropped`; None to remove them."""
+    """Label that receives the examples and names of `dropped`; None to remove the examples."""
     skipped: int = 0
     """Number of possibly mislabelled examples that stay unchanged, as the result reports."""
     added: Sequence[tuple[str, Example]] = ()
-    """New examples with their sources. No remaining example equals one of them."""
+    """New examples with their sources. They must differ from all examples that remain."""
     shown: Sequence[Example] = ()
     """Examples that do not change but are listed in the result."""
 

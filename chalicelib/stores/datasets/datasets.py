@@ -345,12 +345,12 @@ def new_row(dataset: Dataset) -> DatasetRow:
 
 
 def label_block(first: int, count: int) -> str:
-    """Return the stored form of a range of label ids, given the first id and their number."""
+    """Return a range of label ids as the dataset's row stores it."""
     return f"{first}+{count}"
 
 
 def label_ids(blocks: Iterable[str]) -> set[int]:
-    """Return all ids in stored ranges."""
+    """Return all label ids in the ranges that a dataset's row stores."""
     pairs = (block.split("+") for block in blocks)
     return {int(first) + number for first, count in pairs for number in range(int(count))}
 

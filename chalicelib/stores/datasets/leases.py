@@ -228,7 +228,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def return_to_queue(self, owned: OwnedDataset) -> None:
-        """End the lease of an upload that another worker continues, and count no attempt."""
+        """End the lease of an upload that another worker resumes. The attempt is not counted."""
         actions: list[Action] = [
             DatasetRow.lease_until.set(0),
             DatasetRow.attempts.set(max(0, owned.lease.attempts - 1)),
@@ -237,7 +237,7 @@ class DatasetLeases:
         try_update(row_of(owned.dataset), actions, DatasetRow.fence == owned.lease.fence)
 
     def uncount_attempt(self, owned: OwnedDataset) -> None:
-        """Count one attempt less, because a worker that loses its lease has not failed."""
+        """Subtract one attempt, because a worker that loses its lease has not failed."""
         same = (DatasetRow.status == UPLOADING) & (DatasetRow.upload_id == owned.dataset.upload_id)
         # The current owner has counted itself, so at least that attempt stays.
         counted = same & (DatasetRow.fence > owned.lease.fence) & (DatasetRow.attempts > 1)
@@ -271,7 +271,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset if its status is in `statuses`. Idempotent."""
+        """Change the row of a leased dataset, if it has one of `statuses` or none is given."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
         # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)

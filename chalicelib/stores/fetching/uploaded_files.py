@@ -44,7 +44,7 @@ class UploadedFileStore:
         self._clock = clock
 
     def create(self, uploaded: UploadedFile) -> tuple[str, dict[str, str]]:
-        """Store a form, and return its URL and fields, presigned."""
+        """Store an upload form; return its presigned URL and fields."""
         UploadFormRow(
             uploaded.account_id,
             uploaded.upload_id,
@@ -66,7 +66,7 @@ class UploadedFileStore:
         return str(signed["url"]), dict(signed["fields"])
 
     def receive(self, account_id: str, upload_id: str, etag: str) -> bool:
-        """Record the first file of a form; return False for later files and unknown forms."""
+        """Record that a form's file has arrived; return False for later files and unknown forms."""
         actions: list[Action] = [
             UploadFormRow.status.set(RECEIVED),
             UploadFormRow.etag.set(etag),

@@ -110,7 +110,7 @@ class BatchStore:
         )
 
     def acquire(self, batch: Batch) -> Batch | None:
-        """Acquire the lease of the step to do; None if the batch has ended or has another owner."""
+        """Acquire a batch for its next step; None if its work has ended or has another owner."""
         row = _row(batch)
         return _load(row) if self._lease.take(row, batch.fence, batch.attempts) else None
 

@@ -212,7 +212,7 @@ class ModelLeases:
         return to_milliseconds(self._clock()) + round(1000 * seconds) if seconds else 0
 
     def uncount_attempt(self, model: Model) -> None:
-        """Count one attempt less, because a worker that loses its lease has not failed."""
+        """Subtract one attempt, because a worker that loses its lease has not failed."""
         taken = (ModelRow.run == model.run) & (ModelRow.fence > model.fence)
         # The current owner has counted itself, so at least that attempt stays.
         counted = taken & (ModelRow.status == RUNNING) & (ModelRow.attempts > 1)

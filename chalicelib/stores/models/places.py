@@ -167,7 +167,7 @@ def _count_up_to(lanes: Sequence[tuple[str, int | None]], most: int) -> int:
     """Count the trainings in several lanes, up to `most`.
 
     Args:
-        lanes: the index partition of each lane, and the time before which to count or None.
+        lanes: index partition of each lane, and the time before which to count; None for all.
         most: stop at this number.
     """
     count = 0

@@ -52,7 +52,7 @@ class _ToolBox(NamedTuple):
     rotation: Any = None
 
 
-class _NotThis(ValueError):
+class _WrongFormat(ValueError):
     """A file is damaged or not in the format of the tool. The message says why."""
 
 
@@ -67,7 +67,7 @@ class BoxTool:
     signs: tuple[bytes, ...]
     """Byte strings by which even a damaged file of the tool is recognised."""
     rows: Callable[[str], Iterator[_ToolBox]]
-    """Yields the boxes in the text of a file; raises _NotThis for a file of another kind."""
+    """Yields the boxes in the text of a file; raises _WrongFormat for a file of another kind."""
 
     def is_in(self, files: BoxFiles) -> bool:
         """Return whether an archive contains a file of this tool."""
@@ -85,7 +85,7 @@ class BoxTool:
                 content = files.read(member, _MAX_FILE_BYTES)
                 for number, row in enumerate(self.rows(_text_of(content)), 1):
                     _add(files, result, member, (number, part), row)
-            except _NotThis as fault:
+            except _WrongFormat as fault:
                 raise InvalidUpload(
                     f"{shown_name(member)} is of {self.words} and cannot be read: {fault}. Export "
                     "it again, or send annotations.csv."
@@ -99,7 +99,7 @@ class BoxTool:
             next(self.rows(_text_of(content)), None)
         except MemberProblem:
             return False
-        except _NotThis:
+        except _WrongFormat:
             # A broken file of the tool fits, so that reading refuses with the tool's name.
             return all(sign in content for sign in self.signs)
         return True
@@ -109,7 +109,7 @@ def _text_of(content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise _NotThis(str(problem)) from None
+        raise _WrongFormat(str(problem)) from None
 
 
 def _add(
@@ -156,16 +156,16 @@ def _number(written: Any) -> float:
 
 def _parse(text: str) -> Any:
     if is_too_deep(text):
-        raise _NotThis("the JSON is nested too deeply")
+        raise _WrongFormat("the JSON is nested too deeply")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise _NotThis(f"the JSON is not valid: {problem}") from None
+        raise _WrongFormat(f"the JSON is not valid: {problem}") from None
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise _NotThis("a list of objects is missing")
+        raise _WrongFormat("a list of objects is missing")
     return value
 
 
@@ -178,11 +178,11 @@ def _read_create_ml(text: str) -> Iterator[_ToolBox]:
     for item in _objects(_parse(text)):
         name = item.get("image", item.get("imagefilename"))
         if not isinstance(name, str):
-            raise _NotThis("an item names no 'image'")
+            raise _WrongFormat("an item names no 'image'")
         for found in _objects(item.get("annotations", item.get("annotation"))):
             sides = found.get("coordinates")
             if not isinstance(sides, dict):
-                raise _NotThis("an annotation has no 'coordinates'")
+                raise _WrongFormat("an annotation has no 'coordinates'")
             x, y, width, height = (sides.get(key) for key in ("x", "y", "width", "height"))
             # CreateML writes the centre of a box.
             left, top = (_minus_half(at, side) for at, side in ((x, width), (y, height)))
@@ -197,7 +197,7 @@ def _minus_half(centre: Any, side: Any) -> Any:
 def _read_label_me(text: str) -> Iterator[_ToolBox]:
     document = _parse(text)
     if not isinstance(document, dict) or not isinstance(document.get("imagePath"), str):
-        raise _NotThis("it has no 'imagePath'")
+        raise _WrongFormat("it has no 'imagePath'")
     size = document.get("imageWidth") or 0, document.get("imageHeight") or 0
     for shape in _objects(document.get("shapes")):
         points = shape.get("points") or ()
@@ -219,7 +219,7 @@ def _read_vott(text: str) -> Iterator[_ToolBox]:
     for item in _objects(items):
         asset, regions = item.get("asset"), item.get("regions")
         if not isinstance(asset, dict) or not isinstance(asset.get("name"), str):
-            raise _NotThis("an item has no 'asset' with a 'name'")
+            raise _WrongFormat("an item has no 'asset' with a 'name'")
         across, down = _members(asset.get("size"), "width", "height")
         for region in _objects(regions):
             # Outlines have a bounding box too, and a region may have several tags.
@@ -238,9 +238,9 @@ def _read_cvat(text: str) -> Iterator[_ToolBox]:
     try:
         root = fromstring(text)
     except (DefusedXmlException, ParseError, ValueError) as problem:
-        raise _NotThis(f"the XML is not valid: {problem}") from None
+        raise _WrongFormat(f"the XML is not valid: {problem}") from None
     if root.tag != "annotations" or root.find("image") is None:
-        raise _NotThis("it has no <image> in <annotations>")
+        raise _WrongFormat("it has no <image> in <annotations>")
     for image in root.iterfind("image"):
         size = image.get("width", "0"), image.get("height", "0")
         for box in image:
@@ -268,21 +268,23 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
             next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
         )
         if not file or not label or not set(_CORNERS) <= set(names):
-            raise _NotThis(f"it does not have the columns filename, class, {', '.join(_CORNERS)}")
+            raise _WrongFormat(
+                f"it does not have the columns filename, class, {', '.join(_CORNERS)}"
+            )
         for row in rows:
             cells = {key: row.get(name) for key, name in names.items()}
             corners = (_as_number(cells[key]) for key in _CORNERS)
             size = cells.get("width") or 0, cells.get("height") or 0
             yield _ToolBox(cells[file] or "", cells[label], _from_corners(*corners), size)
     except csv.Error as problem:
-        raise _NotThis(f"line {rows.line_num}: {problem}") from None
+        raise _WrongFormat(f"line {rows.line_num}: {problem}") from None
 
 
 def is_box_table(text: str) -> bool:
     """Return whether the first line of a text has one column name per side of a box."""
     try:
         next(_read_table(text.partition("\n")[0]), None)
-    except _NotThis:
+    except _WrongFormat:
         return False
     return True
 
