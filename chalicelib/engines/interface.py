@@ -210,7 +210,7 @@ class TextReport:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     nearness_weight: float
-    """Weight, in a label's logit, of the cosine to its nearest training text; 0 if unused."""
+    """What a cosine of 1 to a label's nearest training text adds to its logit; 0 if unused."""
     epochs: int
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""

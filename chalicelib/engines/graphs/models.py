@@ -43,7 +43,7 @@ def write_graph(model_type: str, head: bytes, folder: Callable[[str], Path]) -> 
     """Write a model as one graph.
 
     Args:
-        model_type: type of a model without `graph_obstacle`.
+        model_type: type of a model for which `graph_obstacle` returns None.
         head: the artifact.
         folder: returns the folder of a network's files.
 

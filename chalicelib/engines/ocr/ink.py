@@ -180,7 +180,7 @@ def _without_rules(mask: Bools) -> Bools:
 
 
 def _text_rows(inked: Bools, counts: Ints) -> tuple[int, int]:
-    """Return the first row of the line and the row after the last, without neighbouring lines."""
+    """Return the first pixel row of a line and the row after its last; ignore other lines."""
     starts, ends = stretches(inked)
     weights = np.add.reduceat(counts, starts)
     main = int(np.argmax(weights))

@@ -88,7 +88,7 @@ class TextEngine(Protocol):
 
 @runtime_checkable
 class ScoringEngine(Protocol):
-    """A text engine that also returns probabilities of characters; safe to share by threads."""
+    """A thread-safe text engine that also returns probabilities of characters."""
 
     def score_crops(
         self, pixels: Pixels, quads: Sequence[Quad], letters: str, check: CancelCheck

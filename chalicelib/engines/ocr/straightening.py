@@ -55,7 +55,7 @@ _STEEPEST = 1.0
 def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | None:
     """Find the mapping that straightens a page; None for a flat page.
 
-    A flat page may be rotated or photographed from the side.
+    A page that is only rotated or photographed from the side counts as flat.
 
     Args:
         pixels: RGB, uint8, shape (height, width, 3).
@@ -143,7 +143,7 @@ class _Frame:
         self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
 
     def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
-        """Return positions along the lines of text on the rotated page, and the slope at each."""
+        """Return points on the lines of text of the rotated page, and the line's slope at each."""
         places, slopes = [], []
         for course in courses:
             points = self._turned(np.array(course.points))
@@ -154,7 +154,7 @@ class _Frame:
         return np.concatenate(places), np.concatenate(slopes)
 
     def unrolling(self, slopes: _Slopes) -> Unrolling:
-        """Follow the slopes from the middle of the page to the left and right, for each row."""
+        """Return the mapping that straightens the page, by following the slopes in each row."""
         low, high, step = self._low, self._high, self._step
         columns = np.arange(low[0], high[0] + step, step)
         start = len(columns) // 2
@@ -214,13 +214,13 @@ class _Slopes:
         return y + self._at(x + step / 2, half) * step
 
     def _at(self, x: float, y: Doubles) -> Doubles:
-        """Return the slopes at heights y of one column."""
+        """Return the slope at each height y of the pixel column x."""
         places = np.stack((np.full_like(y, x), y), 1)
         found: Doubles = np.clip(self._terms(places) @ self._factors, -_STEEPEST, _STEEPEST)
         return found
 
     def _terms(self, places: Doubles) -> Doubles:
-        """Return the basis functions at positions; outside the text, at the nearest position."""
+        """Return the basis functions at positions, which are clipped to the text's extent."""
         across, down = np.moveaxis(np.clip((places - self._low) / self._span, 0, 1), 1, 0)
         spline = _cubic(across * _KNOTS)
         down = 2 * down - 1

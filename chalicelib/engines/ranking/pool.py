@@ -104,7 +104,7 @@ def _joined(first: Samples, second: Samples) -> Samples:
 
 
 def _chances(part: int, lines: Ints) -> Floats:
-    """Return a number in (0, 1] for each line, by a hash: float64, shape (lines,).
+    """Return a pseudo-random number in (0, 1] for each line, from a hash, float64, (lines,).
 
     Source: Steele, Lea, Flood 2014, Fast splittable pseudorandom number generators (splitmix64).
     """

@@ -80,7 +80,7 @@ class CardPiece:
 
 
 def pieces_of(lines: Sequence[TextLine]) -> list[CardPiece]:
-    """Return the lines of a page as pieces, split at gaps as wide as gaps between columns."""
+    """Split the lines of a page into pieces, at gaps that are as wide as those between columns."""
     angle = page_angle(lines)
     return [
         part
@@ -147,7 +147,7 @@ def _whole(line: TextLine, number: int, angle: float) -> CardPiece:
 
 
 def _columns(piece: CardPiece) -> list[CardPiece]:
-    """Split a piece at gaps between characters that are as wide as gaps between columns."""
+    """Split a piece at gaps that are as wide as those between columns."""
     text, places = piece.text, piece.places
     if not places or " " not in text:
         return [piece]

@@ -78,7 +78,7 @@ class Evidence:
     fit: float = 1.0
     """Score by which the value was chosen, 0 to 1."""
     key_score: float = 1.0
-    """Score of the key: similarity to the template's text, and position like a key, 0 to 1."""
+    """Score of the key, 0 to 1, from its similarity to the template and its surroundings."""
 
     @property
     def inputs(self) -> tuple[float, ...]:
@@ -138,7 +138,7 @@ class FormValueWeights(msgspec.Struct, rename="camel"):
 
 @cache
 def fitted_weights() -> FormValueWeights:
-    """Load the weights at the first call."""
+    """Return the fitted weights; the first call of a process reads their file."""
     return msgspec.json.decode(WEIGHTS.read_bytes(), type=FormValueWeights)
 
 

@@ -115,7 +115,7 @@ def with_digits(number: str) -> str:
 
 
 def with_pounds(text: str) -> str:
-    """Replace a unit of weight that was read with a capital I with `lb`."""
+    """Correct the unit of weight `lb` where its first letter was read as I, 1 or |."""
     return _POUNDS.sub("lb", text)
 
 

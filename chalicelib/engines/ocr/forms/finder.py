@@ -123,7 +123,7 @@ def _holders(
     texts: Mapping[str, str],
     unmatched: UnmatchedText,
 ) -> dict[int, FormField]:
-    """Find uncaptioned names and addresses of a card or pay statement, by index of the key."""
+    """Return the fields of names and addresses without captions, by index of the key."""
     numbers = {key.entity: number for number, key in enumerate(keys)}
     found = {}
     for entity, parts in find_holders(numbers.keys(), texts, unmatched.fragments).items():
@@ -148,7 +148,7 @@ def _crossed_fields(
     unmatched: UnmatchedText,
     shared: _FormPage,
 ) -> dict[int, FormField]:
-    """Find numbers whose row label and column header together are a key, by index of the key."""
+    """Return the fields of keys that are a row label plus a column header, by index of the key."""
     used = {field.value_box for field in fields.values()}
     crossed = {}
     for number, key in enumerate(keys):

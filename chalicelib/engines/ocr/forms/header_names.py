@@ -154,7 +154,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the numbers of the columns that a column header spans; of rows for a row header."""
+    """Yield the numbers of the columns, or rows, that a column header, or row header, spans."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )
@@ -173,7 +173,7 @@ def _own(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _text(cells: Sequence[Cell]) -> str:
-    """Return the header text of a row or column; texts in two rows are joined."""
+    """Return the header text of a row or column, joined if the header has several rows."""
     return " ".join(dict.fromkeys(cell.text for cell in _own(cells)))
 
 

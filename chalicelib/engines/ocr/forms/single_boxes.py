@@ -251,7 +251,7 @@ def _joined(row: _Row, lines: Sequence[TextLine]) -> TextLine | None:
 
 
 def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequence[int]:
-    """Return the number of the box of each digit in a text that was read from the boxes `order`.
+    """Return, for each digit of a text, the number of its box among the boxes `order`.
 
     Boxes at the ends may have no digit, because ticks and stains look like digits. Return an empty
     sequence if the text contradicts the digits that are already `known`, by box number.

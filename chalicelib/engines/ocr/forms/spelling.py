@@ -40,7 +40,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def fold(text: str) -> str:
-    """Return the folded tokens of a text, joined without separators."""
+    """Return the normalised words of a text, joined without separators."""
     return "".join(token.folded for token in tokens(text))
 
 
@@ -52,7 +52,7 @@ def is_short(text: str) -> bool:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return the folded words with digits. "Line 12" and "Line 13" are different keys."""
+    """Return the normalised words with digits, which distinguish "Line 12" from "Line 13"."""
     return frozenset(
         token.folded
         for token in tokens(text)
@@ -75,7 +75,7 @@ def least_ratio(folded: str) -> float:
 
 
 def similarity(first: str, second: str) -> float:
-    """Return how similar a key's folded text and a read text are, 0 to 1; 0 if different."""
+    """Return how similar a key and a read text are, both folded, 0 to 1; 0 below `least_ratio`."""
     if not first or not second:
         return 0.0
     return fuzz.ratio(first, second, score_cutoff=least_ratio(first)) / 100.0

@@ -102,7 +102,7 @@ def _local_start(text: str, at: int) -> int:
 
 
 def _name_after(text: str, at: int) -> tuple[str, int]:
-    """Return the domain name that begins at an index, with corrected dots, and its end."""
+    """Return the domain name at an index, with corrected dots, and the index after it."""
     labels: list[str] = []
     end = at
     place = at
@@ -207,7 +207,7 @@ def _corrected(name: str) -> str:
 
 
 def _bare(text: str, match: re.Match[str]) -> Span | None:
-    """Return a domain name without `http://` and `www.`; None if it is implausible."""
+    """Return the domain name in a match that has no `http://` or `www.`; None if implausible."""
     name = match.group()
     labels = name.split(".")
     ending = labels[-1].lower()

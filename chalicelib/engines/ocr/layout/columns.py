@@ -193,7 +193,7 @@ def rows_of(pieces: Iterable[Piece]) -> list[Row]:
 
 
 def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
-    """Return the flows of a page in reading order, each as a list of rows."""
+    """Return the parts of a page that are read row by row, in reading order, as lists of rows."""
     if not pieces:
         return []
     height = median(piece.height for piece in pieces)
@@ -243,7 +243,7 @@ def _strips(pieces: Iterable[Piece], height: float) -> list[_Strip]:
 
 
 def _free(pieces: Iterable[Piece], least: float) -> list[Interval]:
-    """Return the x intervals that contain no piece and are at least `least` wide, with margins."""
+    """Return the x intervals without pieces, at least `least` wide, including both margins."""
     free = []
     reach = -math.inf
     for piece in sorted(pieces, key=lambda piece: piece.left):
@@ -288,7 +288,7 @@ def _without_ends(
 
 
 def _flows(pieces: list[Piece], height: float, depth: int) -> list[list[Piece]]:
-    """Split a part of a page into flows, recursively."""
+    """Split a part of a page recursively into parts that are read row by row."""
     found: list[list[Piece]] = []
     plain: list[Piece] = []
     for band in _bands(_strips(pieces, height), height):

@@ -52,9 +52,9 @@ class TemplateLearner:
         """Fit a template to all examples; None if no value of any entity was found.
 
         Returns:
-            The template, the entities without a key, and the number of values read correctly. For
-            this number, each document is read with a template that was fitted to the other
-            documents.
+            The template, the entities for which no key was found, and the number of values read
+            correctly. For this number, each document is read with a template that was fitted to
+            the other documents.
         """
         every = range(len(self._examples))
         template = self._template(every)

@@ -40,9 +40,9 @@ class Decision:
     rows: tuple[str, ...]
     """Text of each row."""
     certainty: float
-    """Probability that the zone was printed with these, correct check digits, 0.5 to 1."""
+    """Probability that the zone's check digits were not misprinted, 0.5 to 1."""
     share: float
-    """Probability relative to all texts with correct check digits, 0 to 1."""
+    """Probability of this text among all texts with correct check digits, 0 to 1."""
     chances: tuple[tuple[float, ...], ...]
     """Probability of each character relative to its alternatives, 0 to 1."""
     long_number: tuple[Place, ...] = ()

@@ -149,7 +149,7 @@ def _as_read(group: Group) -> Zone | None:
 
 
 def compact(text: str) -> str:
-    """Return a line's text in the characters of zones, with similar characters replaced."""
+    """Return a line's text in capitals, without spaces, and with quotation marks as fillers."""
     return "".join(text.upper().replace("«", "<<").replace("“", "<<").split())
 
 

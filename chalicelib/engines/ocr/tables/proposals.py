@@ -61,7 +61,7 @@ def region_structures(region: Region, rulings: Rulings) -> Iterator[Structure]:
 
 
 def _distinct(*filled: FilledGrid) -> Iterator[FilledGrid]:
-    """Yield each structure once, then the same with its header rows joined."""
+    """Yield each structure once, then a copy of it with joined header rows."""
     seen: list[FilledGrid] = []
     for each in filled:
         for one in (each, join_head(each)):
@@ -133,7 +133,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
 
 
 def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
-    """Split each row into `depths` rows; `numbers` has the new row of each line, by its id."""
+    """Split row i into `depths[i]` rows. `numbers` maps a line's id to its row among these."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):

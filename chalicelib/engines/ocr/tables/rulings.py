@@ -166,7 +166,7 @@ def _close(row: Runs, starts: Runs, ends: Runs, gap: int) -> tuple[Runs, Runs, R
 def _merge(pieces: Sequence[Ruling], reach: float) -> list[Ruling]:
     """Merge edges, sorted by position, to lines.
 
-    Edges are merged if they are at most `reach` pixels apart. A line is at most 1.5 times as thick.
+    Edges are merged if they are at most `reach` pixels apart, up to a thickness of 1.5 * `reach`.
     """
     done: list[Ruling] = []
     active: list[tuple[Ruling, float, float]] = []

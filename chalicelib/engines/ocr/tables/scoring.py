@@ -103,7 +103,7 @@ class TableWeights(msgspec.Struct, rename="camel"):
 
 @cache
 def fitted_weights() -> TableWeights:
-    """Load the weights, once a process."""
+    """Return the fitted weights; the first call of a process reads their file."""
     return msgspec.json.decode(WEIGHTS.read_bytes(), type=TableWeights)
 
 
@@ -163,7 +163,7 @@ def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
 
 
 def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return the mean relative amount by which gaps are narrower, and wider, than the usual gap."""
+    """Return two means: how much smaller and how much larger than usual gaps are, relatively."""
     relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
     return (
         fmean(max(0.0, 1 - white) for white in relative),
@@ -200,7 +200,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return how mixed columns are: the smaller of the fractions of numbers and words, as mean."""
+    """Return how mixed columns are: mean of each one's smaller fraction, of numbers or of words."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:

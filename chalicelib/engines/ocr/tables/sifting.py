@@ -208,7 +208,7 @@ def _shared_lanes(first: FilledGrid, second: FilledGrid, is_row: bool) -> float:
 
 
 def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
-    """Return the range of rows, or of columns, of each piece, by its id."""
+    """Return the range of rows, or of columns, of each piece, by the id of the piece."""
     return {
         id(line): slot.rows if is_row else slot.columns
         for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)

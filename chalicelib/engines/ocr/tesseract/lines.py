@@ -18,7 +18,7 @@ _GAP = 1.5
 
 
 def runs_of(words: Iterable[Word]) -> list[list[Word]]:
-    """Group words by line, and split each line at gaps as wide as between columns.
+    """Group words by line, and split each line at gaps that are as wide as those between columns.
 
     Args:
         words: words; those of a line must follow one another.

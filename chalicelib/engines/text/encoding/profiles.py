@@ -111,7 +111,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Return the profile of a training from label names, which has too few examples to compare.
+    """Choose the profile of a training from label names, whose few examples allow no comparison.
 
     Args:
         ladder: the profiles to choose from.

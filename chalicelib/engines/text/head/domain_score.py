@@ -47,9 +47,9 @@ class DomainScale:
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """For each predicted label, the mean cosine to the nearest text, minus that of all labels.
+    """How much nearer than average the texts of each predicted label are to a training text.
 
-    Float32, shape (labels,); None in older models.
+    Difference of mean cosines, float32, shape (labels,); None in older models.
     """
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:

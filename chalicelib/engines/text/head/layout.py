@@ -100,7 +100,7 @@ class HeldOutFold:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutFolds:
-    """Several folds, and their examples one after the other."""
+    """Several held-out folds, with their examples concatenated."""
 
     folds: Sequence[HeldOutFold]
     """The folds; each has at least one example."""

@@ -51,7 +51,7 @@ ABSENT = -2.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NearestTexts:
-    """Stored training texts of each label, and the weight of their cosine in the logits."""
+    """Stored training texts of each label, and the weight of the cosine to them in the logits."""
 
     anchors: Bytes
     """Directions of training texts, in units of 1/512, int8, (anchors, dims), sorted by label."""
@@ -108,7 +108,7 @@ class WeightedScores(NamedTuple):
 def weigh_nearest_texts(
     folds: HeldOutFolds, scores: Sequence[FoldScores], labels: int
 ) -> WeightedScores | None:
-    """Choose the weight of the nearest texts with the lowest out-of-fold loss.
+    """Choose the weight of the cosine to the nearest texts that gives the lowest out-of-fold loss.
 
     Args:
         folds: the held-out folds.

@@ -39,11 +39,11 @@ class CrossValidation:
     background_logits: Singles
     """Out-of-fold logits of the background texts, fold by fold, float32, shape (m, labels)."""
     head_logits: Singles
-    """`logits` of the head alone, without the nearest texts, float32, shape (n, labels)."""
+    """Like `logits`, but without the part of the nearest texts, float32, shape (n, labels)."""
     background_head_logits: Singles
-    """`background_logits` of the head alone, without the nearest texts, float32, (m, labels)."""
+    """Like `background_logits`, but without the part of the nearest texts, float32, (m, labels)."""
     nearness_weight: float = 0.0
-    """Weight, in a label's logit, of the cosine to its nearest text; 0 if unused."""
+    """What a cosine of 1 to a label's nearest training text adds to its logit; 0 if unused."""
 
 
 def calibrate(

@@ -17,7 +17,7 @@ PREFIX = "neighbours"
 
 
 def header(neighbours: NearestTexts) -> dict[str, Any]:
-    """Return the scalar values as JSON."""
+    """Return the members of the artifact's JSON header that describe the stored texts."""
     return {"weight": neighbours.weight, "ends": neighbours.ends.tolist()}
 
 

@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def header(rejector: Rejector) -> dict[str, Any]:
-    """Return the scalar values as JSON."""
+    """Return the members of the artifact's JSON header that describe a rejector."""
     scale = rejector.scale
     return {
         "threshold": rejector.threshold,

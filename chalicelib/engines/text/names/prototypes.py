@@ -107,7 +107,7 @@ def name_weight(names: Doubles, features: Doubles, labels: Ints) -> float:
 
 
 def _examples_worth(length: float, within: float, between: float) -> float:
-    """Return the variance within labels divided by that between them, within limits."""
+    """Return the variance within labels divided by that between labels, clipped to limits."""
     found = length * max(within, _SMALLEST) / max(between, _SMALLEST)
     return min(max(found, _LEAST_EXAMPLES), _MOST_EXAMPLES)
 

@@ -175,7 +175,7 @@ def _slice(block: Floats, first: int, last: int) -> Floats:
 
 
 def header(reading: WindowReading) -> dict[str, Any]:
-    """Return the scalar values as JSON."""
+    """Return the members of the artifact's JSON header that describe a reading."""
     attention = reading.attention
     if attention is None:
         return {"attention": None}

@@ -17,7 +17,7 @@ class SquareExtractor:
     name: ClassVar[str]
     """Short name; part of the folder of the stored features."""
     revision: ClassVar[str]
-    """Revision of the algorithm; raised if the same image gives other features."""
+    """Revision of the algorithm, to be changed whenever the same image gives other features."""
     sides: ClassVar[tuple[int, ...]]
     """Sides of the squares that the networks receive, in pixels."""
     networks: ClassVar[tuple[str, ...]]

@@ -34,7 +34,7 @@ class StoredFeatures:
         read: Callable[[int, int], bytes],
         close: Callable[[], None],
     ) -> None:
-        """Store where features come from.
+        """Store the functions that read the features.
 
         Args:
             places: ascending indexes of the requested images that have features.

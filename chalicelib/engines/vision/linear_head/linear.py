@@ -167,5 +167,5 @@ class LinearHead:
 
 
 def cosine_rate(highest: float, step: int, steps: int) -> float:
-    """Return the learning rate of a step, the first being 0; it falls like a cosine."""
+    """Return the learning rate of a step, counted from 0, on a cosine schedule."""
     return 0.5 * highest * (1.0 + math.cos(math.pi * step / max(steps, 1)))

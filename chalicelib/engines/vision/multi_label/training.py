@@ -149,7 +149,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return tasks
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the number of the strongest penalty that is not clearly worse than the best."""
+        """Return the index of the strongest penalty that is not clearly worse than the best."""
         if not tasks:
             return _USUAL_PENALTY
         found = [self.choice_scores(choice) for choice in range(len(PENALTIES))]
@@ -176,7 +176,7 @@ class MultiLabelTraining(LinearHeadTraining):
 
     @property
     def rate(self) -> float:
-        """Learning rate at the first step; a few hundred steps nearly converge with it."""
+        """Learning rate at the first step, high enough to converge in a few hundred steps."""
         return _FASTER * super().rate
 
     def record(self, epoch: int, pipeline: HeadPipeline) -> dict[str, Any]:

@@ -157,7 +157,7 @@ class KeyMatch:
     key: int
     """Index of the key."""
     variation: str
-    """Text of the key that was searched."""
+    """The one of the key's texts that was searched for."""
     parts: tuple[tuple[int, int, int], ...]
     """For each line of the match: its segment's index, and the match's start and end in it."""
     similarity: float
@@ -282,7 +282,7 @@ def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
 
 
 def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int, float] | None:
-    """Return the words that are most similar to the key; None if none are similar."""
+    """Return the range of words most similar to a key, and the similarity; None if none is."""
     text = unit.text_between(low, high)
     least = least_ratio(folded)
     if len(text) <= len(folded):
@@ -338,7 +338,7 @@ def _parts(
 
 
 def _with_marks(text: str, end: int) -> int:
-    """Return the end of a key including marks that belong to its last word."""
+    """Return the index after a key, including marks that belong to its last word."""
     while end < len(text) and text[end] in ".)?'\"" and (text[end] != ")" or "(" in text[:end]):
         end += 1
     return end

@@ -22,7 +22,7 @@ class Unit:
     folded: str
     """All words, joined without separators."""
     begins: tuple[int, ...]
-    """Beginning of each word in the folded text."""
+    """Index in `folded` at which each word begins."""
 
     def word_at(self, place: int) -> int:
         """Return the number of the word that contains a character of the folded text."""

@@ -147,9 +147,9 @@ class Candidate:
     """A text that may be the value of a key."""
 
     key: int
-    """Index in the list of keys."""
+    """Index of the key in the list of keys."""
     fragment: int
-    """Index in the list of fragments."""
+    """Index of the text in the list of fragments."""
     relation: str
     """Direction from the key, or rule by which the text was found.
 

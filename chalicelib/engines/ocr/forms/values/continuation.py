@@ -53,7 +53,7 @@ def is_amount(text: str) -> bool:
 
 
 def continues(line: str, below: str, types: Sequence[str]) -> bool:
-    """Return whether the line below belongs to a value that is unfinished or an address."""
+    """Return whether the line below continues a value: an address or an unfinished text."""
     text = line.rstrip()
     if text.endswith(_OPEN_MARKS) or text.count("(") > text.count(")"):
         return True
@@ -144,7 +144,7 @@ class Continuation:
         }
 
     def _unused_around(self, number: int) -> tuple[bool, bool]:
-        """Return whether unassigned text is next in the line, and whether some is next below."""
+        """Return whether the next text in the line is unassigned, and whether the next below is."""
         rect, height = self._rect(number), self._segment(number).height
         end = rect.max_x - measures.OVERLAP_HEIGHTS * height
         row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
@@ -188,7 +188,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield boxes: unassigned texts between two heights with True, labels with False."""
+        """Yield the boxes of unassigned texts between two heights (True), and of labels (False)."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True
@@ -375,7 +375,7 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 
 
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
-    """Return whether the text on the right looks like a caption and is at a caption's distance."""
+    """Return whether the text on the right looks like a caption, and is as far away as one."""
     gap = right.rect.min_x - left.rect.max_x
     return gap > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 

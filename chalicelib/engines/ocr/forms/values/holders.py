@@ -68,7 +68,7 @@ def find_holders(
 
 
 def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
-    """Return the blocks of name and address on a page, from top to bottom."""
+    """Return the address blocks of a page, each with its name, from top to bottom."""
     segments = sorted((each.segment for each in fragments), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
     if len(towns) > measures.MOST_ALIKE:
@@ -77,7 +77,7 @@ def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
 
 
 def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
-    """Return the block whose last line is a given town."""
+    """Return the address that ends with the given line, a town, and the name above it."""
     lines = [segments[town]]
     for segment in reversed(segments[:town]):
         if _is_next(segment, lines[0]):
@@ -92,7 +92,7 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
 
 
 def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
-    """Return whether a line of a block is directly above another one."""
+    """Return whether a line of an address block is directly above another line."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
@@ -126,7 +126,7 @@ def _is_name(text: str) -> bool:
 def _card(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Split a card's first block into family name, given names and address."""
+    """Return family name, given names and address from the first address block of a card."""
     if not blocks:
         return {}
     block = blocks[0]
@@ -164,7 +164,7 @@ def _parts_of_name(line: LineSegment) -> tuple[tuple[LineSegment, ...], tuple[Li
 def _pay(
     blocks: Sequence[HolderBlock], values: Mapping[str, str]
 ) -> dict[str, tuple[LineSegment, ...]]:
-    """Return the firm's and the person's name and address, from the first two blocks."""
+    """Return the firm's and the person's name and address, from the first two address blocks."""
     distinct: dict[str, HolderBlock] = {}
     for block in blocks:
         if block.names:

@@ -27,7 +27,7 @@ _LEADERS = " ._·…"
 
 @dataclass(frozen=True, slots=True)
 class LineNumber:
-    """One copy of a line's number."""
+    """One printed copy of the number of a form's line."""
 
     text: str
     """Digits and a letter, or only the letter."""
@@ -147,7 +147,7 @@ class _Rows:
         self._tallest = max((each.rect.height for each in self.every), default=0.0)
 
     def level(self, rect: Rect) -> list[LineNumber]:
-        """Return the numbers on the same line as a rectangle."""
+        """Return the line numbers that are at the height of a rectangle."""
         first = bisect_left(self._tops, rect.min_y - self._tallest)
         last = bisect_right(self._tops, rect.max_y)
         return [each for each in self.every[first:last] if is_level(rect, each.rect)]
@@ -168,7 +168,7 @@ def _printings(segments: Iterable[LineSegment], pattern: re.Pattern[str]) -> lis
 
 
 def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
-    """Return whether a digit is next to another one: both are part of a longer number."""
+    """Return whether a digit is next to another digit, and so part of a longer number."""
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1

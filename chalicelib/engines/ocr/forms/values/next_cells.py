@@ -168,7 +168,7 @@ class _Cells:
 
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
-    """Return whether two cells are adjacent and have the same sides along the axis."""
+    """Return whether two cells are adjacent along an axis, and equally wide across it."""
     slack = measures.IN_RULE_HEIGHTS * height
     sides = (
         ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))

@@ -141,7 +141,7 @@ def find_values(
     numbered: NumberedLines,
     columns: StatementColumns,
 ) -> dict[int, Value]:
-    """Find the values of all keys of a page, by index in `keys`; empty if none was found."""
+    """Return a value for each key of a page, by index in `keys`; without text if none was found."""
     neighbourhood = Neighbourhood(keys, unmatched, rulings, numbered, columns)
     candidates = weigh_directions(keys, neighbourhood.candidates(templates))
     chosen = _assign(candidates)

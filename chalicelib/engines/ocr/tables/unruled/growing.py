@@ -121,7 +121,7 @@ class Growing:
         self.gutters = rest
 
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
-        """Make a row that has no gutter pending; return False if it ends the region."""
+        """Add a row without columns to the pending rows; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
             return False
