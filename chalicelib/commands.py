@@ -1,4 +1,4 @@
-"""How commands are written in messages: in a clone of the project, or installed as a package."""
+"""Returns commands as messages name them, for a clone of the project or an installed package."""
 
 from __future__ import annotations
 

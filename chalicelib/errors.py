@@ -23,7 +23,7 @@ class ServiceError(Exception):
     detail: Any = ""
     """The answer's member `detail`: what the text cannot say, because the contract fixes it."""
     text: str = ""
-    """Text of an error that is always the same; "" if the text is given when it is raised."""
+    """Fixed text of the error; "" if the text is passed when the error is raised."""
 
     def __init__(self, message: str | None = None, code: str | None = None) -> None:
         self.message = self.text if message is None else message

@@ -1,8 +1,8 @@
 """Writes one JSON line per event, with time, level and the ids of its call or job.
 
 Lines contain only ids and numbers, and no tokens, texts, file names or image bytes. Of an
-exception, only its kind and code places are written, because its text may contain what a caller
-sent. Lambda adds no prefix to the lines, and each becomes one event in the log group of its
+exception, only kind, file, function and line are written, because its text may contain what a
+caller sent. Lambda adds no prefix to the lines, and each becomes one event in the log group of its
 function (docs/runbook.md).
 """
 

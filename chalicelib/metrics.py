@@ -130,7 +130,7 @@ def record(values: Values, **dimensions: str) -> None:
 
 
 def put(values: Values, **dimensions: str) -> None:
-    """Write a log line with metrics that have the same dimensions."""
+    """Write a log line with the values of metrics that all have these dimensions."""
     members = embedded(values, **dimensions)
     if members:
         log.record("metrics", **members)

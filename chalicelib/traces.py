@@ -1,4 +1,4 @@
-"""Describes exceptions by their kinds, codes and code places, but never by their messages.
+"""Describes exceptions by their kinds, codes and places in the code, never by their messages.
 
 A message may contain a caller's text, name or address. The places and the error code of AWS are
 enough to find the cause.

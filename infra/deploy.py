@@ -242,7 +242,8 @@ def _show_and_ask(
     Args:
         stack: the stack.
         change_set: name of the change set.
-        runtimes: old and new runtime of functions that change theirs, by name in the template.
+        runtimes: old and new runtime of each function whose runtime changes, by its name in the
+            template.
         options: options of the command.
         ask: asks the user.
 

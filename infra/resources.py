@@ -57,7 +57,7 @@ class QueueResource:
     """One queue and its dead-letter queue."""
 
     name: str
-    """Full name; that of the dead-letter queue ends in `-dead`."""
+    """Full name. The dead-letter queue has the same name with `-dead` at its end."""
     visibility_seconds: int
     """How long a received message is hidden from other workers."""
 

@@ -114,7 +114,7 @@ class PresageApp(Chalice):
         return dict(super().__call__(event, context))
 
     def _answer_head(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
-        """Return the answer to HEAD: that of GET without its body. Nothing is changed."""
+        """Return the answer to HEAD: the answer to GET without its body. Nothing is changed."""
         with head_call() as call:
             answer = self._answer(event, context)
         return without_body(answer, has_length=call.has_length)

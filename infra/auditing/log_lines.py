@@ -169,7 +169,7 @@ MAX_PAGES = 20_000
 
 
 class LogGroup:
-    """Reads the log groups of those functions of one stack that log predictions."""
+    """Reads the log groups of a stack's functions that log predictions."""
 
     def __init__(self, settings: Settings) -> None:
         # The oldest of the groups: this function once answered all routes.

@@ -1,4 +1,4 @@
-"""Copies objects of the bucket into a backup, if they are new or changed, and back."""
+"""Copies new and changed objects of the bucket into a backup, and writes a backup's objects."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], gone: list[str], torn: set[str]
     ) -> dict[str, Item]:
-        """Return rows without versions that are not served and lost a file, and report these."""
+        """Remove versions that lost a file and are not served from the rows, and report them."""
         cut = {}
         for model_id in sorted(set(models) - torn):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')

@@ -35,7 +35,7 @@ class Restored:
 
         Args:
             manifest: manifest of the backup.
-            saved_rows: reads the saved rows of a table by its short name.
+            saved_rows: returns the saved rows of a table, given its short name.
             kept: rows of the stack that stay, by the short names in `replay.KEPT`.
         """
         self._saved_rows = saved_rows
@@ -51,7 +51,7 @@ class Restored:
         ]
 
     def rows(self, short: str) -> Iterator[Item]:
-        """Yield the rows of a table by its short name."""
+        """Yield the rows of a table, given its short name."""
         rows = self._merged[short] if short in self._merged else self._saved_rows(short)
         for row in rows:
             if self._owners.own_row(short, row):

@@ -105,7 +105,7 @@ class Target:
         return f"presage-artifacts-{self.account_id}-{self.region_name}"
 
     def reachable(self, url: str) -> str:
-        """Return the address at which a REST API can be reached from here.
+        """Return the address at which this machine can reach a REST API.
 
         An emulated AWS serves all APIs at its own address, not under the host names of AWS.
 

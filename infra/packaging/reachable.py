@@ -210,7 +210,7 @@ class ReachableCode:
                     self._follow_import(*own.imports[node.id], node.id, nodes)
 
     def _follow_import(self, source: str, imported: str, alias: str, nodes: list[ast.AST]) -> None:
-        """Add an imported name; if it is a module, add the attributes of it that are used."""
+        """Add an imported name; if it is a module, add the module's attributes that are used."""
         if not _is_own(source):
             return
         whole = f"{source}.{imported}" if imported else source

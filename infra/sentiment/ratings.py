@@ -105,8 +105,8 @@ def read_clear_sentences(path: Path, source: str) -> list[RatedSentence]:
     """Read sentences that are clearly positive or negative.
 
     Args:
-        path: JSON list of `text` and `class`, 1 for positive ones.
-        source: a name for all of them.
+        path: JSON list of objects with `text` and `class`, which is 1 for positive sentences.
+        source: name of the source, stored with each sentence.
     """
     rows = json.loads(path.read_text(encoding="utf-8"))
     pairs = ((" ".join(row["text"].split()), row["class"]) for row in rows)
@@ -122,7 +122,7 @@ def read_own_sentences(path: Path, source: str) -> list[RatedSentence]:
 
     Args:
         path: text in UTF-8; lines in brackets are headings.
-        source: a name for all of them.
+        source: name of the source, stored with each sentence.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and line[0] not in "#[")

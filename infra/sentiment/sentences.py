@@ -1,4 +1,4 @@
-"""Splits the sentences into training and held-out ones, and generates the project's own."""
+"""Splits sentences into a training set and a test set, and generates the project's sentences."""
 
 from __future__ import annotations
 

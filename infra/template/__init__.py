@@ -2,5 +2,5 @@
 
 The service's template is merged into Chalice's template (infra/template/merging.py); the data's
 template is separate (infra/template/storage.py). Resources come from infra/resources.py, and rights
-from infra/template/rights.py. Tests compare both with what the application uses.
+from infra/template/rights.py. Tests compare resources and rights with what the application uses.
 """

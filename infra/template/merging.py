@@ -1,7 +1,7 @@
 """Combines everything that is merged into Chalice's template of the service's stack.
 
 Chalice merges objects member by member, and replaces other values. So an object of Chalice, such as
-the reference to a queue's ARN, is replaced by an object with the same member.
+the reference to a queue's ARN, can only be replaced by an object with the same member.
 """
 
 from __future__ import annotations

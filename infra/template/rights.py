@@ -1,4 +1,4 @@
-"""The role of each function, with minimal rights; a test compares them with its AWS calls.
+"""The role of each function, with minimal rights; a test compares these with its AWS calls.
 
 A resource is `table/NAME`, `table/NAME/index/INDEX`, `queue/NAME`, `objects/PREFIX` of the bucket,
 `objects/datasets/KIND` of all datasets, `bucket` or `secret`; its actions are those of its service.

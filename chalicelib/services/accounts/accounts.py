@@ -112,8 +112,8 @@ class AccountService:
         Args:
             email: address of the account.
             plan: name of the plan.
-            source: HEROKU or SALESFORCE. By default, the account's source if it has the plan,
-                otherwise the other one.
+            source: HEROKU or SALESFORCE. By default, the account's present source, if this source
+                has the plan, otherwise the other source.
 
         Raises:
             InvalidParameter: the plan does not exist.

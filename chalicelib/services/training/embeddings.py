@@ -1,8 +1,8 @@
 """Computes vectors of a dataset's texts once, and stores them by digest of the text.
 
-Workers of the ingest queue embed the parts of an upload in order. A training that starts before
-they are done embeds parts from the end, so both rarely embed the same part. Afterwards the training
-embeds texts that belong to no part, such as feedback.
+Workers of the queue `embed` embed the parts of an upload in order. A training that starts before
+the workers are done embeds parts from the end, so the same part is rarely embedded twice.
+Afterwards the training embeds texts that belong to no part, such as feedback.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class EmbeddingService:
-    """Computes vectors of texts, and stores those of datasets."""
+    """Computes vectors of texts, and stores the vectors of texts in datasets."""
 
     def __init__(
         self,

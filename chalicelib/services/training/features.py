@@ -1,9 +1,9 @@
 """Computes features of a dataset's images once, and stores them by digest of the image.
 
-Workers of the ingest queue compute the parts of an upload in order, one view per image. A training
-loads the existing features and computes the others from the end. So both can work on one dataset at
-the same time. Each group of rows is stored at once, so a training that dies loses at most one
-group.
+Workers of the queue `embed` compute the parts of an upload in order, one view per image. A training
+loads the existing features and computes the others from the end. So workers and training can work
+on one dataset at the same time. Each group of rows is stored at once, so a training that dies loses
+at most one group.
 """
 
 from __future__ import annotations

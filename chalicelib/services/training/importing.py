@@ -105,8 +105,8 @@ class ImportService:
 
         Raises:
             BadRequest: the name or the URL cannot be used.
-            TooLarge, UnsupportedType: the file is over its limit or that of the account, or is not
-                an archive.
+            TooLarge, UnsupportedType: the file is over its limit or the account's storage limit, or
+                is not an archive.
             TooManyOpen: the account has too many open trainings.
         """
         now = self._clock()

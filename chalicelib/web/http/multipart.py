@@ -1,7 +1,7 @@
 """Parses multipart/form-data as real clients send it. Contract section 1, Multipart.
 
 The name of a field decides whether it is a file, not its `filename`. The parser is
-python-multipart, because that of the standard library damages a file that ends with `--B----B--`.
+python-multipart, because the standard library's parser damages files that end with `--B----B--`.
 """
 
 from __future__ import annotations

@@ -68,8 +68,9 @@ FAMILY = ":family"
 class Operation:
     """The declaration of one API operation, as the decorator of its view.
 
-    The view does the work of the call, and returns the record of the answer. Its name is that of
-    the operation, its docstring the summary in OpenAPI, and its annotation the type of the answer.
+    The view does the work of the call, and returns the record of the answer. The view's name
+    becomes the name of the operation, its docstring the summary in OpenAPI, and its return
+    annotation the type of the answer.
     """
 
     method: str

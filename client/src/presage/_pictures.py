@@ -131,7 +131,7 @@ def _as_jpeg(source: Source, upright: Any, most_bytes: int) -> Source:
 
 
 def _as_pdf(source: Source, pages: list[Any], most_bytes: int) -> Source:
-    """Write the pages as PDF, as large as the limit allows; boxes are in pixels of the pages."""
+    """Return the pages as a PDF, at the highest resolution that the size limit allows."""
     longest = max(max(page.size) for page in pages)
     stream = _pdf(pages, PDF_DPI)
     for side in SIDES:

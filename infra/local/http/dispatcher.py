@@ -25,7 +25,7 @@ MOST_PAUSE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class CallKind:
-    """How many calls of a kind one caller may run while others are active."""
+    """How many calls of a kind one caller may run while other callers are active."""
 
     name: str
     most: int

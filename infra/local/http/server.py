@@ -195,7 +195,7 @@ class RequestTask(WSGITask):
         return not is_unsized and bool(super().has_body)
 
     def build_response_header(self) -> bytes:
-        """Return the header block with names spelled as the application did, as a gateway does."""
+        """Return the header block; header names keep the application's spelling."""
         self._delay_reads()
         spelled = {name.lower(): name for name, _ in self.response_headers}
         block: bytes = super().build_response_header()
@@ -341,7 +341,7 @@ class Server(TcpWSGIServer):
         """Accept nothing more, and end `run` when the running calls are answered.
 
         Args:
-            drain_seconds: longest wait for them, in seconds.
+            drain_seconds: longest wait for running calls, in seconds.
         """
         self.stop_at = time.monotonic() + drain_seconds
         self.pull_trigger()

@@ -76,8 +76,8 @@ def safe_headers(disposition: str = "") -> Headers:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A request to the storage."""
+class StorageRequest:
+    """A request below /storage/."""
 
     method: str
     path: str
@@ -91,7 +91,7 @@ class Storage:
     """A WSGI application that passes presigned requests to the storage."""
 
     def __init__(self, settings: Settings, public: PublicAddress, keys: KeyPair) -> None:
-        """Pass the requests for a bucket.
+        """Create the application for the bucket in the settings.
 
         Args:
             settings: endpoint and bucket; the origins whose pages may read answers.
@@ -111,9 +111,9 @@ class Storage:
 
     def __call__(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         """Answer one request."""
-        place = _place(environ)
+        request = _storage_request(environ)
         try:
-            return self._pass(place, environ, start_response)
+            return self._pass(request, environ, start_response)
         except Refused as refused:
             return _answer_refused(refused, environ, start_response)
         except (OSError, HTTPException):
@@ -121,7 +121,7 @@ class Storage:
             return _answer_refused(busy, environ, start_response)
 
     def _pass(
-        self, place: Place, environ: dict[str, Any], start_response: Respond
+        self, request: StorageRequest, environ: dict[str, Any], start_response: Respond
     ) -> Iterable[bytes]:
         """Pass a presigned request.
 
@@ -129,15 +129,15 @@ class Storage:
             Refused: the request is not presigned, or its signature does not allow it.
             OSError, HTTPException: the storage does not answer.
         """
-        if place.method == "OPTIONS":
+        if request.method == "OPTIONS":
             return self._preflight(environ, start_response)
-        if "authorization" in place.headers:
+        if "authorization" in request.headers:
             raise Refused("Only presigned URLs and forms are accepted here.")
         more = self._origins.headers(environ)
-        if place.method == "GET":
-            return self._download(place, start_response, more)
-        if place.method == "POST":
-            return self._upload(place, environ, start_response, more)
+        if request.method == "GET":
+            return self._download(request, start_response, more)
+        if request.method == "POST":
+            return self._upload(request, environ, start_response, more)
         raise Refused("Only GET and POST are supported.", "MethodNotAllowed", "405 Not Allowed")
 
     def _preflight(self, environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
@@ -148,17 +148,19 @@ class Storage:
         start_response("200 OK", [*safe_headers(), *headers, ("Content-Length", "0")])
         return []
 
-    def _download(self, place: Place, start_response: Respond, more: Headers) -> Iterable[bytes]:
+    def _download(
+        self, request: StorageRequest, start_response: Respond, more: Headers
+    ) -> Iterable[bytes]:
         """Check a presigned URL and pass the object."""
-        passed = self._check_url(place)
-        url = f"{self._endpoint.geturl()}{place.path.removeprefix(STORAGE_PATH)}?{passed}"
+        passed = self._check_url(request)
+        url = f"{self._endpoint.geturl()}{request.path.removeprefix(STORAGE_PATH)}?{passed}"
         signed = AWSRequest("GET", url.removesuffix("?"))
         credentials = Credentials(self._keys.key_id, self._keys.secret)
         S3SigV4QueryAuth(credentials, "s3", self._region, _URL_SECONDS).add_auth(signed)
         parts = urlsplit(str(signed.url))
         connection = self._connect()
         try:
-            headers = {name: place.headers[name] for name in _SENT if name in place.headers}
+            headers = {name: request.headers[name] for name in _SENT if name in request.headers}
             connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
             answer = connection.getresponse()
             stream = Stream(connection, answer, self._slot(answer))
@@ -168,33 +170,33 @@ class Storage:
         start_response(f"{answer.status} {answer.reason}", [*_shown(answer), *more])
         return stream
 
-    def _check_url(self, place: Place) -> str:
+    def _check_url(self, request: StorageRequest) -> str:
         """Check a presigned URL and return the parameters that the storage may see.
 
         Raises:
             Refused: the URL is not a signed, unexpired URL of an object.
         """
-        query = parse_qs(place.query, keep_blank_values=True)
-        key = place.path.removeprefix(f"{self._path}/")
+        query = parse_qs(request.query, keep_blank_values=True)
+        key = request.path.removeprefix(f"{self._path}/")
         # A request without a key, or with parameters such as `list-type`, is for a listing or a
         # property of the bucket.
         known = (_SIGNING_PREFIX, _PASSED_PREFIX)
-        is_object = bool(key) and key != place.path
+        is_object = bool(key) and key != request.path
         if not is_object or not all(name.lower().startswith(known) for name in query):
             raise Refused("Access Denied")
         if "X-Amz-Signature" not in query:
             raise Refused("Access Denied")
         self._access.check(
             {
-                "REQUEST_METHOD": place.method,
-                "RAW_URI": place.path,
-                "QUERY_STRING": place.query,
+                "REQUEST_METHOD": request.method,
+                "RAW_URI": request.path,
+                "QUERY_STRING": request.query,
                 # The Host header of the request is not used: the URL was signed for the public
                 # address.
                 "HTTP_HOST": self._public.host,
             }
         )
-        pairs = place.query.split("&")
+        pairs = request.query.split("&")
         return "&".join(pair for pair in pairs if pair.lower().startswith(_PASSED_PREFIX))
 
     def _slot(self, answer: HTTPResponse) -> Callable[[], None]:
@@ -211,11 +213,15 @@ class Storage:
         return self._large.release
 
     def _upload(
-        self, place: Place, environ: dict[str, Any], start_response: Respond, more: Headers
+        self,
+        request: StorageRequest,
+        environ: dict[str, Any],
+        start_response: Respond,
+        more: Headers,
     ) -> Iterable[bytes]:
         """Check a presigned form and pass its fields and file."""
-        kind = place.headers.get("content-type", "")
-        if place.path.removesuffix("/") != self._path or place.query:
+        kind = request.headers.get("content-type", "")
+        if request.path.removesuffix("/") != self._path or request.query:
             raise Refused("Access Denied")
         if not kind.lower().startswith("multipart/form-data"):
             raise Refused("Send the fields and the file as multipart/form-data.")
@@ -274,14 +280,14 @@ def make_storage(settings: Settings, public: PublicAddress) -> Storage | None:
     return Storage(settings, public, keys)
 
 
-def _place(environ: dict[str, Any]) -> Place:
+def _storage_request(environ: dict[str, Any]) -> StorageRequest:
     path, _, query = environ["REQUEST_URI"].partition("#")[0].partition("?")
     headers = {
         name.removeprefix("HTTP_").lower().replace("_", "-"): str(value)
         for name, value in environ.items()
         if name.startswith("HTTP_") or name in ("CONTENT_TYPE", "CONTENT_LENGTH")
     }
-    return Place(environ["REQUEST_METHOD"], path, query, headers)
+    return StorageRequest(environ["REQUEST_METHOD"], path, query, headers)
 
 
 def _shown(answer: HTTPResponse) -> Headers:

@@ -1,7 +1,7 @@
 """Converts multilingual-e5-small from its 4-bit weights into an 8-bit graph.
 
 The vocabulary is cut to the scripts of the service's languages. Texts in these scripts are split
-into the same tokens as before, because they never used the other entries.
+into the same tokens as before, because they never used the removed entries.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from presage import LearnedTemplate, PresageError
 from presage.cli.context import Id, Json, Quiet, client, shows_progress
 from presage.cli.output import percent, say, show, table
 
-app = typer.Typer(no_args_is_help=True, help="Templates: what to look for in forms.")
+app = typer.Typer(no_args_is_help=True, help="Form templates: the fields to read from forms.")
 
 
 @app.callback()
 def templates() -> None:
-    """Templates: what to look for in forms."""
+    """Form templates: the fields to read from forms."""
 
 
 @app.command()
