@@ -12,6 +12,7 @@ from bench.report import ceiling
 from chalicelib.container import Container
 from chalicelib.domain.datasets.dataset import LANGUAGE, SUCCEEDED, UPLOAD, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import CHUNK_EXAMPLES, Example
+from chalicelib.stores.datasets.datasets import new_row
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.examples.examples import ExampleSequence
 from chalicelib.stores.stores import Stores
@@ -66,16 +67,15 @@ def _shelf(stores: Stores, account_id: str) -> int:
         stores.examples.put_chunk(sequence, place % each // CHUNK_EXAMPLES, chunk, 1)
     counts = tuple(LabelCounts(label_id, each) for label_id in names)
     facts = {"name": "shelf", "type": "text-intent", "language": "en_US", "status": SUCCEEDED}
-    stores.datasets.create(
-        Dataset(
-            account_id,
-            LANGUAGE,
-            dataset_id,
-            **facts,
-            available=True,
-            created_at=now,
-            updated_at=now,
-            counts=counts,
-        )
+    dataset = Dataset(
+        account_id,
+        LANGUAGE,
+        dataset_id,
+        **facts,
+        available=True,
+        created_at=now,
+        updated_at=now,
+        counts=counts,
     )
+    new_row(dataset).save()
     return dataset_id

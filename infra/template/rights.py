@@ -109,7 +109,7 @@ _FILES: Rights = {
     "queue/ingest": SEND,
     "queue/train-free": SEND,
     "queue/train-paid": SEND,
-    "table/datasets": ("DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),
+    "table/datasets": ("GetItem", "PutItem", "Query", "UpdateItem"),
     "table/incoming": ("GetItem", "UpdateItem"),
     "table/labels": ("BatchGetItem", "BatchWriteItem"),
     "table/models": ("BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"),

@@ -124,7 +124,7 @@ def test_refusals_are_kept_unless_waiting_helps(call, world, monkeypatch):
     assert (again.status, again.headers["Idempotency-Replayed"]) == (400, "true")
 
     datasets = world.container.stores.datasets
-    monkeypatch.setattr(datasets, "create", _raise(StorageUnavailable()))
+    monkeypatch.setattr(datasets, "reserve", _raise(StorageUnavailable()))
     assert keyed(call, "POST", DATASETS, key="b", type="text-intent", name="new").status == 503
     monkeypatch.undo()
     answer = keyed(call, "POST", DATASETS, key="b", type="text-intent", name="new")

@@ -165,7 +165,7 @@ def test_list_of_many_labels_makes_few_reads_in_a_row(world: World) -> None:
         first = 20_000 + 1_000 * number
         counts = tuple(LabelCounts(first + place) for place in range(1_000))
         listed = replace(view.dataset, dataset_id=2_000_000 + number, counts=counts)
-        world.stores.datasets.create(listed)
+        dataset_store.new_row(listed).save()
     other = world.another()
     in_a_row: list[str] = []
     together = Barrier(50, lambda: in_a_row.append("BatchGetItem"), timeout=60)

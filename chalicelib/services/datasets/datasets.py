@@ -11,7 +11,7 @@ from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_LABELS
 from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.common.paging import ListPage
-from chalicelib.domain.common.repeats import object_number
+from chalicelib.domain.common.repeats import began_at, object_number
 from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
 from chalicelib.domain.datasets.fields import (
     checked_labels,
@@ -187,14 +187,7 @@ class DatasetService:
         dataset_id = object_number() or self._ids.reserve("datasets")
         first_label = self._ids.reserve("labels", len(labels)) if labels else 0
         names = {first_label + i: label for i, label in enumerate(labels)}
-        # Names before the row: nothing is visible until the row lists the labels.
-        self._labels.put(
-            owner_key(account.account_id, family),
-            dataset_id,
-            names,
-            {label_id: known.get(name, "") for label_id, name in names.items()},
-        )
-        now = self._clock()
+        now = began_at(self._clock())
         dataset = Dataset(
             account_id=account.account_id,
             family=family,
@@ -208,5 +201,12 @@ class DatasetService:
             updated_at=now,
             counts=tuple(LabelCounts(label_id) for label_id in names),
         )
-        self._datasets.create(dataset)
+        self._datasets.reserve(dataset)
+        self._labels.put(
+            owner_key(account.account_id, family),
+            dataset_id,
+            names,
+            {label_id: known.get(name, "") for label_id, name in names.items()},
+        )
+        self._datasets.finish(dataset)
         return self._labels.view(dataset)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.datasets.dataset import Dataset
+from chalicelib.domain.datasets.dataset import UPLOADING, Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
 from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import DeleteJob
@@ -80,23 +80,33 @@ class DeletionRunService:
         if deletion is None:
             return
         try:
+            is_known = self._is_known(deletion)
             done = self._delete(deletion)
         except Exception:
             self._stores.deletions.release(deletion)
             raise
         if done is not None:
-            # Before the last write: after a crash in between, the retry emits the event again.
-            self._emit(deletion)
+            if is_known:
+                # Before the last write: after a crash in between, the retry emits the event again.
+                self._emit(deletion)
             self._stores.deletions.finish(done)
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
         """Emit the event for the end of a deletion. Temporary URLs may be valid a bit longer."""
-        if deletion.kind == TRACES:
-            return
         data = {"id": deletion.deletion_id, "type": deletion.kind}
         data["deletedObjectId"] = deletion.object_id
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
+
+    def _is_known(self, deletion: Deletion) -> bool:
+        """Return whether the caller knows the object. It does not if the creating call died."""
+        account_id, object_id = deletion.account_id, deletion.object_id
+        if deletion.kind == MODEL:
+            return not self._stores.models.is_unfinished(account_id, object_id)
+        if deletion.kind == TRACES:
+            return False
+        dataset = self._stores.datasets.find(account_id, deletion.family, int(object_id))
+        return dataset is None or dataset.status != UPLOADING
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
         """Delete the rows and files of an object.
@@ -113,8 +123,9 @@ class DeletionRunService:
             if again:
                 self._postpone(deletion, again)
             return None if again else deletion
-        dataset = self._stores.datasets.find(deletion.account_id, deletion.family, dataset_id)
-        if dataset is None:
+        # A repeated job must not delete the dataset that a later attempt at the call has created.
+        key = deletion.account_id, deletion.family, dataset_id
+        if (dataset := self._stores.datasets.find_deleted(*key)) is None:
             return deletion
         wait_seconds = self._writer_seconds(dataset)
         if wait_seconds > 0:
@@ -128,6 +139,8 @@ class DeletionRunService:
         self._stores.queues.send(DELETE, DeleteJob.of(deletion), seconds)
 
     def _delete_model(self, deletion: Deletion) -> None:
+        if not self._stores.models.is_hidden(deletion.account_id, deletion.object_id):
+            return
         self._stores.deletions.report(deletion, 0.5)
         self._stores.exports.delete_of_model(deletion.account_id, deletion.object_id)
         self._stores.model_files.delete(deletion.object_id)

@@ -292,20 +292,16 @@ class UploadService:
         receipt = Receipt(object_id(), dataset.dataset_id, began_at(self._clock()))
         upload = self._described(account, dataset.family, receipt, source)
         upload = replace(upload, adds=True, source=becomes)
-        user = receipt_key(receipt)
-        with self._reserved(replace(dataset, upload_id=user), upload.size_bytes):
-            self._store_file(upload, source, user)
-            try:
-                # Before the start: while a file is read, nothing else may change the dataset.
-                prepare()
-            except ServiceError:
-                self._discard_file(upload, source, user)
-                raise
+        started = replace(dataset, upload_id=receipt_key(receipt), status=UPLOADING)
+        with self._reserved(started, upload, source):
+            self._store_file(upload, source)
+            # Before the start: while a file is read, nothing else may change the dataset.
+            prepare()
             turn = self._queue.turn(account)
-            started = self._stores.datasets.start_upload(dataset, user, upload, turn)
-            if started is None:
-                self._discard_file(upload, source, user)
+            found = self._stores.datasets.start_upload(dataset, started.upload_id, upload, turn)
+            if found is None:
                 raise DatasetNotYetAvailable
+            started = found
         self._write_receipt(receipt)
         self._enqueue(IngestJob.of(started))
         return self._stores.labels.view(started)
@@ -313,7 +309,7 @@ class UploadService:
     def _accept(
         self, account: Account, family: str, source: UploadSource, fields: UploadFields
     ) -> tuple[Dataset, IngestJob]:
-        """Check the fields, store the file, and then write the row of the new dataset."""
+        """Check the fields, reserve the row of the new dataset, and then store the file."""
         dataset_type = checked_type(family, fields.type)
         check_options(dataset_type, source.options)
         language = checked_language(family, fields.language)
@@ -337,47 +333,50 @@ class UploadService:
             is_uploaded=True,
             upload_id=receipt_key(receipt),
             reserved_bytes=upload.size_bytes,
+            counts=self._reserved_labels(fields),
         )
-        with self._reserved(dataset, upload.size_bytes):
-            try:
-                dataset = self._described_labels(dataset, fields)
-                self._store_file(upload, source, dataset.upload_id)
-                self._stores.datasets.create(dataset, upload, self._queue.turn(account))
-            except StorageUnavailable:
-                self._revert(dataset, upload, source)
-                raise
+        with self._reserved(dataset, upload, source):
+            self._stores.datasets.reserve(dataset)
+            self._describe_labels(dataset, fields)
+            self._store_file(upload, source)
+            self._stores.datasets.finish(dataset, upload, self._queue.turn(account))
         self._write_receipt(receipt)
         return dataset, IngestJob.of(dataset)
 
-    def _described_labels(self, dataset: Dataset, fields: UploadFields) -> Dataset:
-        """Write the rows of labels that have descriptions; return the dataset with these labels."""
-        described = fields.descriptions
-        if not described:
-            return dataset
-        first = self._stores.ids.reserve("labels", len(described))
-        ids = {first + place: one for place, one in enumerate(described)}
+    def _reserved_labels(self, fields: UploadFields) -> tuple[LabelCounts, ...]:
+        """Reserve ids for the labels that have descriptions; return their counts, which are 0."""
+        count = len(fields.descriptions)
+        first = self._stores.ids.reserve("labels", count) if count else 0
+        return tuple(LabelCounts(first + place) for place in range(count))
+
+    def _describe_labels(self, dataset: Dataset, fields: UploadFields) -> None:
+        """Write the rows of labels that have descriptions."""
+        ids = [counts.label_id for counts in dataset.counts]
+        described = dict(zip(ids, fields.descriptions, strict=True))
         self._stores.labels.put(
             owner_key(dataset.account_id, dataset.family),
             dataset.dataset_id,
-            {label_id: one.name for label_id, one in ids.items()},
-            {label_id: one.description for label_id, one in ids.items()},
+            {label_id: one.name for label_id, one in described.items()},
+            {label_id: one.description for label_id, one in described.items()},
         )
-        return replace(dataset, counts=tuple(LabelCounts(label_id) for label_id in ids))
 
     @contextmanager
-    def _reserved(self, dataset: Dataset, size_bytes: int) -> Iterator[None]:
-        """Count an upload against its account's limits; undo the count if the block fails."""
-        capacity, key = (
-            self._stores.capacity,
-            (dataset.account_id, dataset.family, dataset.dataset_id),
-        )
-        capacity.reserve_upload(*key, dataset.receipt_id, size_bytes)
+    def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
+        """Count an upload, and claim a file that a presigned form sent; undo both on failure.
+
+        The block has not failed if the upload has started: by a write that got no reply, or by
+        another attempt at the call.
+        """
+        if source.uploaded is not None:
+            self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)
+        entry = ""
         try:
+            entry = self._stores.capacity.reserve_upload(dataset, upload.size_bytes)
             yield
         except ServiceError:
             # Any other death is corrected by the daily recount.
-            capacity.end_upload(dataset, is_kept=False)
-            raise
+            if self._revert(dataset, upload, source, entry) or not entry:
+                raise
 
     def _described(
         self, account: Account, family: str, receipt: Receipt, source: UploadSource
@@ -444,28 +443,32 @@ class UploadService:
             file.write(source.content or b"")
         cancellation.check()
 
-    def _store_file(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Store the file of the call, or claim the one sent with a presigned form."""
-        if source.uploaded is not None:
-            # Not copied here but by the ingest: 2 GB take longer than a gateway waits.
-            self._stores.uploaded_files.claim(source.uploaded, user)
-        elif upload.raw:
+    def _store_file(self, upload: Upload, source: UploadSource) -> None:
+        """Store the file of the call. The ingest copies one sent with a presigned form."""
+        # Not copied here: 2 GB take longer than a gateway waits.
+        if upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
 
-    def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource) -> None:
-        """Undo a failed request, whether its file and row were written or not."""
+    def _revert(self, dataset: Dataset, upload: Upload, source: UploadSource, entry: str) -> bool:
+        """Undo a failed upload: its count, its stored file, the claim of a file in the bucket.
+
+        Returns:
+            False if the upload has started; then nothing is undone.
+        """
+        key = dataset.account_id, dataset.family, dataset.dataset_id, dataset.upload_id
         try:
-            if self._stores.datasets.cancel(dataset):
-                self._discard_file(upload, source, dataset.upload_id)
+            if self._stores.datasets.find_queued(*key) is not None:
+                return False
+            if entry:
+                self._stores.capacity.cancel_upload(dataset.account_id, entry)
+            # The file of a new dataset is deleted with its row.
+            if upload.raw and upload.adds:
+                self._stores.artifacts.delete(upload.raw)
+            if source.uploaded is not None:
+                self._stores.uploaded_files.release(source.uploaded, dataset.upload_id)
         except StorageUnavailable:
             log.warning("withdraw_failed", dataset=dataset.dataset_id)
-
-    def _discard_file(self, upload: Upload, source: UploadSource, user: str) -> None:
-        """Delete the stored file of a failed upload, or release the claimed one."""
-        if upload.raw:
-            self._stores.artifacts.delete(upload.raw)
-        if source.uploaded is not None:
-            self._stores.uploaded_files.release(source.uploaded, user)
+        return True
 
     def _write_receipt(self, receipt: Receipt) -> None:
         """Write the receipt of an accepted upload. If that fails, IngestService writes it later."""

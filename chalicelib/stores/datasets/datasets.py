@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -20,10 +21,11 @@ from chalicelib.domain.datasets.dataset import (
 )
 from chalicelib.domain.datasets.upload import QueuedUpload, Upload
 from chalicelib.domain.jobs.turns import Turn
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import is_announced_before, lease_is_over
-from chalicelib.stores.aws.rows import find_row, load
+from chalicelib.stores.aws.rows import find_row, load, refresh
 from chalicelib.stores.aws.tables import DatasetRow
 from chalicelib.stores.datasets.labels import owner_key
 from chalicelib.stores.datasets.pages import clear_places, delete_places, read_page
@@ -32,6 +34,8 @@ from chalicelib.stores.datasets.pages import clear_places, delete_places, read_p
 FRONT = 100
 # Waiting uploads of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
+# Marks a new dataset whose call has not finished, so that the sweep deletes it if the call died.
+_UNFINISHED = (DatasetRow.open == DELETION_PENDING) & (DatasetRow.status == UPLOADING)
 
 
 @translate_errors
@@ -42,24 +46,60 @@ class DatasetStore:
         clients.bind_tables()
         self._clock = clock
 
-    def create(
+    def reserve(self, dataset: Dataset) -> None:
+        """Store the row of a new dataset before its labels and its file.
+
+        It is UPLOADING without labels until `finish`. If the call dies before, the sweep deletes
+        the dataset with everything that the call stored.
+        """
+        row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
+        row.open, row.nudged_at = DELETION_PENDING, row.created_at
+        ids = [counts.label_id for counts in dataset.counts]
+        row.label_blocks = blocks = {label_block(ids[0], len(ids))} if ids else None
+        is_new = try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
+        if not is_new and blocks:
+            # Another attempt at the call has reserved the row. Its label ids are different ones.
+            there = DatasetRow.dataset_id.exists()
+            try_update(row_of(dataset), [DatasetRow.label_blocks.add(blocks)], there)
+
+    def finish(
         self, dataset: Dataset, upload: Upload | None = None, turn: Turn | None = None
     ) -> None:
-        """Store a new dataset. With an upload, it is UPLOADING and waits for its turn."""
-        row = new_row(dataset)
+        """Complete the row of a reserved dataset. With an upload, it waits for its turn.
+
+        Raises:
+            StorageUnavailable: the dataset is being deleted.
+        """
+        now = to_milliseconds(self._clock())
+        actions: list[Action] = [
+            DatasetRow.status.set(dataset.status),
+            DatasetRow.available.set(dataset.available),
+            DatasetRow.counts.set(dump_counts(dataset.counts)),
+            DatasetRow.nudged_at.set(now),
+            DatasetRow.open.remove() if upload is None else DatasetRow.open.set(UPLOADING),
+        ]
         if upload is not None:
-            row.upload = upload.to_json()
-            row.open = UPLOADING
-            row.nudged_at = row.created_at
+            actions.append(DatasetRow.upload.set(upload.to_json()))
         if turn is not None:
-            row.lane, row.turn = turn.lane, turn.number
-        # The id is new, so a refusal means that an earlier try of this write succeeded.
-        try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
+            actions += [DatasetRow.lane.set(turn.lane), DatasetRow.turn.set(turn.number)]
+        row = row_of(dataset)
+        # The sweep sets another time when it starts to delete the dataset.
+        unclaimed = _UNFINISHED & (DatasetRow.nudged_at == DatasetRow.created_at)
+        if try_update(row, actions, unclaimed):
+            return
+        # Otherwise a retried write has met its own first one, or another attempt has finished.
+        if not refresh(row) or row.open == DELETION_PENDING:
+            raise StorageUnavailable
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset of an account, or None."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         return load_dataset(row) if row else None
+
+    def find_deleted(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
+        """Return a dataset that is being deleted, or None."""
+        row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
+        return load_dataset(row) if row and row.open == DELETION_PENDING else None
 
     def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
         """Return the datasets of an account and family in order of id, up to `limit`."""
@@ -116,15 +156,6 @@ class DatasetStore:
             # If an earlier try of this write succeeded, the row has this upload id.
             return current if current and current.upload_id == upload_id else None
         return load_dataset(row)
-
-    def cancel(self, dataset: Dataset) -> bool:
-        """Delete a new dataset if no worker has started its upload; return whether it is gone."""
-        row = row_of(dataset)
-        # Every owner increases the fence, so with fence 0 no worker can have written chunks.
-        untouched = (DatasetRow.status == UPLOADING) & (DatasetRow.fence == 0)
-        if try_write(lambda: row.delete(condition=untouched)):
-            return True
-        return self.find(dataset.account_id, dataset.family, dataset.dataset_id) is None
 
     def add_training(self, dataset: Dataset, entry: str) -> bool:
         """Add a guard entry to an available dataset, which protects it from deletion.
@@ -226,9 +257,11 @@ class DatasetStore:
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Return an unfinished upload; None if it has ended. Turn 0 if an old version stored it."""
+        """Return an accepted upload until it ends, or None. An old one without turn has turn 0."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         if row is None or row.status != UPLOADING or row.upload_id != upload_id:
+            return None
+        if row.open == DELETION_PENDING:
             return None
         return _load_queued(row)
 
@@ -264,8 +297,8 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller sends its job again.
 
-        The current time is stored in the row of each returned dataset, so that a simultaneous sweep
-        does not return the same dataset.
+        Datasets whose call died before `finish` are among them. The current time is stored in the
+        row of each returned dataset, so that a simultaneous sweep does not return it again.
 
         Args:
             older_than: datasets whose last message was sent after this time are not returned;
@@ -276,7 +309,7 @@ class DatasetStore:
         stale &= lease_is_over(DatasetRow.lease_until, now)
         rows = DatasetRow.open_index.query(DELETION_PENDING, filter_condition=stale)
         # The index is eventually consistent, so the condition on the row repeats the filter.
-        return self._claim(rows, stale & (DatasetRow.status == DELETION_PENDING))
+        return self._claim(rows, stale & (DatasetRow.open == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
         """Record that a message is sent now in each row that meets a condition; return these."""

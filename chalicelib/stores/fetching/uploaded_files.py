@@ -144,6 +144,8 @@ class UploadedFileStore:
             UploadFormRow.used_by.set(claim),
         ]
         is_same_call = UploadFormRow.used_by.between(_claim(user, 1), claim)
+        # Older versions stored claims without the number of the attempt.
+        is_same_call |= UploadFormRow.used_by == user
         free = (UploadFormRow.status != USED) | is_same_call
         try:
             is_mine = try_update(row, actions, free)

@@ -60,15 +60,17 @@ class CapacityStore:
         self._max_open_uploads = settings.max_open_uploads
         self._max_stored_bytes = settings.max_stored_bytes
 
-    def reserve_upload(
-        self, account_id: str, family: str, dataset_id: int, receipt_id: str, size_bytes: int
-    ) -> None:
+    def reserve_upload(self, dataset: Dataset, size_bytes: int) -> str:
         """Count an upload, and reserve its bytes, before it is accepted.
+
+        Returns:
+            The entry of the upload, for `cancel_upload`.
 
         Raises:
             TooManyOpen: too many uploads are running, or the account stores too much.
         """
-        entry = str(OpenUpload(family, dataset_id, receipt_id, self._now(), size_bytes))
+        account_id, ids = dataset.account_id, (dataset.family, dataset.dataset_id)
+        entry = str(OpenUpload(*ids, dataset.receipt_id, self._now(), size_bytes))
         row, uploads = AccountRow(account_id), AccountRow.uploads
         count = size(uploads)
         has_place = uploads.does_not_exist() | (count < self._max_open_uploads)
@@ -76,9 +78,10 @@ class CapacityStore:
         condition = self._has_capacity(size_bytes) & has_place & ~uploads.contains(entry)
         actions = [uploads.add({entry}), *_changed(size_bytes)]
         if try_update(row, actions, condition) or entry in self._recount(account_id):
-            return
+            return entry
         if not try_update(row, actions, condition):
             self._refuse(account_id, size_bytes)
+        return entry
 
     def resize_upload(self, dataset: Dataset, size_bytes: int) -> None:
         """Replace the reserved bytes of an upload by the size of the data that it stores.
@@ -113,17 +116,21 @@ class CapacityStore:
         """
         try:
             entry = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)
-            if entry is None:
-                return
-            actions = [
-                AccountRow.uploads.delete({str(entry)}),
-                *_changed(0 if is_kept else -entry.size_bytes),
-            ]
-            noted = AccountRow.uploads.contains(str(entry))
-            try_update(AccountRow(dataset.account_id), actions, noted)
         except PynamoDBException as error:
             # The next recount removes the entry.
             log.error("capacity_not_released", error, dataset=dataset.dataset_id)
+            return
+        if entry is not None:
+            self.cancel_upload(dataset.account_id, str(entry), is_kept=is_kept)
+
+    def cancel_upload(self, account_id: str, entry: str, *, is_kept: bool = False) -> None:
+        """Uncount the upload of an entry. With `is_kept`, its bytes stay counted."""
+        size_bytes = 0 if is_kept else OpenUpload.parse(entry).size_bytes
+        actions = [AccountRow.uploads.delete({entry}), *_changed(-size_bytes)]
+        try:
+            try_update(AccountRow(account_id), actions, AccountRow.uploads.contains(entry))
+        except PynamoDBException as error:
+            log.error("capacity_not_released", error, entry=entry)
 
     def reserve_bytes(self, account_id: str, size_bytes: int) -> None:
         """Reserve bytes before they are stored.

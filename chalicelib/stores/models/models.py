@@ -202,6 +202,12 @@ class ModelStore:
         row = find_row(ModelRow, account_id, model_id)
         return row is not None and bool(row.deleted)
 
+    def is_unfinished(self, account_id: str, model_id: str) -> bool:
+        """Return whether the call that creates a hidden model has not made it visible yet."""
+        row = find_row(ModelRow, account_id, model_id)
+        # Only a visible model can leave the queue, and one in the queue cannot be deleted.
+        return row is not None and row.status == QUEUED
+
     def delete(self, account_id: str, model_id: str) -> int:
         """Delete the row of a model; return the size of its versions in bytes."""
         row = ModelRow(account_id, model_id)

@@ -106,7 +106,7 @@ def test_refused_dataset_leaves_nothing(world: World, monkeypatch: pytest.Monkey
         """Be out of reach."""
         raise StorageUnavailable
 
-    monkeypatch.setattr(world.stores.datasets, "create", refuse)
+    monkeypatch.setattr(world.stores.datasets, "reserve", refuse)
     with pytest.raises(StorageUnavailable):
         create(world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,b"))
     assert world.rows(DatasetRow) == []

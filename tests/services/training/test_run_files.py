@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,38 +24,11 @@ from chalicelib.stores.aws.tables import ModelRow
 from chalicelib.stores.fetching.downloads import Probe
 from chalicelib.stores.models import run_files
 from tests.builders import World, a_csv, some_rows
+from tests.services.dying import Died, dying
 
 ROWS = some_rows({"book": 15, "cancel": 15})
 SENT = [("text", "label"), *some_rows({"book": 12, "cancel": 12}, "sent")]
 ARCHIVE = UploadSource(content=b"PK\x03\x04 no more than a head", file_name="model.zip")
-# Each is a call that changes data in the tables or in the bucket.
-_WRITES = ("PutItem", "UpdateItem", "DeleteItem", "PutObject", "DeleteObject")
-
-
-class Died(BaseException):
-    """The process of a call ended."""
-
-
-@contextmanager
-def dying(world: World, is_due: Callable[[list[str]], bool]) -> Iterator[list[str]]:
-    """Let the process die at a write if the names of those before are due; yield these names."""
-    seen: list[str] = []
-
-    def note(model: Any, **_: Any) -> None:
-        if model.name in _WRITES:
-            if is_due(seen):
-                raise Died
-            seen.append(model.name)
-
-    clients = world.stores.clients
-    events = [client.meta.events for client in (clients.s3, clients.dynamodb)]
-    for one in events:
-        one.register("before-call", note)
-    try:
-        yield seen
-    finally:
-        for one in events:
-            one.unregister("before-call", note)
 
 
 def import_archive(world: World) -> Callable[[], object]:

@@ -80,7 +80,7 @@ def test_a_failed_acceptance_releases_the_file(
         raise StorageUnavailable
 
     with monkeypatch.context() as patch:
-        patch.setattr(world.stores.datasets, "create", refuse)
+        patch.setattr(world.stores.datasets, "reserve", refuse)
         with pytest.raises(StorageUnavailable):
             upload(world, path)
 

@@ -263,18 +263,15 @@ def test_put_that_lost_the_race(world: World) -> None:
 def test_upload_whose_row_could_not_be_written(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that fails with a 503 leaves no row and no file."""
-    create = world.stores.datasets.create
+    """A call that fails with a 503 leaves no row and no file once the sweep has run."""
 
-    def create_and_fail(*args: object) -> None:
-        """Write the row and lose the reply."""
-        create(*args)
+    def fail(*_: object) -> None:
         raise StorageUnavailable
 
-    monkeypatch.setattr(world.stores.datasets, "create", create_and_fail)
-
+    monkeypatch.setattr(world.stores.datasets, "finish", fail)
     with pytest.raises(StorageUnavailable):
         world.upload(ROWS)
+    world.settle()
 
     assert world.rows(DatasetRow) == []
     assert world.objects() == []

@@ -136,10 +136,10 @@ def test_places_of_a_closed_account_are_deleted(world: World, made: list[Dataset
 def test_dataset_that_comes_late_is_counted(world: World, made: list[Dataset]) -> None:
     """Where young datasets stand nothing is noted: one with a lower id may still be written."""
     young = replace(made[-1], dataset_id=made[-1].dataset_id + 10, created_at=world.clock())
-    world.stores.datasets.create(young)
+    new_row(young).save()
     assert _ids(world, ROWS) == [young.dataset_id]
     late = replace(young, dataset_id=young.dataset_id - 1)
-    world.stores.datasets.create(late)
+    new_row(late).save()
 
     assert _ids(world, ROWS) == [late.dataset_id, young.dataset_id]
 

@@ -13,10 +13,11 @@ from pynamodb.exceptions import UpdateError
 from chalicelib.config import Settings
 from chalicelib.domain.common.clock import to_milliseconds
 from chalicelib.domain.common.repeats import KeyedCall, under_key
-from chalicelib.domain.datasets.upload import UploadedFile
+from chalicelib.domain.datasets.upload import USED, UploadedFile
 from chalicelib.errors import DownloadFailed, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import try_update
+from chalicelib.stores.aws.tables import UploadFormRow
 from chalicelib.stores.fetching import uploaded_files
 from chalicelib.stores.fetching.uploaded_files import CONTENT_TYPE, UploadedFileStore
 from tests.conftest import MovableClock
@@ -216,3 +217,21 @@ def test_a_later_attempt_takes_over_the_file(
 
     with pytest.raises(DownloadFailed, match="used already"):
         store.find("1", issued.path)
+
+
+def test_a_claim_of_an_older_version_is_that_of_the_same_call(
+    store: UploadedFileStore,
+    issued: UploadedFile,
+    send: Callable[[bytes], str],
+    clock: MovableClock,
+) -> None:
+    """A call that is repeated across an update finds its claim without the attempt's number."""
+    send(b"content")
+    found, _ = store.find("1", issued.path)
+    row = UploadFormRow(found.account_id, found.upload_id)
+    row.update([UploadFormRow.status.set(USED), UploadFormRow.used_by.set(f"17#{ID}")])
+    with under_key(KeyedCall("1", "k", "r", ID, clock(), 0, 2)):
+        store.claim(store.find("1", issued.path)[0], f"17#{ID}")
+
+    with pytest.raises(DownloadFailed, match="used already"):
+        store.claim(found, "17#other")

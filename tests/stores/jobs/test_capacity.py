@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.datasets.dataset import LANGUAGE
+from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOADING, Dataset
 from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.open_upload import OpenUpload
 from chalicelib.domain.models.model import Model, TrainRequest
@@ -26,6 +26,13 @@ TRAINABLE = some_rows({"book": 10, "cancel": 10})
 
 def _row(world: World) -> AccountRow:
     return AccountRow.get(world.account.account_id)
+
+
+def _new(world: World, number: int) -> Dataset:
+    """Return a dataset that is about to be uploaded."""
+    now, facts = world.clock(), ("new", "text-intent", "en_US", UPLOADING, False)
+    key = (world.account.account_id, LANGUAGE, number)
+    return Dataset(*key, *facts, now, now, upload_id=f"0#R{number}")
 
 
 def test_limit_of_open_uploads_holds_for_calls_at_once(world: World) -> None:
@@ -111,7 +118,7 @@ def test_interrupted_upload_is_not_counted(world: World) -> None:
     """A call that died between its two writes takes a place for a minute, not for ever."""
     capacity = world.stores.capacity
     for number in range(20):
-        capacity.reserve_upload(world.account.account_id, LANGUAGE, number, f"R{number}", 10)
+        capacity.reserve_upload(_new(world, number), 10)
     with pytest.raises(TooManyOpen, match="20 uploads are in progress"):
         world.upload(ROWS)
     world.clock.advance(seconds=61)
@@ -126,7 +133,7 @@ def test_interrupted_upload_is_not_counted(world: World) -> None:
 def test_repeated_reservation_counts_once(world: World) -> None:
     """A write whose answer was lost is recognised when it is made again."""
     for _ in range(2):
-        world.stores.capacity.reserve_upload(world.account.account_id, LANGUAGE, 7, "R", 10)
+        world.stores.capacity.reserve_upload(_new(world, 7), 10)
 
     assert int(_row(world).stored_bytes) == 10
     assert len(_row(world).uploads) == 1
@@ -157,7 +164,7 @@ def test_refused_call_releases_its_reservation(
     def refuse(*_: object) -> None:
         raise StorageUnavailable
 
-    monkeypatch.setattr(world.stores.datasets, "create", refuse)
+    monkeypatch.setattr(world.stores.datasets, "reserve", refuse)
     with pytest.raises(ServiceError):
         world.upload(ROWS)
 

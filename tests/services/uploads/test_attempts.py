@@ -1,0 +1,188 @@
+"""Calls that create datasets: what is left of one that dies, and attempts at the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.common.repeats import KeyedCall, under_key
+from chalicelib.domain.datasets.dataset import LANGUAGE, SUCCEEDED, DatasetView
+from chalicelib.domain.datasets.label_descriptions import LabelDescription
+from chalicelib.domain.datasets.upload import UploadFields, UploadSource
+from chalicelib.errors import DatasetNotYetAvailable, DownloadFailed, StorageUnavailable
+from chalicelib.services.datasets.datasets import NewDataset
+from chalicelib.stores.aws.tables import AccountRow, DatasetRow, LabelRow, ReceiptRow
+from tests.builders import World, a_csv, a_source, some_rows
+from tests.services.dying import Died, dying
+
+ROWS = some_rows({"book": 5, "cancel": 5})
+DESCRIBED = (LabelDescription("book", "Reserve a seat."), LabelDescription("pay", "Pay a bill."))
+FIELDS = UploadFields("intents", "text-intent", descriptions=DESCRIBED)
+
+
+def upload(world: World) -> DatasetView:
+    """Upload a file, whose labels have descriptions, as a new dataset."""
+    return world.upload(ROWS, fields=FIELDS)
+
+
+def create(world: World) -> DatasetView:
+    """Create a dataset of two labels without examples."""
+    fields = NewDataset("names", "text-intent", "en_US", "book,cancel", DESCRIBED)
+    return world.container.datasets.create(world.account, LANGUAGE, fields)
+
+
+def attempt(world: World, number: int) -> AbstractContextManager[None]:
+    """Return the context of an attempt at a call with an idempotency key."""
+    began_at = world.clock()
+    return under_key(KeyedCall(world.account.account_id, "k", "r", "A" * 26, began_at, 70, number))
+
+
+def left(world: World) -> list[Any]:
+    """Return everything that is stored about datasets."""
+    return [row for kind in (DatasetRow, LabelRow, ReceiptRow) for row in world.rows(kind)] + [
+        *world.objects("datasets/")
+    ]
+
+
+@pytest.mark.parametrize("call", [upload, create])
+@pytest.mark.parametrize("count", range(9))
+def test_a_new_dataset_leaves_nothing_if_its_call_dies(
+    world: World, call: Callable[[World], DatasetView], count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the call dies, the dataset is either complete, or nothing is left and announced."""
+    events: list[str] = []
+    monkeypatch.setattr(world.stores.events, "emit", lambda *args, **_: events.append(args[1]))
+    with dying(world, lambda before: len(before) == count) as seen:
+        try:
+            call(world)
+        except Died:
+            assert len(seen) == count
+    world.settle()
+
+    found = world.stores.datasets.of_account(world.account.account_id, LANGUAGE)
+    assert "deletion.done" not in events
+    if not found:
+        assert left(world) == []
+        return
+    assert [one.status for one in found] == [SUCCEEDED]
+    assert len(found[0].counts) == 3
+
+
+@pytest.mark.parametrize("call", [upload, create])
+def test_a_later_attempt_completes_the_dataset_of_a_dead_one(
+    world: World, call: Callable[[World], DatasetView]
+) -> None:
+    """With an idempotency key the call succeeds, and a deletion removes all labels of both."""
+    with (
+        attempt(world, 1),
+        dying(world, lambda before: before[-1:] == ["BatchWriteItem"]),
+        pytest.raises(Died),
+    ):
+        call(world)
+    with attempt(world, 2):
+        made = call(world)
+    world.settle()
+    assert world.get(made).labels[0].name == "book"
+    world.container.deletions.delete_dataset(world.account, LANGUAGE, 70)
+    world.settle()
+
+    assert left(world) == []
+
+
+def test_a_slow_attempt_that_fails_returns_the_dataset_of_the_later_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dataset, its file and the counted upload stay."""
+    finish = world.stores.datasets.finish
+    made: list[Any] = []
+
+    def finish_after_another(*args: Any) -> None:
+        if made:
+            return finish(*args)
+        made.append(None)
+        world.clock.advance(seconds=1)
+        with attempt(world, 2):
+            made[0] = upload(world)
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.datasets, "finish", finish_after_another)
+    with attempt(world, 1):
+        assert upload(world).dataset.dataset_id == made[0].dataset.dataset_id
+
+    assert AccountRow.get(world.account.account_id).uploads
+    world.work()
+    assert world.get(made[0]).dataset.status == SUCCEEDED
+
+
+def test_a_slow_attempt_at_an_uploaded_file_uncounts_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not use the file that the later attempt has claimed, and its upload stays counted."""
+    files = world.stores.uploaded_files
+    source = UploadSource(path=world.send_file(a_csv([("text", "label"), *ROWS])))
+    claim = files.claim
+    made: list[Any] = []
+
+    def claim_after_another(*args: Any) -> None:
+        if not made:
+            made.append(None)
+            with attempt(world, 2):
+                made[0] = world.container.uploads.create(world.account, LANGUAGE, source, FIELDS)
+        claim(*args)
+
+    monkeypatch.setattr(files, "claim", claim_after_another)
+    with attempt(world, 1), pytest.raises(DownloadFailed):
+        world.container.uploads.create(world.account, LANGUAGE, source, FIELDS)
+
+    assert len(AccountRow.get(world.account.account_id).uploads) == 1
+    world.work()
+    assert world.get(made[0]).dataset.status == SUCCEEDED
+
+
+def test_a_slow_attempt_at_an_addition_leaves_the_file_of_the_later_one(world: World) -> None:
+    """Its preparation would be refused, but the later attempt has started, whose file stays."""
+    view, uploads = world.dataset(ROWS), world.container.uploads
+    more = a_source([("sit down", "book"), ("get up", "cancel")])
+
+    def prepare_after_another() -> None:
+        with attempt(world, 2):
+            uploads.add(world.account, view, more)
+        raise DatasetNotYetAvailable
+
+    with attempt(world, 1):
+        uploads.add(world.account, view, more, prepare_after_another)
+    assert AccountRow.get(world.account.account_id).uploads
+    world.work()
+
+    found = world.get(view).dataset
+    assert (found.status, found.total) == (SUCCEEDED, len(ROWS) + 2)
+
+
+def test_a_repeated_deletion_of_leftovers_leaves_what_was_created_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker that deletes the leftovers dies at its end, and its job is delivered again."""
+    with attempt(world, 1), dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
+        upload(world)
+    world.clock.advance(seconds=world.settings.lease_seconds * 3)
+    world.container.sweeping.run()
+    [job] = world.messages()
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.deletions, "finish", dies)
+        with pytest.raises(Died):
+            world.deliver(job)
+    with attempt(world, 2):
+        made = upload(world)
+    world.clock.advance(seconds=world.settings.lease_seconds * 3)
+    world.deliver(job)
+    world.settle()
+
+    assert world.get(made).dataset.status == SUCCEEDED
+
+
+def dies(*_: object) -> None:
+    """End the process of a worker."""
+    raise Died
