@@ -59,7 +59,7 @@ class BatchAllowances:
         self._clock = clock
 
     def month(self) -> str:
-        """Return the month whose limit a batch that begins now uses, such as `2026-11`."""
+        """Return the current month, such as `2026-11`, whose limit a new batch uses."""
         return month_key(self._clock())
 
     def reserve(self, account: Account, batch: Batch) -> int:

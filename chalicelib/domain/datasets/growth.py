@@ -20,7 +20,7 @@ def check_labels(labels: int, remedy: str) -> None:
 
     Args:
         labels: number of labels that the dataset would have.
-        remedy: last sentence of the error text, which says what to check.
+        remedy: what the caller should check; the end of the error text, after "check that".
     """
     if labels > MAX_LABELS:
         raise InvalidUpload(

@@ -85,7 +85,7 @@ class NamedTable:
     table: Table
     """The table. Rows and columns with header cells of the template are marked as headers."""
     name: str | None
-    """Name of the table, unique among tables; None if no header cell of the template is in it."""
+    """Name of the table, unique among tables; None if no header cell in it has a table name."""
     cell_entities: tuple[str | None, ...]
     """Entity of each cell, from its column header or else its row header; None without one."""
     row_entities: Mapping[int, str]

@@ -52,7 +52,7 @@ class WrittenBlock:
     lines: tuple[str, ...]
     """Text of each line; empty for a table."""
     flows_on: tuple[bool, ...]
-    """For each line except the last, whether the sentence continues in the next line."""
+    """For each line except the last, whether it was wrapped, because the next word did not fit."""
     height: float
     """Height of a text line, in pixels as the API returns them."""
     table: Table | None = None

@@ -24,7 +24,7 @@ class Turn:
 
 
 class WaitingJob(Protocol):
-    """A waiting or running upload or training, with what an index lists of it."""
+    """A waiting or running upload or training, as an index lists it."""
 
     @property
     def account_id(self) -> str:

@@ -119,7 +119,7 @@ def read_evaluation(document: Any) -> Evaluation:
 
 
 def without_evaluated(document: Any, ids: Collection[int] | None = None) -> dict[str, Any]:
-    """Remove the examples with these ids from an evaluation as JSON; all examples if None."""
+    """Remove examples from an evaluation in JSON form: those with these ids, or all if None."""
     kept = [] if ids is None else [one for one in document["examples"] if one[0] not in ids]
     # The reliability stays, because it does not identify single examples.
     return {**document, "examples": kept}

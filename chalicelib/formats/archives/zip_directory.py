@@ -241,7 +241,7 @@ def find_directory(file: BinaryIO) -> Directory:
             f"The names in the archive take {size:,} bytes; at most {MAX_DIRECTORY_BYTES:,} are "
             "allowed. Shorten the names of files and folders, or split the archive."
         )
-    return _placed(file, (stop, count, size, offset))
+    return _locate(file, (stop, count, size, offset))
 
 
 def too_many_entries(count: int) -> InvalidUpload:
@@ -252,7 +252,7 @@ def too_many_entries(count: int) -> InvalidUpload:
     )
 
 
-def _placed(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
+def _locate(file: BinaryIO, found: tuple[int, int, int, int]) -> Directory:
     """Locate the directory: directly before its end record, or at the stored offset.
 
     Args:

@@ -156,31 +156,31 @@ def read_answer(body: bytes, type_: type[Answer]) -> Answer:
         raise ProcessFailed("its answer cannot be read") from error
 
 
-def read_lines(said: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
+def read_lines(lines: list[Sides], raster: Raster) -> tuple[TextLine, ...]:
     """Convert the lines of the text layer; clip their boxes to the page.
 
     Raises:
         ProcessFailed: a line is not valid.
     """
-    return tuple(_line(one, raster) for one in said)
+    return tuple(_line(one, raster) for one in lines)
 
 
-def read_rules(said: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
+def read_rules(rules: list[tuple[float, float, float, float]]) -> tuple[Rect, ...]:
     """Convert the drawn lines of a page; raise ProcessFailed if one is not valid."""
-    if len(said) > MAX_RULES or not all(math.isfinite(side) for sides in said for side in sides):
+    if len(rules) > MAX_RULES or not all(math.isfinite(side) for sides in rules for side in sides):
         raise ProcessFailed("a ruled line is damaged")
-    return tuple(Rect(*sides) for sides in said)
+    return tuple(Rect(*sides) for sides in rules)
 
 
-def read_widgets(said: list[Widget]) -> tuple[FormWidget, ...]:
+def read_widgets(widgets: list[Widget]) -> tuple[FormWidget, ...]:
     """Convert the form fields of a page; raise ProcessFailed if a box is not finite."""
     every = [
         FormWidget(one.name, one.kind, one.value, one.checked, Rect(*sides))
-        for one in said
+        for one in widgets
         for sides in [(one.min_x, one.min_y, one.max_x, one.max_y)]
         if all(map(math.isfinite, sides))
     ]
-    if len(every) < len(said):
+    if len(every) < len(widgets):
         raise ProcessFailed("a field of the form has no place")
     return tuple(every)
 

@@ -143,18 +143,18 @@ def _unit(angle: float) -> Point:
 
 def _true_sizes(glyphs: list[Glyph]) -> dict[int, float]:
     # Some files declare absurd font sizes, so they are corrected by the ink.
-    said: dict[int, float] = {}
+    sizes: dict[int, float] = {}
     tallest: dict[int, float] = defaultdict(float)
     for glyph in glyphs:
-        said[glyph.run] = glyph.size
+        sizes[glyph.run] = glyph.size
         if glyph.text.isalnum() and glyph.angle % 90 == 0:
             upright = glyph.angle % 180 == 0
             low, high = (1, 3) if upright else (0, 2)
             tallest[glyph.run] = max(tallest[glyph.run], glyph.box[high] - glyph.box[low])
     for run, tall in tallest.items():
-        if tall > 0 and not 0.3 * said[run] < tall < 1.3 * said[run]:
-            said[run] = tall / ASCENT
-    return {run: max(size, 1e-3) for run, size in said.items()}
+        if tall > 0 and not 0.3 * sizes[run] < tall < 1.3 * sizes[run]:
+            sizes[run] = tall / ASCENT
+    return {run: max(size, 1e-3) for run, size in sizes.items()}
 
 
 def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction) -> _Letter:

@@ -209,7 +209,7 @@ def asked_line(row: int, line_id: object, text: object) -> BatchLine:
 
 
 def shown_id(line_id: object) -> str | None:
-    """Return a line's `id` as text; None if it is neither a text nor a number, or is too long."""
+    """Return a line's `id`; None if it is not a text, or is empty or too long."""
     if not isinstance(line_id, str) or not 0 < len(line_id) <= MAX_ID_CHARACTERS:
         return None
     return None if SURROGATE.search(line_id) else line_id

@@ -84,7 +84,7 @@ class AccountStore:
         # The id is new, so a refusal means that an earlier try of this write succeeded.
         try_write(lambda: row.save(condition=AccountRow.account_id.does_not_exist()))
         try:
-            is_free = _point(created)
+            is_free = _register_email(created)
         except PynamoDBException:
             row.delete()
             raise
@@ -268,7 +268,7 @@ def _next_id() -> str:
     return str(int(counter.value))
 
 
-def _point(account: Account) -> bool:
+def _register_email(account: Account) -> bool:
     """Register the email address of an account; return False if another account has it."""
     pointer = AccountRow(_email_key(account.email), target=account.account_id)
     # If it already points here, a first attempt wrote it and its response was lost.

@@ -303,7 +303,7 @@ def _unthrottled(call: Callable[[], Result]) -> Result:
 
 
 def _sets(token: str) -> tuple[Any, Any]:
-    """Return the attributes of both sets of tokens, first that of the set for this token."""
+    """Return the attributes of both sets of tokens, with the set for this token first."""
     # DynamoDB refuses an update that adds to and removes from the same set.
     sets = QuotaRow.held_a, QuotaRow.held_b
     return sets[_side(token)], sets[1 - _side(token)]

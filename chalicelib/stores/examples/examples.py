@@ -376,7 +376,7 @@ class ChunkWriter:
         self.added: dict[int, list[tuple[bytes, int]]] = {}
 
     def add(self, example: Example) -> None:
-        """Append an example to those of its label.
+        """Append an example to the examples of its label.
 
         Raises:
             LeaseLost: another writer has written to the dataset.

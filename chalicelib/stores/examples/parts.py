@@ -30,7 +30,7 @@ class PartStore:
         return PartWriter(self._artifacts, f"{_prefix(dataset.dataset_id)}{upload}", size)
 
     def waiting(self, dataset_id: int, upload: str = "") -> list[str]:
-        """Return the keys of a dataset's unfinished parts, those of one upload or of all."""
+        """Return the keys of the unfinished parts of a dataset, or of one of its uploads."""
         return self._artifacts.keys(_prefix(dataset_id) + (f"{upload}/" if upload else ""))
 
     def items(self, part: str) -> list[str] | None:

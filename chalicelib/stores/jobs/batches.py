@@ -120,11 +120,11 @@ class BatchStore:
         Raises:
             LeaseLost: another worker owns the step, or the batch has ended.
         """
-        self._own(batch, self._lease.renewal(_row(batch)))
+        self._update_owned(batch, self._lease.renewal(_row(batch)))
 
     def release(self, batch: Batch) -> None:
         """End the lease of a step, so that another worker can resume it."""
-        self._own(batch, [BatchRow.lease_until.set(0)])
+        self._update_owned(batch, [BatchRow.lease_until.set(0)])
 
     def count(
         self,
@@ -152,7 +152,7 @@ class BatchStore:
         actions = [BatchRow.total.set(ends[-1]), parts, counted]
         if warnings:
             actions.append(BatchRow.warnings.set([asdict(one) for one in warnings]))
-        self._own(batch, actions)
+        self._update_owned(batch, actions)
 
     def prepared(self, batch: Batch, covered: int) -> None:
         """Store that all parts are written, and the number of lines with reserved predictions.
@@ -161,13 +161,13 @@ class BatchStore:
             LeaseLost: another worker owns the step, or the batch has ended.
         """
         actions = [BatchRow.is_prepared.set(True), BatchRow.covered.set(covered)]
-        self._own(batch, [*actions, *self._rested()])
+        self._update_owned(batch, [*actions, *self._rested()])
 
     def start(self, batch: Batch) -> Batch | None:
         """Set a prepared batch RUNNING; return None if it is RUNNING already, or has ended."""
         actions = [BatchRow.status.set(RUNNING), *self._progress()]
         is_ready = (BatchRow.status == QUEUED) & (BatchRow.is_prepared == True)  # noqa: E712 - a condition
-        return self._moved(batch, actions, is_ready)
+        return self._update(batch, actions, is_ready)
 
     def done(self, batch: Batch, number: int, failed: int) -> Batch | None:
         """Store that a part is answered; return None if it already was, or the batch has ended.
@@ -186,12 +186,12 @@ class BatchStore:
         ]
         # If an earlier try of this write succeeded, the entry must not count as another worker's.
         is_new = ~BatchRow.parts_done.contains(entry) | (BatchRow.done_by == token)
-        return self._moved(batch, actions, (BatchRow.status == RUNNING) & is_new)
+        return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
         """Count that messages of stuck parts are sent again; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
-        return self._moved(batch, actions, BatchRow.status == RUNNING)
+        return self._update(batch, actions, BatchRow.status == RUNNING)
 
     def succeed(self, batch: Batch, result: str, size_bytes: int) -> Batch:
         """End a batch as SUCCEEDED, with a result that can be downloaded.
@@ -200,7 +200,7 @@ class BatchStore:
             LeaseLost: another worker owns the step, or the batch has ended.
         """
         actions = [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]
-        self._own(batch, [*actions, *self._over(SUCCEEDED)], SUCCEEDED)
+        self._update_owned(batch, [*actions, *self._over(SUCCEEDED)], SUCCEEDED)
         ended = self.find(batch.account_id, batch.batch_id)
         if ended is None:
             raise LeaseLost
@@ -209,13 +209,13 @@ class BatchStore:
     def fail(self, batch: Batch, message: str) -> Batch | None:
         """End a batch as FAILED, even if a worker owns it; return None if it had ended before."""
         actions = [BatchRow.message.set(message), *self._over(FAILED)]
-        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
+        return self._update(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def cancel(self, batch: Batch) -> Batch | None:
         """End a batch as CANCELLED; return None if it had ended before."""
         # The lease stays, because its owner may be about to reserve predictions.
         actions = self._over(CANCELLED, keeps_lease=True)
-        return self._moved(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
+        return self._update(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
         """Store that an ended batch needs no more work, and name and size of its result, if any."""
@@ -246,7 +246,7 @@ class BatchStore:
         ]
         return ended if keeps_lease else [*ended, BatchRow.lease_until.set(0)]
 
-    def _own(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
+    def _update_owned(self, batch: Batch, actions: Iterable[Action], ended: str = RUNNING) -> None:
         """Change the row of a batch as the worker that holds the lease of its step.
 
         Args:
@@ -259,10 +259,12 @@ class BatchStore:
             LeaseLost: another worker owns the step, or the batch has ended with another status.
         """
         mine = (BatchRow.fence == batch.fence) & BatchRow.status.is_in(QUEUED, RUNNING, ended)
-        if self._moved(batch, actions, mine) is None:
+        if self._update(batch, actions, mine) is None:
             raise LeaseLost
 
-    def _moved(self, batch: Batch, actions: Iterable[Action], condition: Condition) -> Batch | None:
+    def _update(
+        self, batch: Batch, actions: Iterable[Action], condition: Condition
+    ) -> Batch | None:
         """Change the row of a batch if it meets a condition; return the changed batch or None."""
         row = _row(batch)
         return _load(row) if try_update(row, list(actions), condition) else None

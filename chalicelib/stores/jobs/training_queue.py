@@ -57,7 +57,7 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
         self.announce(TrainJob.of(model))
 
     def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
-        """Pause a training and send its parts to other workers; return False if not the owner.
+        """Pause a training, and send its parts to other workers; return False if another owns it.
 
         A paused training counts as running. It keeps its turn, so it resumes first.
         """

@@ -84,7 +84,7 @@ class QueuePlaces:
         self._clock = clock
 
     def before(self, model: Model) -> int:
-        """Return how many waiting trainings of all accounts run before that of a model.
+        """Return how many waiting trainings, of all accounts, will run before a model's training.
 
         Up to `EXACT_PLACES` the number is exact. A larger one is at most `COUNTED_MILLISECONDS`
         old.

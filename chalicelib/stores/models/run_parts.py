@@ -21,7 +21,7 @@ class RunPart(PartWork):
     """A part that is not finished yet."""
 
     name: str
-    """Name of the object for the computed vectors. A repeated part overwrites this object."""
+    """Name of the object for vectors or features. A repeated part overwrites this object."""
 
 
 class RunParts:

@@ -72,7 +72,7 @@ def test_create_leaves_nothing_when_the_address_cannot_be_written(store, monkeyp
         raise PutError("throttled")
 
     with monkeypatch.context() as patch:
-        patch.setattr(accounts, "_point", fail)
+        patch.setattr(accounts, "_register_email", fail)
         with pytest.raises(StorageUnavailable):
             store.create(an_account())
 
@@ -82,8 +82,10 @@ def test_create_leaves_nothing_when_the_address_cannot_be_written(store, monkeyp
 
 def test_create_recognises_its_own_first_write(store, monkeypatch):
     """A retried write of the address, whose first response was lost, is a success."""
-    point = accounts._point
-    monkeypatch.setattr(accounts, "_point", lambda account: point(account) and point(account))
+    point = accounts._register_email
+    monkeypatch.setattr(
+        accounts, "_register_email", lambda account: point(account) and point(account)
+    )
 
     assert store.create(an_account()) is not None
 

@@ -26,11 +26,11 @@ class ColumnFacts:
     first: str = ""
     """Cell of the first row, trimmed."""
     rows: int = 0
-    """Number of rows below the first row."""
+    """Number of rows that differ from the first row."""
     characters: int = 0
-    """Number of characters in all rows below the first row."""
+    """Number of characters of the column in these rows."""
     repeats: int = 0
-    """Number of rows that have the same texts and labels as the first row."""
+    """Number of further rows in which all cells equal those of the first row."""
     counts: Counter[int] = field(default_factory=Counter)
     """How often each value occurs, by hash of the value."""
     lists: Counter[int] = field(default_factory=Counter)
