@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # Kind in the header of every artifact of this engine.
 KIND = "text-linear"
-# Raised when older artifacts can no longer be read.
+# Increased when older artifacts can no longer be read.
 VERSION = 1
 _BYTES_OF_LABEL = 200
 # Without learned weights, a window's relevance is the model's highest logit times this factor.

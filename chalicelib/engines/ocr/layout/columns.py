@@ -63,7 +63,7 @@ class Piece:
     """Number of the run on its page."""
     begin: int
     end: int
-    """Index of the piece's first character in the run, and the index after its last."""
+    """Index after the piece's last character in the run; `begin` is that of its first."""
     left: float
     top: float
     right: float

@@ -74,7 +74,7 @@ class LearningExample:
     """All words of the pages, normalised, for searching captions."""
 
     def has(self, folded: str) -> bool:
-        """Return whether the pages contain a text, given by its normalised words."""
+        """Return whether the pages contain some words, normalised like those of `words`."""
         return folded in self.words
 
 

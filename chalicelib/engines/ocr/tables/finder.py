@@ -95,7 +95,7 @@ def find_tables(
 
 
 def _quarter_turned(table: Table, turns: int, page: ReadPage) -> Table:
-    """Convert a table from coordinates of the upright page to those of the page as read."""
+    """Convert a table from coordinates of the rotated page to those of the page as read."""
     boxes = [table.box, *(cell.box for cell in table.cells)]
     box, *places = turned_rects(boxes, turns, page.width, page.height)
     cells = (replace(cell, box=at) for cell, at in zip(table.cells, places, strict=True))

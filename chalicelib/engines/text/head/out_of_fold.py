@@ -29,7 +29,7 @@ class CrossValidation:
     metric_temperature: float
     """Temperature for the metrics, fitted to the training part of the split only."""
     examples: Ints
-    """Indexes of the examples that were held out once, int, shape (n,)."""
+    """Indexes of the examples that have out-of-fold logits, int, shape (n,)."""
     logits: Singles
     """Out-of-fold logits of the held-out examples, float32, shape (n, labels)."""
     truth: Ints

@@ -59,7 +59,7 @@ class DetectionModel:
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of the model's algorithm as they were at its training."""
+        """Return the rules of the model's algorithm, with the settings used in its training."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 
