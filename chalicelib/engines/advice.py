@@ -67,12 +67,7 @@ def single_label_advice(
 
 
 def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
-    """Return the advice for a model that was trained from label names and few examples.
-
-    Args:
-        labels: number of labels.
-        examples: total number of examples.
-    """
+    """Return the advice for a model that was trained from label names and few examples."""
     message = (
         f"Add at least five examples of each label: the model was trained from the names of "
         f"{labels} labels and {examples} examples. The gain was measured on a public data set."

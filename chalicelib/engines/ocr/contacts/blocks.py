@@ -118,12 +118,7 @@ class _Blocks:
         return sorted(near, key=lambda piece: _nearness(last, piece))
 
     def _bridges(self, block: Sequence[CardPiece], bridge: CardPiece) -> bool:
-        """Return whether a text may be the town or quarter in an address.
-
-        Args:
-            block: lines of the address so far.
-            bridge: the text.
-        """
+        """Return whether the text `bridge` may be the town or quarter of the address in `block`."""
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(

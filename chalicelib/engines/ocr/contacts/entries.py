@@ -22,11 +22,7 @@ def key_end(text: str) -> int:
 
 
 def is_entry(text: str) -> bool:
-    """Return whether a line is an entry of a bill or form, and not part of an address.
-
-    Args:
-        text: a line, or a part of one.
-    """
+    """Return whether a line, or a part of one, is an entry of a bill or form, not of an address."""
     text = text[: measures.LONGEST_ENTRY]
     end = key_end(text)
     if end:

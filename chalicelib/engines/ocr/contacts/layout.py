@@ -19,26 +19,14 @@ def is_same_row(one: CardPiece, other: CardPiece) -> bool:
 
 
 def is_next_to(left: CardPiece, right: CardPiece, gap: float = measures.ADJACENT_HEIGHTS) -> bool:
-    """Return whether a piece follows another on its line.
-
-    Args:
-        left: the piece on the left.
-        right: the piece on the right.
-        gap: largest gap between them, in heights of the text.
-    """
+    """Return whether a piece follows another on its line, at most `gap` text heights apart."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
 
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEIGHTS) -> bool:
-    """Return whether a piece is the next line below another piece in the same column.
-
-    Args:
-        upper: the piece above.
-        lower: the piece below.
-        gap: largest distance between the pieces, in heights of the smaller one.
-    """
+    """Return whether a piece is the next line of a column, at most `gap` of its heights below."""
     height = min(upper.height, lower.height)
     distance = lower.place.min_y - upper.place.max_y
     if not -height < distance < gap * height:

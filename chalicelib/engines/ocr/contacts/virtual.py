@@ -34,12 +34,7 @@ class VirtualTexts:
     """The texts of each kind on one page. Each search runs only once."""
 
     def __init__(self, page: ReadPage, check: CancelCheck = never_cancel) -> None:
-        """Store the page. Searches run later, on demand.
-
-        Args:
-            page: the page that was read.
-            check: called regularly; raises to stop.
-        """
+        """Store the page. Searches run later, on demand."""
         self._page = page
         self._check = check
 

@@ -111,11 +111,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose the profile of a training from label names, whose few examples allow no comparison.
-
-    Args:
-        ladder: the profiles to choose from.
-    """
+    """Choose the profile of a training from label names, whose few examples allow no comparison."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")

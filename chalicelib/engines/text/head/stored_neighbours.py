@@ -42,13 +42,7 @@ def read(content: Artifact) -> NearestTexts:
 
 
 def check(neighbours: NearestTexts, dims: int, labels: int) -> None:
-    """Raise ArtifactError if parts of the nearest texts do not fit together.
-
-    Args:
-        neighbours: the nearest texts as read.
-        dims: length of the feature vectors.
-        labels: number of labels.
-    """
+    """Raise ArtifactError if parts of the nearest texts do not fit together."""
     anchors, ends = neighbours.anchors, neighbours.ends
     is_whole = anchors.ndim == 2 and anchors.shape[1] == dims and ends.shape == (labels,)
     if not is_whole or (np.diff(ends, prepend=0) < 0).any() or ends[-1] != len(anchors):

@@ -22,12 +22,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return what a training found out about its data, as JSON.
-
-    Args:
-        texts: the training texts.
-        report: the training's report.
-    """
+    """Return what a training found out about its data, as JSON."""
     folds = report.out_of_fold
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
     return {
@@ -82,12 +77,7 @@ def expected_precision(texts: TrainingTexts) -> str:
 
 
 def suspect_examples(texts: TrainingTexts, folds: OutOfFold) -> list[SuspectExample]:
-    """Return all examples flagged as likely label errors; the report has only the first ones.
-
-    Args:
-        texts: the training texts.
-        folds: out-of-fold predictions.
-    """
+    """Return all examples flagged as likely label errors; the report has only the first ones."""
     all_suspects = reports.likely_label_errors(folds.probabilities, folds.truth, len(folds.truth))
     own = texts.spans[0][1] if texts.spans else len(texts.texts)
     names = reports.LabelNames(texts.labels, texts.label_ids)

@@ -34,13 +34,7 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Return the learning curve record of a head.
-
-    Args:
-        epoch: number of the epoch, from 1.
-        training: names, labels and split.
-        fit: the fit of the head.
-    """
+    """Return the learning curve record of a head."""
     targets, held, seen = training.targets, training.held, training.scored_part
     names = training.data.pictures.labels
     truth = targets.single()
@@ -103,13 +97,7 @@ class ImageFolds:
         return round(metrics.calibration_error(shares, self.truth), 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int, temperature: float) -> dict[str, Any]:
-        """Return the metrics of the card.
-
-        Args:
-            last: metricsData of the last epoch.
-            tests: number of held-out images.
-            temperature: temperature of the finished model.
-        """
+        """Return the metrics of the card."""
         shares = probabilities(self.logits, temperature)
         hits = int((self.logits.argmax(axis=1) == self.truth).sum()) if len(self.truth) else 0
         return {
@@ -127,11 +115,7 @@ class ImageFolds:
         return target_thresholds(shares.max(axis=1), shares.argmax(axis=1) == self.truth)
 
     def advice(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the card's advice.
-
-        Args:
-            names: names of the labels that have images.
-        """
+        """Return the card's advice."""
         return single_label_advice(names, self.truth, self.logits.argmax(axis=1))
 
 

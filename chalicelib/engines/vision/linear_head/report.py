@@ -51,14 +51,7 @@ def backbone_records(backbones: BackbonePool, names: Sequence[str]) -> list[dict
 def card_document(
     model: Model, training: LinearHeadTraining, facts: LinearCardFacts, now: datetime
 ) -> dict[str, Any]:
-    """Return the card of a model, without metrics and data report.
-
-    Args:
-        model: the model with its run.
-        training: the finished training.
-        facts: facts of the engine.
-        now: date of the card.
-    """
+    """Return the card of a model, without metrics and data report."""
     pictures = training.data.pictures
     return {
         "modelId": model.model_id,

@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 
 
 def curve_record(epoch: int, training: LinearHeadTraining, fit: LinearFit) -> dict[str, Any]:
-    """Return the learning curve record of a head.
-
-    Args:
-        epoch: number of the epoch, from 1.
-        training: names, labels and split.
-        fit: the fit of the head.
-    """
+    """Return the learning curve record of a head."""
     held, seen = training.held, training.scored_part
     names = training.data.pictures.labels
     truth, answers = _sides(training, fit, held)
@@ -164,12 +158,7 @@ class MultiLabelFolds:
         return round(error, 6)
 
     def card_metrics(self, last: dict[str, Any], tests: int) -> dict[str, Any]:
-        """Return the metrics of the card.
-
-        Args:
-            last: metricsData of the last epoch.
-            tests: number of held-out images.
-        """
+        """Return the metrics of the card."""
         accuracies = zip(last["labels"], last["testAccuracies"], strict=True)
         gaps = (self.shares - self.truth) ** 2
         area = mean_average_precision(self.shares, self.truth.astype(np.float64))
@@ -205,12 +194,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return what a training found out about its data.
-
-    Args:
-        training: images and near-duplicates.
-        folds: out-of-fold predictions.
-    """
+    """Return what a training found out about its data."""
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
         "likelyLabelErrors": [

@@ -89,12 +89,7 @@ def evaluate(found: DetectedObjects, boxes: Doubles, labels: Ints, count: int) -
 
 
 def precision_recall(evaluated: Sequence[EvaluatedImage], count: int) -> list[PrecisionRecall]:
-    """Return precision and recall of every label over all images.
-
-    Args:
-        evaluated: comparison for each image.
-        count: number of labels.
-    """
+    """Return precision and recall of every label over all images."""
     truths = sum((part.truths for part in evaluated), np.zeros(count, np.int64))
     labels = np.concatenate([np.empty(0, np.int64), *(part.labels for part in evaluated)])
     scores = np.concatenate([np.empty(0), *(part.scores for part in evaluated)])

@@ -58,13 +58,7 @@ class DenseFit:
     def __init__(
         self, dataset: DetectionDataset, places: Sequence[int], options: DenseFitOptions
     ) -> None:
-        """Start a new fit.
-
-        Args:
-            dataset: training data.
-            places: indexes of at least one image.
-            options: options of the fit.
-        """
+        """Start a new fit."""
         self._dataset = dataset
         self._places = list(places)
         self._options = options

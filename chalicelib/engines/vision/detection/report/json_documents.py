@@ -115,14 +115,7 @@ class DetectionCardFacts:
 def card_document(
     context: DetectionContext, facts: DetectionCardFacts, model: Model, now: datetime
 ) -> dict[str, Any]:
-    """Return the card of a model.
-
-    Args:
-        context: images and options.
-        facts: measured facts.
-        model: the model with its run.
-        now: date of the card.
-    """
+    """Return the card of a model."""
     pictures = context.data.pictures
     return {
         "modelId": model.model_id,

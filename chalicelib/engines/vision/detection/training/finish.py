@@ -68,13 +68,7 @@ class StageResults:
 
 
 def finish_training(outcome: StageResults, model: Model, now: datetime) -> FittedVision:
-    """Make the artifact, the metrics and the card.
-
-    Args:
-        outcome: results of the stages.
-        model: the model with its run.
-        now: date of the card.
-    """
+    """Make the artifact, the metrics and the card."""
     context, trials, unseen = outcome.context, outcome.trials, outcome.unseen
     # Small trainings also use the detections of their folds, because few images are held out.
     curve = fit_calibration(unseen)
