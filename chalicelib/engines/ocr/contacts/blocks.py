@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chalicelib.engines.ocr.contacts import labels, measures
+from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.entries import is_entry, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.layout import Neighbours, is_below, is_next_to, is_same_row
@@ -53,7 +53,7 @@ class _Blocks:
     def found(self) -> Iterator[EntityMatch]:
         """Yield the addresses in the order of the pieces."""
         for piece in self.pieces:
-            if self._sure[piece] < measures.WEAK_ADDRESS or piece in self._used:
+            if self._sure[piece] < settings.WEAK_ADDRESS or piece in self._used:
                 continue
             self._check()
             block = _without_head(self._grown(piece), self._sure)
@@ -65,24 +65,24 @@ class _Blocks:
             yield EntityMatch(
                 labels.ADDRESS,
                 join_text(block),
-                min(measures.SUREST, best),
+                min(settings.SUREST, best),
                 tuple(block),
             )
 
     def _is_address(self, block: Sequence[CardPiece]) -> bool:
         """Return whether lines together are complete enough for an address."""
         best = max(self._sure[piece] for piece in block)
-        fair = sum(self._sure[piece] >= measures.KIND_CERTAINTY for piece in block)
+        fair = sum(self._sure[piece] >= settings.KIND_CERTAINTY for piece in block)
         return (
-            best >= measures.SURE_KIND
+            best >= settings.SURE_KIND
             or fair > 1
-            or (best >= measures.KIND_CERTAINTY and len(block) > 1)
+            or (best >= settings.KIND_CERTAINTY and len(block) > 1)
         )
 
     def _grown(self, first: CardPiece) -> list[CardPiece]:
         """Return a piece, followed by the pieces that continue its address."""
         block = [first]
-        while len(block) < measures.ADDRESS_LINES:
+        while len(block) < settings.ADDRESS_LINES:
             following = self._following(block)
             if following is None:
                 break
@@ -99,7 +99,7 @@ class _Blocks:
         for piece in self._candidates(block[-1]):
             if piece in block or (barrier is not None and not is_same_row(barrier, piece)):
                 continue
-            if self._sure[piece] >= measures.WEAK_ADDRESS:
+            if self._sure[piece] >= settings.WEAK_ADDRESS:
                 if _may_follow(block, piece):
                     return piece
             elif self._bridges(block, piece):
@@ -122,7 +122,7 @@ class _Blocks:
         if _is_complete(block) or not _may_be_town(bridge.text):
             return False
         return block[-1].text.endswith(",") or any(
-            self._sure[piece] >= measures.WEAK_ADDRESS and _may_follow(block, piece)
+            self._sure[piece] >= settings.WEAK_ADDRESS and _may_follow(block, piece)
             for piece in self._candidates(bridge)
             if piece not in block
         )
@@ -149,7 +149,7 @@ def _is_headed(key: str, text: str) -> bool:
     """Return whether a key such as `Ship to` is followed by an address or its first line."""
     if is_entry(text):
         return False
-    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= measures.SURE_KIND
+    return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= settings.SURE_KIND
 
 
 def _names_address(key: str) -> bool:
@@ -161,16 +161,16 @@ def _confidence(piece: CardPiece) -> float:
     """Return the confidence that a piece is a line of an address."""
     text = piece.text
     confidence = address_confidence(text)
-    if confidence < measures.WEAK_ADDRESS or is_entry(text):
+    if confidence < settings.WEAK_ADDRESS or is_entry(text):
         return 0.0
     if find_state_zips(text):
         return confidence
     if (
-        title_confidence(text) >= measures.SURE_KIND
-        or person_confidence(text) >= measures.SURE_KIND
+        title_confidence(text) >= settings.SURE_KIND
+        or person_confidence(text) >= settings.SURE_KIND
     ):
-        return min(confidence, measures.WEAK_ADDRESS) if find_postcodes(text) else 0.0
-    if organisation_confidence(text) >= measures.SURE_KIND and not any(map(str.isdecimal, text)):
+        return min(confidence, settings.WEAK_ADDRESS) if find_postcodes(text) else 0.0
+    if organisation_confidence(text) >= settings.SURE_KIND and not any(map(str.isdecimal, text)):
         return 0.0
     return confidence
 
@@ -182,7 +182,7 @@ def _without_icon(piece: CardPiece) -> CardPiece:
         return piece
     part = piece.part(icon.end(), len(piece.text))
     return (
-        part if part is not None and address_confidence(part.text) >= measures.SURE_KIND else piece
+        part if part is not None and address_confidence(part.text) >= settings.SURE_KIND else piece
     )
 
 
@@ -191,7 +191,7 @@ def _without_head(block: list[CardPiece], sure: dict[CardPiece, float]) -> list[
     street = next((at for at, piece in enumerate(block) if names_street(piece.text)), 0)
     begin = street
     while begin and (
-        sure[block[begin - 1]] >= measures.KIND_CERTAINTY or is_unit(block[begin - 1].text)
+        sure[block[begin - 1]] >= settings.KIND_CERTAINTY or is_unit(block[begin - 1].text)
     ):
         begin -= 1
     return block[begin:]
@@ -220,7 +220,7 @@ def _has_postcode(text: str) -> bool:
     is_street = names_street(text)
     return any(
         not is_street
-        or code.confidence > measures.KIND_CERTAINTY
+        or code.confidence > settings.KIND_CERTAINTY
         or text[: code.start].rstrip().endswith(",")
         for code in find_postcodes(text)
     )
@@ -228,11 +228,11 @@ def _has_postcode(text: str) -> bool:
 
 def _continues(last: CardPiece, piece: CardPiece) -> bool:
     """Return whether a piece is next to or below the last piece, in letters of similar size."""
-    alike = max(last.height, piece.height) < measures.SAME_SIZE_TIMES * min(
+    alike = max(last.height, piece.height) < settings.SAME_SIZE_TIMES * min(
         last.height, piece.height
     )
     return alike and (
-        is_next_to(last, piece) or is_below(last, piece, measures.ADDRESS_LINE_GAP_HEIGHTS)
+        is_next_to(last, piece) or is_below(last, piece, settings.ADDRESS_LINE_GAP_HEIGHTS)
     )
 
 
@@ -246,5 +246,5 @@ def _nearness(last: CardPiece, piece: CardPiece) -> tuple[bool, float, tuple[int
 def _may_be_town(text: str) -> bool:
     """Return whether a text may be a town or quarter: a few words of no other kind."""
     kinds = (title_confidence(text), person_confidence(text), organisation_confidence(text))
-    plain = text[:1].isalnum() and len(text.split()) <= measures.TOWN_WORDS
-    return plain and max(kinds) < measures.SURE_KIND and not is_entry(text) and not is_heading(text)
+    plain = text[:1].isalnum() and len(text.split()) <= settings.TOWN_WORDS
+    return plain and max(kinds) < settings.SURE_KIND and not is_entry(text) and not is_heading(text)

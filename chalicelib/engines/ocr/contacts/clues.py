@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.kinds.internet import main_label
 from chalicelib.engines.ocr.kinds.organisation import LEGAL_FORMS
 from chalicelib.engines.ocr.kinds.person import without_credentials
@@ -82,25 +82,25 @@ def _owner_fit(text: str, owner: str) -> float:
         return 0.0
     if whole == owner or "".join(words) == owner:
         return 1.0
-    if len(whole) >= measures.SHORTEST_OWNER and fuzz.ratio(whole, owner) >= measures.ALIKE_RATIO:
-        return measures.NEARLY_FITS
-    if len(owner) > measures.SHORT_OWNER and whole.startswith(owner):
-        return measures.NEARLY_FITS
+    if len(whole) >= settings.SHORTEST_OWNER and fuzz.ratio(whole, owner) >= settings.ALIKE_RATIO:
+        return settings.NEARLY_FITS
+    if len(owner) > settings.SHORT_OWNER and whole.startswith(owner):
+        return settings.NEARLY_FITS
     if _starts(core, owner) or _starts([word for word in core if word not in _SMALL], owner):
-        return measures.NEARLY_FITS
+        return settings.NEARLY_FITS
     initials = "".join(word[0] for word in core)
     small = "".join(word[0] for word in core if word not in _SMALL)
     if len(owner) > 1 and owner in (initials, small):
-        return measures.OWNER_FIT
+        return settings.OWNER_FIT
     if (
-        len(owner) > measures.SHORTEST_OWNER
+        len(owner) > settings.SHORTEST_OWNER
         and owner.startswith(whole)
-        and len(whole) >= measures.SHORTEST_OWNER
+        and len(whole) >= settings.SHORTEST_OWNER
     ):
-        return measures.OWNER_FIT
+        return settings.OWNER_FIT
     return (
-        measures.ONE_WORD_FITS
-        if any(len(word) > measures.SHORTEST_OWNER and word in owner for word in core)
+        settings.ONE_WORD_FITS
+        if any(len(word) > settings.SHORTEST_OWNER and word in owner for word in core)
         else 0.0
     )
 
@@ -113,7 +113,7 @@ def _starts(words: list[str], owner: str) -> bool:
     grown = ""
     for word in words:
         grown += word
-        if grown == owner and len(owner) >= measures.SHORTEST_OWNER:
+        if grown == owner and len(owner) >= settings.SHORTEST_OWNER:
             return True
     return False
 
@@ -132,18 +132,18 @@ def _local_fit(words: list[str], local: str) -> float:
         return 0.0
     if "".join(words) == flat:
         return 1.0
-    long = [word for word in words if len(word) >= measures.SHORTEST_OWNER]
+    long = [word for word in words if len(word) >= settings.SHORTEST_OWNER]
     hits = sum(
-        word in parts or (len(word) > measures.SHORTEST_OWNER and word in flat) for word in long
+        word in parts or (len(word) > settings.SHORTEST_OWNER and word in flat) for word in long
     )
     if hits > 1 or (hits and flat in _short_forms(words)):
         return 1.0
     if hits:
-        return measures.PART_OF_NAME_FITS
+        return settings.PART_OF_NAME_FITS
     if flat in _short_forms(words):
-        return measures.PART_OF_NAME_FITS
+        return settings.PART_OF_NAME_FITS
     close = max((fuzz.ratio(word, part) for word in long for part in parts), default=0.0)
-    return measures.PART_OF_NAME_FITS if close >= measures.ALIKE_RATIO else 0.0
+    return settings.PART_OF_NAME_FITS if close >= settings.ALIKE_RATIO else 0.0
 
 
 def _short_forms(words: list[str]) -> set[str]:

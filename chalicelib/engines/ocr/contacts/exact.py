@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.contacts import labels, measures
+from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.address import address_confidence
 from chalicelib.engines.ocr.kinds.internet import find_mails, find_websites
@@ -58,14 +58,14 @@ def _spans_of(text: str) -> list[tuple[str, Span]]:
 
 def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
     """Remove spans that look like phone numbers but belong to an address or postcode."""
-    if all(phone.confidence >= measures.SURE_KIND for phone in phones):
+    if all(phone.confidence >= settings.SURE_KIND for phone in phones):
         return list(phones)
     codes = find_postcodes(text)
-    is_address = address_confidence(text) >= measures.SURE_KIND
+    is_address = address_confidence(text) >= settings.SURE_KIND
     return [
         phone
         for phone in phones
-        if phone.confidence >= measures.SURE_KIND
+        if phone.confidence >= settings.SURE_KIND
         or labels.tag_before(text[: phone.start])[0]
         or not (
             any(phone.meets(code) for code in codes)
@@ -93,7 +93,7 @@ def _cut(
             tag, start = (later, span.start) if later else (tag, start)
         if kind == labels.PHONE and tag == labels.OTHER:
             # The label of a registration number is part of its text.
-            span = Span(start, span.end, text[start : span.end], measures.UNLABELLED_MOBILE)
+            span = Span(start, span.end, text[start : span.end], settings.UNLABELLED_MOBILE)
         part = piece.part(span.start, span.end)
         if part is not None:
             found.append(_entity(kind, tag, span, part))
@@ -119,14 +119,14 @@ def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> Entity
     if kind == labels.PHONE:
         numbers = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
         if label in numbers:
-            tag, confidence = label, max(confidence, measures.SUREST)
+            tag, confidence = label, max(confidence, settings.SUREST)
         elif label == labels.OTHER:
             tag = labels.OTHER
         elif is_mobile_number(span.text):
-            tag, confidence = labels.MOBILE_PHONE, measures.UNLABELLED_MOBILE * confidence
+            tag, confidence = labels.MOBILE_PHONE, settings.UNLABELLED_MOBILE * confidence
     elif kind == labels.WEBSITE and label == labels.EMAIL and "www" not in span.text.lower():
         # The at sign was not read, and is not added.
-        tag, confidence = labels.EMAIL, measures.MISREAD_ENTITY
+        tag, confidence = labels.EMAIL, settings.MISREAD_ENTITY
     return EntityMatch(tag, span.text, confidence, (part,))
 
 
@@ -167,7 +167,7 @@ _OPENING = _MARKS.replace("(", "").replace("+", "")
 def _introduces(text: str, cut: str) -> bool:
     """Return whether a text is only a label of the number after it: `Sales: 555 0100`."""
     words = text.split()
-    if len(words) > measures.LABEL_WORDS or has_legal_form(text):
+    if len(words) > settings.LABEL_WORDS or has_legal_form(text):
         return False
     return cut.rstrip().endswith(":") or not _says_something(text)
 
@@ -175,7 +175,7 @@ def _introduces(text: str, cut: str) -> bool:
 def _says_something(text: str) -> bool:
     """Return whether a text between two contacts is probably a contact, too."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
-    return max(kinds) >= measures.SURE_KIND or len(text.split()) >= measures.LABEL_WORDS
+    return max(kinds) >= settings.SURE_KIND or len(text.split()) >= settings.LABEL_WORDS
 
 
 def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
@@ -191,8 +191,8 @@ def _labelled(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]]:
         return [], [piece]
     single = _MISREAD_MAIL.fullmatch(value) is not None and any(map(str.isalpha, value))
     digits = sum(map(str.isdecimal, value))
-    number = digits >= max(measures.FEWEST_DIGITS, sum(map(str.isalpha, value)))
+    number = digits >= max(settings.FEWEST_DIGITS, sum(map(str.isalpha, value)))
     numbers = tag in (labels.PHONE, labels.MOBILE_PHONE, labels.FAX) and number
     if numbers or (tag in (labels.EMAIL, labels.WEBSITE) and single):
-        return [EntityMatch(tag, value, measures.MISREAD_ENTITY, (part,))], []
+        return [EntityMatch(tag, value, settings.MISREAD_ENTITY, (part,))], []
     return [], [piece]

@@ -12,7 +12,7 @@ from statistics import median
 
 from chalicelib.domain.documents.findings import Contact
 from chalicelib.domain.documents.page import ReadPage, around
-from chalicelib.engines.ocr.contacts import labels, measures
+from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.clues import clues_of
 from chalicelib.engines.ocr.contacts.exact import EntityMatch, exact_entities
@@ -106,7 +106,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
         return found, None
     if found.tag in _NUMBERS and tag in _NUMBERS:
         return EntityMatch(
-            tag, found.text, max(found.confidence, measures.SUREST), found.pieces
+            tag, found.text, max(found.confidence, settings.SUREST), found.pieces
         ), mark
     return found, mark if tag == found.tag else None
 
@@ -114,7 +114,7 @@ def _with_label(found: EntityMatch, marks: Neighbours) -> tuple[EntityMatch, Car
 def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     """Return the label next to a number, otherwise the label above it."""
     near = sorted(marks.around(piece), key=lambda mark: mark.order)
-    label = next((mark for mark in near if is_next_to(mark, piece, measures.AROUND_HEIGHTS)), None)
+    label = next((mark for mark in near if is_next_to(mark, piece, settings.AROUND_HEIGHTS)), None)
     return label or next((mark for mark in near if is_below(mark, piece)), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.kinds.span import word_set
 
 PHONE, MOBILE_PHONE, FAX = "PHONE", "MOBILE_PHONE", "FAX"
@@ -56,11 +56,11 @@ def tag_before(text: str) -> tuple[str | None, int]:
     Returns:
         The tag, or None, and the index at which the label words begin.
     """
-    window = max(0, len(text) - measures.LABEL_WINDOW)
+    window = max(0, len(text) - settings.LABEL_WINDOW)
     tokens = list(_TOKEN.finditer(text, window))
     names: list[str] = []
     start = edge = len(text)
-    for token in reversed(tokens[-measures.LABEL_WORDS - 1 :]):
+    for token in reversed(tokens[-settings.LABEL_WORDS - 1 :]):
         between = text[token.end() : edge]
         known = _names_of(token.group())
         if not known or any(char.isalnum() for char in between) or not _is_free(text, token):
@@ -76,7 +76,7 @@ def tag_after(text: str) -> tuple[str | None, int]:
     Returns:
         The tag, or None, and the index after the label word.
     """
-    match = _AFTER.match(text[: measures.LABEL_WINDOW])
+    match = _AFTER.match(text[: settings.LABEL_WINDOW])
     if match is None:
         return None, 0
     word = match.group("word").lower()
@@ -89,7 +89,7 @@ def tag_after(text: str) -> tuple[str | None, int]:
 def is_label(text: str) -> bool:
     """Return whether a text consists only of label words: `Tel.`, `Direct Dial:`, `M`."""
     words = text.split()
-    if not words or len(words) > measures.LABEL_WORDS:
+    if not words or len(words) > settings.LABEL_WORDS:
         return False
     return all(_names_of(word) for word in words)
 

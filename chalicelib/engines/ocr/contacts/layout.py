@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 
 
@@ -15,31 +15,31 @@ def is_same_row(one: CardPiece, other: CardPiece) -> bool:
     """Return whether two pieces are next to each other on one line."""
     height = min(one.place.height, other.place.height)
     shared = min(one.place.max_y, other.place.max_y) - max(one.place.min_y, other.place.min_y)
-    return shared > measures.SAME_ROW_SHARE * height
+    return shared > settings.SAME_ROW_SHARE * height
 
 
-def is_next_to(left: CardPiece, right: CardPiece, gap: float = measures.ADJACENT_HEIGHTS) -> bool:
+def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT_HEIGHTS) -> bool:
     """Return whether a piece follows another on its line, at most `gap` text heights apart."""
     distance = right.place.min_x - left.place.max_x
     height = max(left.height, right.height)
     return -height < distance < gap * height and is_same_row(left, right)
 
 
-def is_below(upper: CardPiece, lower: CardPiece, gap: float = measures.BELOW_HEIGHTS) -> bool:
+def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEIGHTS) -> bool:
     """Return whether a piece is the next line of a column, at most `gap` of its heights below."""
     height = min(upper.height, lower.height)
     distance = lower.place.min_y - upper.place.max_y
     if not -height < distance < gap * height:
         return False
-    starts_lower = lower.place.center[1] > upper.place.center[1] + measures.LOWER_HEIGHTS * height
+    starts_lower = lower.place.center[1] > upper.place.center[1] + settings.LOWER_HEIGHTS * height
     return starts_lower and is_aligned(upper.place, lower.place, height)
 
 
 def is_aligned(one: Rect, other: Rect, height: float) -> bool:
     """Return whether two boxes have the same left edge, right edge or middle."""
-    left = abs(one.min_x - other.min_x) < measures.BELOW_HEIGHTS * height
-    right = abs(one.max_x - other.max_x) < measures.BELOW_HEIGHTS * height
-    middle = abs(one.center[0] - other.center[0]) < measures.BELOW_HEIGHTS * height
+    left = abs(one.min_x - other.min_x) < settings.BELOW_HEIGHTS * height
+    right = abs(one.max_x - other.max_x) < settings.BELOW_HEIGHTS * height
+    middle = abs(one.center[0] - other.center[0]) < settings.BELOW_HEIGHTS * height
     return left or right or middle
 
 
@@ -59,25 +59,25 @@ class Neighbours:
     def around(self, piece: CardPiece) -> list[CardPiece]:
         """Return the nearest pieces left, right, above and below a piece, from top to bottom."""
         place, height = piece.place, piece.height
-        low = int(np.searchsorted(self._tops, place.min_y - measures.AROUND_HEIGHTS * height))
+        low = int(np.searchsorted(self._tops, place.min_y - settings.AROUND_HEIGHTS * height))
         high = int(
             np.searchsorted(
-                self._tops, place.max_y + measures.AROUND_HEIGHTS * height, side="right"
+                self._tops, place.max_y + settings.AROUND_HEIGHTS * height, side="right"
             )
         )
         middle = int(np.searchsorted(self._tops, place.min_y))
         low, high = (
-            max(low, middle - measures.MOST_NEAR_ROWS),
-            min(high, middle + measures.MOST_NEAR_ROWS),
+            max(low, middle - settings.MOST_NEAR_ROWS),
+            min(high, middle + settings.MOST_NEAR_ROWS),
         )
         rows = self._rows[low:high]
         aside = np.maximum(rows[:, 0] - place.max_x, place.min_x - rows[:, 2])
         away = np.maximum(rows[:, 1] - place.max_y, place.min_y - rows[:, 3])
-        near = np.flatnonzero(aside < measures.AROUND_HEIGHTS * np.maximum(rows[:, 4], height))
-        if len(near) > measures.MOST_NEIGHBOURS:
+        near = np.flatnonzero(aside < settings.AROUND_HEIGHTS * np.maximum(rows[:, 4], height))
+        if len(near) > settings.MOST_NEIGHBOURS:
             distance = np.maximum(aside[near], 0.0) + np.maximum(away[near], 0.0)
             near = np.sort(
-                near[np.argsort(distance, kind="stable")[: measures.MOST_NEIGHBOURS + 1]]
+                near[np.argsort(distance, kind="stable")[: settings.MOST_NEIGHBOURS + 1]]
             )
         found = (self._pieces[low + place] for place in near.tolist())
         return [other for other in found if other is not piece]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.clues import Clues
 from chalicelib.engines.ocr.contacts.entries import has_amount, key_end
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
@@ -25,13 +25,13 @@ from chalicelib.engines.ocr.kinds.title import FIELDS, HEADS, title_confidence
 
 # Minimum scores of the first and of further persons and organisations of a card.
 _CARD_FLOORS = {
-    PERSON: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
-    ORG: (measures.KIND_CERTAINTY, measures.FURTHER_CERTAINTY),
+    PERSON: (settings.KIND_CERTAINTY, settings.FURTHER_CERTAINTY),
+    ORG: (settings.KIND_CERTAINTY, settings.FURTHER_CERTAINTY),
 }
 # The same on a page of many lines: its largest line is not a name, and there may be no person.
 _PAGE_FLOORS = {
-    PERSON: (measures.SURE_KIND, measures.FURTHER_CERTAINTY),
-    ORG: (measures.SURE_KIND, measures.FURTHER_CERTAINTY),
+    PERSON: (settings.SURE_KIND, settings.FURTHER_CERTAINTY),
+    ORG: (settings.SURE_KIND, settings.FURTHER_CERTAINTY),
 }
 # Small words inside names; a line that begins with one continues the line above.
 _JOINERS = ("and", "&", "of", "the", "for", "de", "des", "du", "di", "et", "und", "für")
@@ -69,7 +69,7 @@ def name_entities(
         found += chosen
     if judge.is_card and all(one.tag != ORG for one in found):
         chosen, left = _chosen(
-            ORG, [(judge.logo(group), group) for group in left], (measures.KIND_CERTAINTY, 1.0)
+            ORG, [(judge.logo(group), group) for group in left], (settings.KIND_CERTAINTY, 1.0)
         )
         found += chosen
     return found + _rest(left, judge)
@@ -96,7 +96,7 @@ def _chosen(
             break
         if taken.isdisjoint(group):
             text = " ".join(piece.text for piece in group)
-            found.append(EntityMatch(tag, text, min(measures.SUREST, best), group))
+            found.append(EntityMatch(tag, text, min(settings.SUREST, best), group))
             taken.update(group)
             floor = further
     return found, [group for _, group in scored if taken.isdisjoint(group)]
@@ -111,10 +111,10 @@ def _rest(groups: Sequence[Group], judge: _Judge) -> list[EntityMatch]:
         if taken & set(group) or (len(group) > 1 and not _continues(group)):
             continue
         confidence = 0.0 if _is_printed(text) else title_confidence(text)
-        if len(group) > 1 and confidence < measures.KIND_CERTAINTY:
+        if len(group) > 1 and confidence < settings.KIND_CERTAINTY:
             continue
         taken.update(group)
-        tag = TITLE if confidence >= measures.KIND_CERTAINTY else OTHER
+        tag = TITLE if confidence >= settings.KIND_CERTAINTY else OTHER
         found.append(
             EntityMatch(tag, text, confidence if tag == TITLE else judge.other(group), group)
         )
@@ -126,18 +126,18 @@ def _continues(group: Group) -> bool:
     first, second = group[0].text, group[1].text
     opens = first.rstrip().endswith(("&", ",", " of", " and", "-", "/"))
     joins = second.split()[0].lower() in ("of", "and", "&", "for")
-    return title_confidence(first) >= measures.KIND_CERTAINTY and (opens or joins)
+    return title_confidence(first) >= settings.KIND_CERTAINTY and (opens or joins)
 
 
 def _pairs(pieces: Sequence[CardPiece]) -> list[Group]:
     """Return groups of two or three pieces that may be one name: adjacent, in the same size."""
     pairs: list[Group] = []
-    if len(pieces) > measures.PAIRED_LINES:
+    if len(pieces) > settings.PAIRED_LINES:
         return pairs
     for one in pieces:
         for other in pieces:
             heights = sorted((one.height, other.height))
-            if one is other or heights[1] > measures.SAME_SIZE_TIMES * heights[0]:
+            if one is other or heights[1] > settings.SAME_SIZE_TIMES * heights[0]:
                 continue
             if is_next_to(one, other) or is_below(one, other):
                 pairs.append((one, other))
@@ -156,8 +156,8 @@ class _Judge:
 
     def __init__(self, pieces: Sequence[CardPiece], clues: Clues, usual: float) -> None:
         self._clues = clues
-        self.is_card = len(pieces) <= measures.CARD_LINES
-        titles = [one for one in pieces if title_confidence(one.text) >= measures.KIND_CERTAINTY]
+        self.is_card = len(pieces) <= settings.CARD_LINES
+        titles = [one for one in pieces if title_confidence(one.text) >= settings.KIND_CERTAINTY]
         self._titles = Neighbours(titles)
         self._usual = usual
         self._tallest = max(piece.height for piece in pieces)
@@ -167,7 +167,7 @@ class _Judge:
         text = _text(group)
         # On a card, Bill Price and Page Street are persons, too.
         named = (
-            self.is_card and key_end(text) == 0 and person_confidence(text) >= measures.SURE_KIND
+            self.is_card and key_end(text) == 0 and person_confidence(text) >= settings.SURE_KIND
         )
         if _is_printed(text) and not named:
             return 0.0
@@ -177,14 +177,14 @@ class _Judge:
         confidence = person_confidence(text)
         fit = self._clues.person(text)
         words = folded_words(text)
-        if fit and not confidence and 1 < len(words) <= measures.NAME_WORDS and _is_plain(text):
-            confidence = measures.NAME_OF_MAIL
+        if fit and not confidence and 1 < len(words) <= settings.NAME_WORDS and _is_plain(text):
+            confidence = settings.NAME_OF_MAIL
         if not confidence:
             return 0.0
         if len(group) > 1:
-            return self._joined_person(group, confidence + measures.MAIL_BONUS * fit)
-        confidence += measures.MAIL_BONUS * fit + self._size(group)
-        confidence += measures.TITLE_BELOW_BONUS * self._has_title_below(group[0])
+            return self._joined_person(group, confidence + settings.MAIL_BONUS * fit)
+        confidence += settings.MAIL_BONUS * fit + self._size(group)
+        confidence += settings.TITLE_BELOW_BONUS * self._has_title_below(group[0])
         return confidence - self._against_person(text, words, fit)
 
     def organisation(self, group: Group) -> float:
@@ -195,31 +195,31 @@ class _Judge:
         if text[0] in "@#" or (_is_printed(text) and not has_legal_form(text)):
             return 0.0
         if len(group) > 1:
-            return self._joined_organisation(group, max(own, measures.OWNER_FACTOR * fit))
+            return self._joined_organisation(group, max(own, settings.OWNER_FACTOR * fit))
         title = title_confidence(text)
         if (
-            title >= measures.KIND_CERTAINTY
+            title >= settings.KIND_CERTAINTY
             and not has_legal_form(text)
-            and fit < measures.OWNER_FIT
+            and fit < settings.OWNER_FIT
         ):
-            own *= measures.TITLE_FACTOR
-        confidence = max(own, measures.OWNER_FACTOR * fit)
+            own *= settings.TITLE_FACTOR
+        confidence = max(own, settings.OWNER_FACTOR * fit)
         return confidence + self._size(group) + self._only_logo(group, confidence)
 
     def logo(self, group: Group) -> float:
         """Return the confidence that a group is a logo: a few words in large letters."""
         text = _text(group)
-        is_other = _is_printed(text) or title_confidence(text) >= measures.KIND_CERTAINTY
-        if len(group) > 1 or is_other or group[0].height < measures.LARGE_TIMES * self._usual:
+        is_other = _is_printed(text) or title_confidence(text) >= settings.KIND_CERTAINTY
+        if len(group) > 1 or is_other or group[0].height < settings.LARGE_TIMES * self._usual:
             return 0.0
-        named = text[:1].isupper() and len(text.split()) <= measures.NAME_WORDS and _is_plain(text)
-        return measures.KIND_CERTAINTY + self._size(group) if named else 0.0
+        named = text[:1].isupper() and len(text.split()) <= settings.NAME_WORDS and _is_plain(text)
+        return settings.KIND_CERTAINTY + self._size(group) if named else 0.0
 
     def other(self, group: Group) -> float:
         """Return the confidence that a group is none of the known kinds of text."""
         text = _text(group)
         return 1.0 - min(
-            measures.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
+            settings.MOST_UNCERTAINTY, max(person_confidence(text), organisation_confidence(text))
         )
 
     def _joined_organisation(self, group: Group, confidence: float) -> float:
@@ -234,28 +234,28 @@ class _Judge:
             _is_printed(piece.text) and not has_legal_form(piece.text) for piece in group
         )
         if (
-            len(text) > measures.LONGEST_ORGANISATION
+            len(text) > settings.LONGEST_ORGANISATION
             or is_labelled
             or any(_ends_name(piece) for piece in group[:-1])
         ):
             return 0.0
         parts = max(self._plain_organisation(piece.text) for piece in group)
         goes_on = all(piece.text.split()[0] in _JOINERS for piece in group[1:])
-        gains = goes_on or confidence - parts >= measures.LARGEST_BONUS or has_legal_form(text)
-        if not gains and not (confidence >= measures.KIND_CERTAINTY and self._is_logo(group)):
+        gains = goes_on or confidence - parts >= settings.LARGEST_BONUS or has_legal_form(text)
+        if not gains and not (confidence >= settings.KIND_CERTAINTY and self._is_logo(group)):
             return 0.0
-        return max(confidence, parts) + self._size(group) + measures.LINE_BONUS * len(group)
+        return max(confidence, parts) + self._size(group) + settings.LINE_BONUS * len(group)
 
     def _is_logo(self, group: Group) -> bool:
         """Return whether pieces are capitalised lines of the same size, larger than most."""
         heights = [piece.height for piece in group]
         words = [word for piece in group for word in piece.text.split()]
         capitals = all(word[:1].isupper() or word.lower() in _JOINERS for word in words)
-        large = min(heights) >= measures.LARGE_TIMES * self._usual
-        alike = max(heights) <= measures.TALLEST_TIMES * min(heights)
+        large = min(heights) >= settings.LARGE_TIMES * self._usual
+        alike = max(heights) <= settings.TALLEST_TIMES * min(heights)
         plain = all(
-            person_confidence(piece.text) < measures.SURE_KIND
-            and title_confidence(piece.text) < measures.KIND_CERTAINTY
+            person_confidence(piece.text) < settings.SURE_KIND
+            and title_confidence(piece.text) < settings.KIND_CERTAINTY
             for piece in group
         )
         return capitals and large and alike and plain
@@ -264,14 +264,14 @@ class _Judge:
         """Return the confidence that a text is an organisation, by its words and domain names."""
         return max(
             organisation_confidence(text),
-            measures.OWNER_FACTOR * self._clues.organisation(text),
+            settings.OWNER_FACTOR * self._clues.organisation(text),
         )
 
     def _joined_person(self, group: Group, confidence: float) -> float:
         """Return the score of a person's name in several pieces; 0 if one piece is a full name."""
         parts = max(person_confidence(piece.text) if " " in piece.text else 0.0 for piece in group)
-        if parts >= measures.KIND_CERTAINTY or any(
-            len(piece.text.split()) > measures.NAME_PART_WORDS for piece in group
+        if parts >= settings.KIND_CERTAINTY or any(
+            len(piece.text.split()) > settings.NAME_PART_WORDS for piece in group
         ):
             return 0.0
         text = _text(group)
@@ -282,18 +282,18 @@ class _Judge:
         """Return the penalty for signs that a text is not a person: trades, jobs, a legal form."""
         against = 0.0
         if has_legal_form(text):
-            against += measures.AGAINST_LEGAL_FORM
+            against += settings.AGAINST_LEGAL_FORM
         known = sum(word in INDUSTRY or word in FIELDS or word in HEADS for word in words)
-        named = person_confidence(text) >= measures.SURE_KIND
+        named = person_confidence(text) >= settings.SURE_KIND
         # Baker, Banks and Church are surnames too.
         is_half = bool(fit) or (named and known == 1)
         against += (
-            measures.AGAINST_TRADE * min(known, 2) * (measures.HALF_AGAINST if is_half else 1.0)
+            settings.AGAINST_TRADE * min(known, 2) * (settings.HALF_AGAINST if is_half else 1.0)
         )
         # The domain's owner is the organisation, unless the mail address names the person.
         owner = self._clues.organisation(text)
         if owner > fit:
-            against += measures.AGAINST_OWNER * owner * (measures.HALF_AGAINST if named else 1.0)
+            against += settings.AGAINST_OWNER * owner * (settings.HALF_AGAINST if named else 1.0)
         return against
 
     def _size(self, group: Group) -> float:
@@ -302,11 +302,11 @@ class _Judge:
             return 0.0
         height = max(piece.height for piece in group)
         if (
-            height >= measures.TALLEST_SHARE * self._tallest
-            and height >= measures.TALLEST_TIMES * self._usual
+            height >= settings.TALLEST_SHARE * self._tallest
+            and height >= settings.TALLEST_TIMES * self._usual
         ):
-            return measures.LARGEST_BONUS
-        return measures.LARGE_BONUS if height >= measures.LARGE_TIMES * self._usual else 0.0
+            return settings.LARGEST_BONUS
+        return settings.LARGE_BONUS if height >= settings.LARGE_TIMES * self._usual else 0.0
 
     def _has_title_below(self, piece: CardPiece) -> bool:
         """Return whether the next line is a job title."""
@@ -317,17 +317,17 @@ class _Judge:
         text = _text(group)
         short = (
             self.is_card
-            and len(text.split()) <= measures.NAME_WORDS
+            and len(text.split()) <= settings.NAME_WORDS
             and _is_plain(text)
             and text[:1].isupper()
         )
         height = group[0].height
         tall = (
-            height >= measures.LARGE_TIMES * self._usual
-            and height >= measures.LOGO_TALL_SHARE * self._tallest
+            height >= settings.LARGE_TIMES * self._usual
+            and height >= settings.LOGO_TALL_SHARE * self._tallest
         )
         return (
-            measures.LOGO_BONUS if short and tall and confidence < measures.KIND_CERTAINTY else 0.0
+            settings.LOGO_BONUS if short and tall and confidence < settings.KIND_CERTAINTY else 0.0
         )
 
 
@@ -342,7 +342,7 @@ def _is_printed(text: str) -> bool:
 
 def _ends_name(piece: CardPiece) -> bool:
     """Return whether a name must end with this line: it has a legal form or is a job title."""
-    return has_legal_form(piece.text) or title_confidence(piece.text) >= measures.KIND_CERTAINTY
+    return has_legal_form(piece.text) or title_confidence(piece.text) >= settings.KIND_CERTAINTY
 
 
 def _is_plain(text: str) -> bool:

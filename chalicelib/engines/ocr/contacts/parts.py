@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 from chalicelib.engines.ocr.contacts.entries import key_end
 from chalicelib.engines.ocr.contacts.piece import CardPiece
 from chalicelib.engines.ocr.kinds.headings import is_heading
@@ -17,7 +17,7 @@ _BETWEEN = re.compile(r" ?[|•·] ?| [-–—/] |, ")
 
 def split_parts(piece: CardPiece) -> list[CardPiece]:
     """Split a line at separators between a person or company and text of another kind."""
-    if len(piece.text) > measures.LONGEST_ENTRY:
+    if len(piece.text) > settings.LONGEST_ENTRY:
         return [piece]
     for match in _BETWEEN.finditer(piece.text):
         left, right = piece.part(0, match.start()), piece.part(match.end(), len(piece.text))
@@ -49,8 +49,8 @@ def _kind(text: str) -> str | None:
     """Return the kind of a text: person, company or title; None if it is uncertain."""
     if has_legal_form(text):
         return "organisation"
-    if title_confidence(text) >= measures.SURE_KIND:
+    if title_confidence(text) >= settings.SURE_KIND:
         return "title"
-    if organisation_confidence(text) >= measures.SURE_KIND:
+    if organisation_confidence(text) >= settings.SURE_KIND:
         return "organisation"
-    return "person" if person_confidence(text) >= measures.SURE_KIND else None
+    return "person" if person_confidence(text) >= settings.SURE_KIND else None

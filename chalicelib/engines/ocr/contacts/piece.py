@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Point, Quad, Rect, TextLine, around, around_points
-from chalicelib.engines.ocr.contacts import measures
+from chalicelib.engines.ocr.contacts import settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ def page_angle(lines: Iterable[TextLine]) -> float:
         (math.atan2(right[1] - left[1], right[0] - left[0]), math.dist(left, right))
         for left, right, _, _ in (line.corners for line in lines)
     )
-    level = [(angle, width) for angle, width in angles if abs(angle) <= measures.STEEPEST_RADIANS]
+    level = [(angle, width) for angle, width in angles if abs(angle) <= settings.STEEPEST_RADIANS]
     total = sum(width for _, width in level)
     if not total:
         return 0.0
@@ -154,7 +154,7 @@ def _columns(piece: CardPiece) -> list[CardPiece]:
     width = math.dist(piece.corners[0], piece.corners[1])
     steps = [abs(after - before) for before, after in pairwise(places)]
     pitch = median(steps) * width
-    widest = 2 * pitch + measures.COLUMN_GAP_HEIGHTS * piece.height
+    widest = 2 * pitch + settings.COLUMN_GAP_HEIGHTS * piece.height
     cuts = [
         place
         for place in range(1, len(text) - 1)

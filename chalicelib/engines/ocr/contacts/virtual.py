@@ -7,7 +7,7 @@ from functools import cached_property
 
 from chalicelib.domain.documents.findings import Contact
 from chalicelib.domain.documents.page import ReadPage
-from chalicelib.engines.ocr.contacts import labels, measures
+from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
 from chalicelib.engines.ocr.contacts.finder import as_contact, exact_found, named_found
@@ -104,6 +104,6 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 def _value(piece: CardPiece) -> CardPiece:
     """Return the text after a key, as in `Patient: Dana Reyes`; the whole line without a key."""
     head, colon, tail = piece.text.partition(":")
-    if not colon or not tail.strip() or len(head.split()) > measures.TOWN_WORDS:
+    if not colon or not tail.strip() or len(head.split()) > settings.TOWN_WORDS:
         return piece
     return piece.part(len(head) + 1, len(piece.text)) or piece

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 # An amount with points only: all except the last are misread commas.
@@ -44,7 +44,7 @@ class AmountStyle:
         count = sum(bool(_WITH_CENTS.fullmatch(word)) for word in words)
         others = sum(bool(_WITHOUT_CENTS.fullmatch(word)) for word in words)
         fewer, more = sorted((count, others))
-        is_known = more >= max(measures.FEWEST_AMOUNTS, measures.USUAL_AMOUNT_TIMES * fewer)
+        is_known = more >= max(settings.FEWEST_AMOUNTS, settings.USUAL_AMOUNT_TIMES * fewer)
         return cls(commas > elsewhere, count > others if is_known else None)
 
     def corrected(self, text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.spelling import tokens
 
 _WORDS = frozenset(
@@ -43,7 +43,7 @@ def looks_like_label(text: str) -> bool:
     """Return whether a short text consists only of words that forms print as captions."""
     words = {word.folded for word in tokens(text)}
     return (
-        0 < len(words) <= measures.FEW_WORDS_AROUND_KEY
+        0 < len(words) <= settings.FEW_WORDS_AROUND_KEY
         and words <= _WORDS
         and not words <= _ALSO_VALUES
     )

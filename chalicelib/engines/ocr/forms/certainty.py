@@ -18,7 +18,7 @@ import msgspec
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import TextLine
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "form_values.json"
@@ -86,8 +86,8 @@ class Evidence:
         around = self.surroundings
         return (
             min(1.0, around.rivalry),
-            math.sqrt(min(measures.MOST_MISREAD, self.misread)),
-            math.log1p(self.blur / measures.CLEAR_PAGE_BLUR),
+            math.sqrt(min(settings.MOST_MISREAD, self.misread)),
+            math.log1p(self.blur / settings.CLEAR_PAGE_BLUR),
             math.log(self.characters),
             float(self.is_closed),
             float(around.has_text_below),
@@ -186,4 +186,4 @@ def preparation(keys: Sequence[TemplateKey]) -> float:
 
 def _uncertainty(line: TextLine) -> float:
     """Return the fraction of a line's characters that are probably misread."""
-    return -math.log(max(measures.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))
+    return -math.log(max(settings.LEAST_LINE_PROBABILITY, min(1.0, line.probability)))

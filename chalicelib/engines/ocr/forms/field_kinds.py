@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.kinds.amounts import find_money, find_numbers
 from chalicelib.engines.ocr.kinds.dates import find_dates
 from chalicelib.engines.ocr.kinds.internet import find_mails
@@ -53,7 +53,7 @@ def fitness(types: Sequence[str], text: str) -> float:
     known = [kind for kind in types if kind in _FINDERS or kind in _FREE]
     if len(known) < len(types) or not known or "TEXT" in known:
         return 1.0
-    return max(_fits(kind, text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in known)
+    return max(_fits(kind, text[: settings.LONGEST_TYPED_CHARACTERS]) for kind in known)
 
 
 def _fits(kind: str, text: str) -> float:
@@ -61,18 +61,18 @@ def _fits(kind: str, text: str) -> float:
     if kind in _FINDERS:
         spans = _FINDERS[kind](text)
         before = text[: spans[0].start].split() if spans else []
-        if sum(word.isalpha() for word in before) > measures.COLUMN_CAPTION_WORDS:
-            return measures.MISFIT
-        return measures.FIT if spans else measures.MISFIT
+        if sum(word.isalpha() for word in before) > settings.COLUMN_CAPTION_WORDS:
+            return settings.MISFIT
+        return settings.FIT if spans else settings.MISFIT
     words = text.split()
     letters = sum(letter.isalpha() for letter in text)
     if kind == "NAME":
         digits = sum(letter.isdecimal() for letter in text)
-        is_name = letters >= 2 > digits and len(words) <= measures.NAME_WORDS and "@" not in text
-        return measures.NAME_FIT if is_name else measures.MISFIT
+        is_name = letters >= 2 > digits and len(words) <= settings.NAME_WORDS and "@" not in text
+        return settings.NAME_FIT if is_name else settings.MISFIT
     if normalized_address(text):
-        return measures.FIT
-    return 1.0 if letters and any(letter.isdecimal() for letter in text) else measures.MISFIT
+        return settings.FIT
+    return 1.0 if letters and any(letter.isdecimal() for letter in text) else settings.MISFIT
 
 
 def is_one_line(types: Sequence[str]) -> bool:
@@ -87,16 +87,16 @@ def is_spaced(text: str) -> bool:
 
 def is_boxed_row(text: str) -> bool:
     """Return whether a text is one whole number whose digits are in single boxes."""
-    return len(text.split()) >= measures.COMB_DIGITS and is_spaced(text)
+    return len(text.split()) >= settings.COMB_DIGITS and is_spaced(text)
 
 
 def closed_up(text: str) -> str:
     """Return a number that was read from single boxes, without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
     # A digit that touches a tick looks like a currency sign.
-    single = text.replace("$", "5") if len(text.split()) > measures.COMB_DIGITS else text
+    single = text.replace("$", "5") if len(text.split()) > settings.COMB_DIGITS else text
     closed = single.replace(" ", "")
-    return closed if digits >= measures.COMB_DIGITS and is_spaced(single) else text
+    return closed if digits >= settings.COMB_DIGITS and is_spaced(single) else text
 
 
 def tightened(text: str) -> str:
@@ -121,7 +121,7 @@ def with_pounds(text: str) -> str:
 
 def has_span(types: Sequence[str], text: str) -> bool:
     """Return whether any part of a text has one of the types, which must be single-line types."""
-    return any(_FINDERS[kind](text[: measures.LONGEST_TYPED_CHARACTERS]) for kind in types)
+    return any(_FINDERS[kind](text[: settings.LONGEST_TYPED_CHARACTERS]) for kind in types)
 
 
 def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
@@ -137,7 +137,7 @@ def span_of(types: Sequence[str], text: str) -> tuple[int, int] | None:
     """
     if (
         not is_one_line(types)
-        or len(text) > measures.LONGEST_TYPED_CHARACTERS
+        or len(text) > settings.LONGEST_TYPED_CHARACTERS
         or ("CURRENCY" in types and _LOOSE.fullmatch(text))
     ):
         return None

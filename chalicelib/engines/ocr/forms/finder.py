@@ -12,7 +12,7 @@ from chalicelib.domain.documents.findings import FormField
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.amounts import AmountStyle
 from chalicelib.engines.ocr.forms.certainty import (
     EmptyEvidence,
@@ -112,7 +112,7 @@ def _find_printed(
         for number, place in chosen.items()
     }
     fields |= _crossed_fields(keys, fields, columns, unmatched, shared)
-    fitting = (each for each in fields.values() if (each.fit or 0.0) >= measures.KEY_SCORE)
+    fitting = (each for each in fields.values() if (each.fit or 0.0) >= settings.KEY_SCORE)
     texts = {each.entity: each.value_text for each in fitting}
     return fields | _holders(keys, fields, texts, unmatched)
 
@@ -134,7 +134,7 @@ def _holders(
             known,
             value_text=text,
             value_box=around(part.box for part in parts),
-            probability=measures.UNCAPTIONED_CERTAINTY * _probability(parts),
+            probability=settings.UNCAPTIONED_CERTAINTY * _probability(parts),
             normalized=normalized_address(text),
             fit=None,
         )
@@ -156,7 +156,7 @@ def _crossed_fields(
             continue
         for crossing in columns.crossings(key):
             segment = unmatched.fragments[crossing.fragment].segment
-            value = Value((segment,), measures.CROSSED_CERTAINTY)
+            value = Value((segment,), settings.CROSSED_CERTAINTY)
             if segment.box not in used:
                 place = FoundKey(number, (), (crossing.label,), 1.0, 1.0, False)
                 crossed[number] = _field(key, place, value, shared)
@@ -195,7 +195,7 @@ def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage
     if "CURRENCY" in template.types or "$" in text:
         text = shared.amounts.corrected(tightened(text))
         if shared.amounts.is_odd(text):
-            value = value.capped(measures.ODD_AMOUNT_CERTAINTY)
+            value = value.capped(settings.ODD_AMOUNT_CERTAINTY)
     return FormField(
         template.entity,
         key.text,

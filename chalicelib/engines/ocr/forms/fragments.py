@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
@@ -85,10 +85,10 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
         return False
     rect, reach = segment.rect, segment.height
     return any(
-        (is_level(last, rect) and 0 <= rect.min_x - last.max_x < measures.WORD_GAP_HEIGHTS * reach)
+        (is_level(last, rect) and 0 <= rect.min_x - last.max_x < settings.WORD_GAP_HEIGHTS * reach)
         or (
             abs(last.min_x - rect.min_x) < reach
-            and abs(rect.min_y - last.max_y) < measures.LINE_GAP_HEIGHTS * reach
+            and abs(rect.min_y - last.max_y) < settings.LINE_GAP_HEIGHTS * reach
         )
         for key in keys
         for last in [key.segments[-1].rect]
@@ -98,7 +98,7 @@ def _is_hint(segment: LineSegment, keys: Sequence[FoundKey]) -> bool:
 def _is_letter_of_line(fragment: FormFragment, keys: Sequence[FoundKey]) -> bool:
     """Return whether a text is a single small letter directly to the left of a caption."""
     text, rect = fragment.segment.text, fragment.segment.rect
-    reach = measures.WORD_GAP_HEIGHTS * fragment.segment.height
+    reach = settings.WORD_GAP_HEIGHTS * fragment.segment.height
     return (
         len(text) == 1
         and text.islower()
@@ -114,7 +114,7 @@ def is_numbered_caption(text: str) -> bool:
     """Return whether a text begins with the number of a caption; house numbers do not count."""
     return (
         _NUMBERED_CAPTION.match(text) is not None
-        and address_confidence(text) < measures.STREET_CERTAINTY
+        and address_confidence(text) < settings.STREET_CERTAINTY
     )
 
 
@@ -131,7 +131,7 @@ def _is_label(text: str) -> bool:
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
-    is_label = label is not None and len(label.group().split()) <= measures.FEW_WORDS_AROUND_KEY
+    is_label = label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY
     return is_label or _is_dated(text)
 
 
@@ -148,7 +148,7 @@ def _numbered_captions(
         and places[0][0] <= len(_LONGEST_NUMBER)
         for number, places in spans.items()
     )
-    if count >= measures.FEWEST_CAPTIONS:
+    if count >= settings.FEWEST_CAPTIONS:
         for number, segment in enumerate(segments):
             if is_numbered_caption(segment.line.text):
                 yield number
@@ -161,9 +161,9 @@ def _instructions(segments: Sequence[LineSegment], keyed: Container[int]) -> set
         for number, segment in enumerate(segments)
         if number not in keyed and is_instruction(segment.text)
     }
-    for number in sorted(found) if len(found) <= measures.MOST_ALIKE else ():
+    for number in sorted(found) if len(found) <= settings.MOST_ALIKE else ():
         last = segments[number]
-        for _ in range(measures.KEY_LINES):
+        for _ in range(settings.KEY_LINES):
             below = [
                 other
                 for other, segment in enumerate(segments)
@@ -180,7 +180,7 @@ def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
     """Return whether the lower line continues the sentence of the upper one."""
     gap = (lower.rect.min_y - upper.rect.max_y) / upper.height
     return (
-        -measures.OVERLAP_HEIGHTS <= gap <= measures.LINE_GAP_HEIGHTS
+        -settings.OVERLAP_HEIGHTS <= gap <= settings.LINE_GAP_HEIGHTS
         and abs(lower.rect.min_x - upper.rect.min_x) < upper.height / 2
         and not upper.text.rstrip().endswith((".", ")"))
     )
@@ -189,7 +189,7 @@ def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
 def _is_dated(text: str) -> bool:
     """Return whether a line is a word in capitals with a date, such as REV 01/02/2020."""
     match = _CAPITALS.match(text)
-    rest = text[match.end() : measures.LONGEST_TYPED_CHARACTERS].rstrip() if match else ""
+    rest = text[match.end() : settings.LONGEST_TYPED_CHARACTERS].rstrip() if match else ""
     return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
 
 
@@ -222,7 +222,7 @@ def _past_hint(text: str, start: int, stop: int) -> int:
     if _CONTINUATION.match(text, start, stop):
         return _past_continuation(text, start, stop)
     label = _REST_OF_LABEL.match(text, start, stop)
-    if label is not None and len(label.group().split()) <= measures.FEW_WORDS_AROUND_KEY:
+    if label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY:
         return label.end()
     hint = _HINT.match(text, start, stop)
     if hint is None:

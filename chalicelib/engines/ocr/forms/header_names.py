@@ -17,7 +17,7 @@ from chalicelib.domain.documents.findings import (
     Table,
 )
 from chalicelib.domain.documents.form_template import FormTemplate, HeaderCell
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.spelling import fold, similarity
 
 
@@ -101,7 +101,7 @@ def _reveal_headers(table: Table, headers: _Headers) -> Table:
         return table
     counts: dict[int, int] = {}
     for cell in table.cells:
-        if cell.row <= measures.HEADER_ROWS and cell.kind == NORMAL and headers.find(cell.text):
+        if cell.row <= settings.HEADER_ROWS and cell.kind == NORMAL and headers.find(cell.text):
             counts[cell.row] = counts.get(cell.row, 0) + 1
     inked = {
         row: sum(cell.row == row and bool(cell.text) for cell in table.cells) for row in counts

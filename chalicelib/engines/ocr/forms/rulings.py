@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import ReadPage, Rect
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment, text_height
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings, darkest_channel, find_rulings
 
@@ -71,18 +71,18 @@ class PageRules:
         """
         if not self.is_known:
             return None
-        slack = measures.IN_RULE_HEIGHTS * min(upper.height, lower.height)
+        slack = settings.IN_RULE_HEIGHTS * min(upper.height, lower.height)
         left, right = max(upper.min_x, lower.min_x), min(upper.max_x, lower.max_x)
         if right <= left:
             left, right = right, left
-        beyond = measures.RULE_BEYOND_HEIGHTS * lower.height
+        beyond = settings.RULE_BEYOND_HEIGHTS * lower.height
         begin, end = min(upper.min_x, lower.min_x), max(upper.max_x, lower.max_x)
         place, start, stop = self._rows
         covered = np.minimum(stop, right) - np.maximum(start, left)
         found = (
             (place > upper.max_y - slack)
             & (place < lower.min_y + slack)
-            & (covered >= measures.FULL_LINE_SHARE * (right - left))
+            & (covered >= settings.FULL_LINE_SHARE * (right - left))
             & ((start < begin - beyond) | (stop > end + beyond))
         )
         return bool(found.any())
@@ -91,7 +91,7 @@ class PageRules:
         """Return whether a vertical line separates two texts; None if lines are unknown."""
         if not self.is_known:
             return None
-        slack = measures.IN_RULE_HEIGHTS * min(left.height, right.height)
+        slack = settings.IN_RULE_HEIGHTS * min(left.height, right.height)
         middle = (max(left.min_y, right.min_y) + min(left.max_y, right.max_y)) / 2
         place, start, stop = self._columns
         found = (
@@ -104,7 +104,7 @@ class PageRules:
 
     def box(self, rect: Rect) -> Rect:
         """Return the box of ruled lines around a rectangle; infinite on sides without a line."""
-        slack = measures.IN_RULE_HEIGHTS * rect.height
+        slack = settings.IN_RULE_HEIGHTS * rect.height
         x, y = rect.center
         rows = _crossing(self._rows, x)
         columns = _crossing(self._columns, y)
@@ -141,7 +141,7 @@ class PageRules:
 
         Ticks between single boxes, which are shorter than the text height, do not count.
         """
-        rect, reach = segment.rect, measures.RULE_OVER_TEXT_HEIGHTS * segment.height
+        rect, reach = segment.rect, settings.RULE_OVER_TEXT_HEIGHTS * segment.height
         place, start, stop = self._columns
         columns = np.flatnonzero(
             (place > rect.min_x)
@@ -156,7 +156,7 @@ class PageRules:
 
 def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
     """Return for each vertical line whether it crosses a word."""
-    slack = measures.IN_RULE_HEIGHTS * height
+    slack = settings.IN_RULE_HEIGHTS * height
     inside = (places[:, None] > words[:, 0] + slack) & (places[:, None] < words[:, 1] - slack)
     return np.asarray(inside.any(axis=1))
 
@@ -193,8 +193,8 @@ def _joined(pieces: Iterable[Ruling]) -> Iterator[Ruling]:
         if last is None:
             last = piece
         elif (
-            abs(piece.position - last.position) < measures.RULE_JOINT_PIXELS
-            and piece.start < last.end + measures.RULE_JOINT_PIXELS
+            abs(piece.position - last.position) < settings.RULE_JOINT_PIXELS
+            and piece.start < last.end + settings.RULE_JOINT_PIXELS
         ):
             last = replace(last, end=max(last.end, piece.end))
         else:

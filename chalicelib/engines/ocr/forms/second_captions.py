@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from chalicelib.domain.documents.page import around
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.values.candidates import as_array, below_gaps, right_gaps
@@ -26,8 +26,8 @@ def without_second_captions(keys: Sequence[FoundKey], unmatched: UnmatchedText) 
         pairs = [(key, fragment) for key, fragment in every if not _has_digit(unmatched, fragment)]
         is_enough = (
             3 * len(pairs) >= 2 * len(plain)
-            and len(pairs) >= measures.FEWEST_CAPTIONS
-            and len(pairs) >= measures.SECOND_CAPTION_SHARE * len(every)
+            and len(pairs) >= settings.FEWEST_CAPTIONS
+            and len(pairs) >= settings.SECOND_CAPTION_SHARE * len(every)
         )
         if is_enough and _are_captions(pairs, keys, unmatched):
             second = {fragment for _, fragment in pairs}
@@ -52,7 +52,7 @@ def _below(
         gaps = below_gaps(rects, key.rect, key.height)
         gaps[np.abs(rects[:, 0] - key.rect.min_x) > key.height] = np.inf
         nearest = int(gaps.argmin())
-        if gaps[nearest] < measures.LINE_GAP_HEIGHTS:
+        if gaps[nearest] < settings.LINE_GAP_HEIGHTS:
             yield number, nearest
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around_points, between
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.skew import find_angle
 
 _WORD = re.compile(r"\S+")
@@ -107,7 +107,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
     bottoms = [_bottom(each) for each in by_bottom]
     divided: list[LineSegment] = []
     for segment in segments:
-        reach = measures.PRINTED_LINE_GAP_HEIGHTS * segment.height
+        reach = settings.PRINTED_LINE_GAP_HEIGHTS * segment.height
         first = bisect_left(bottoms, segment.rect.min_y - reach)
         last = bisect_right(bottoms, segment.rect.min_y + reach / 2)
         divided += _divide_below(segment, by_bottom[first:last])
@@ -117,7 +117,7 @@ def make_segments(lines: Sequence[TextLine], angle: float) -> tuple[LineSegment,
 def tilt(lines: Sequence[TextLine]) -> float:
     """Return the clockwise angle of the lines in radians: their median, weighted by length."""
     angle = find_angle(lines)
-    return angle if abs(angle) > measures.LEAST_TILT_RADIANS else 0.0
+    return angle if abs(angle) > settings.LEAST_TILT_RADIANS else 0.0
 
 
 def text_height(segments: Sequence[LineSegment]) -> float:
@@ -128,7 +128,7 @@ def text_height(segments: Sequence[LineSegment]) -> float:
 def is_level(first: Rect, second: Rect) -> bool:
     """Return whether two rectangles are on the same line of text."""
     shared = min(first.max_y, second.max_y) - max(first.min_y, second.min_y)
-    return shared >= measures.SAME_LINE_SHARE * min(first.height, second.height)
+    return shared >= settings.SAME_LINE_SHARE * min(first.height, second.height)
 
 
 def _level(line: TextLine, angle: float) -> Rect:
@@ -146,7 +146,7 @@ def _bottom(segment: LineSegment) -> float:
 def _is_header(segment: LineSegment) -> bool:
     """Return whether a text may be a column caption: few words, without digits."""
     text = segment.text
-    return len(text.split()) <= measures.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
+    return len(text.split()) <= settings.COLUMN_CAPTION_WORDS and not any(map(str.isdecimal, text))
 
 
 def _divide_below(segment: LineSegment, headers: Sequence[LineSegment]) -> list[LineSegment]:

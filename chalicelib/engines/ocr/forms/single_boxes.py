@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import tilt
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 
@@ -36,7 +36,7 @@ def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) ->
         return page
     slope = math.tan(tilt(page.lines))
     lines = dict(enumerate(page.lines))
-    for row in _rows(page.lines, slope)[: measures.MOST_BOX_ROWS]:
+    for row in _rows(page.lines, slope)[: settings.MOST_BOX_ROWS]:
         check()
         others = [line.box for number, line in lines.items() if number not in row.lines]
         own = [lines[number] for number in row.lines]
@@ -81,7 +81,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
     """Find the rows of single boxes of a page."""
     found: list[list[int]] = []
     spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
-    if len(spaced) > measures.MOST_ALIKE:
+    if len(spaced) > settings.MOST_ALIKE:
         return []
     for number in sorted(spaced, key=lambda each: lines[each].box.min_x):
         box = lines[number].box
@@ -90,7 +90,7 @@ def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
             down = box.center[1] - last.center[1] - slope * (box.center[0] - last.center[0])
             if (
                 abs(down) < last.height / 2
-                and box.min_x - last.max_x < measures.TALLEST_BOX_HEIGHTS * last.height
+                and box.min_x - last.max_x < settings.TALLEST_BOX_HEIGHTS * last.height
             ):
                 row.append(number)
                 break
@@ -111,8 +111,8 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
         off = (x - row.begin) / row.pitch
         down = abs(y - row.middle - row.slope * (x - row.begin))
         if (
-            abs(off - round(off)) < measures.BOX_OFF_SHARE
-            and down < measures.BOX_ROWS_APART * row.pitch
+            abs(off - round(off)) < settings.BOX_OFF_SHARE
+            and down < settings.BOX_ROWS_APART * row.pitch
         ):
             return replace(
                 row, lines=(number,), digits=(lines[number].text,), places=(0,), begin=x, middle=y
@@ -123,7 +123,7 @@ def _below_another(lines: Sequence[TextLine], number: int, rows: Iterable[_Row])
 def _is_spaced(line: TextLine) -> bool:
     """Return whether a line is a single digit, or digits with wide spaces between them."""
     bare = "".join(line.text.split())
-    wide = line.box.width >= measures.BOX_PITCHES_HEIGHTS[0] * line.box.height * len(bare)
+    wide = line.box.width >= settings.BOX_PITCHES_HEIGHTS[0] * line.box.height * len(bare)
     return bare.isdecimal() and (len(bare) == 1 or wide)
 
 
@@ -143,9 +143,9 @@ def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)
-    if len(digits) < measures.FEWEST_BOXED_DIGITS:
+    if len(digits) < settings.FEWEST_BOXED_DIGITS:
         return None
-    low, high = (share * height for share in measures.BOX_PITCHES_HEIGHTS)
+    low, high = (share * height for share in settings.BOX_PITCHES_HEIGHTS)
     middles = [middle for middle, _ in digits]
     grids = (_grid(middles, pitch) for pitch in (min(steps), median(steps)) if low <= pitch <= high)
     grid = next((each for each in grids if each is not None), None)
@@ -182,7 +182,7 @@ def _grid(middles: Sequence[float], pitch: float) -> tuple[Sequence[int], float,
     off = max(
         abs(middle - begin - pitch * place) for middle, place in zip(middles, places, strict=True)
     )
-    return (places, begin, pitch) if off <= measures.BOX_OFF_SHARE * pitch else None
+    return (places, begin, pitch) if off <= settings.BOX_OFF_SHARE * pitch else None
 
 
 def _read_whole(
@@ -200,7 +200,7 @@ def _read_whole(
     order = _filled(row, pixels, others)
     if len(order) == len(row.places):
         return _joined(row, lines)
-    crops = [_crop(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in order]
+    crops = [_crop(pixels, row.cell(place, settings.BOX_CORE_SHARE)) for place in order]
     if not all(crop.size for crop in crops):
         return None  # a box off the page
     strip = _together(crops)
@@ -220,11 +220,11 @@ def _read_whole(
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
     """Return the numbers of the boxes that contain a digit or ink, without gaps at the ends."""
-    dark = {place: _ink(pixels, row.cell(place, measures.BOX_CORE_SHARE)) for place in row.places}
-    least = measures.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
+    dark = {place: _ink(pixels, row.cell(place, settings.BOX_CORE_SHARE)) for place in row.places}
+    least = settings.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 
     def is_filled(place: int) -> bool:
-        cell = row.cell(place, measures.BOX_CORE_SHARE)
+        cell = row.cell(place, settings.BOX_CORE_SHARE)
         x, y = cell.center
         is_taken = any(
             each.min_x < x < each.max_x and each.min_y < y < each.max_y for each in others
@@ -235,7 +235,7 @@ def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
     places |= {place for place in range(row.places[-1]) if place not in places and is_filled(place)}
     for way in (-1, 1):
         place = (0 if way < 0 else row.places[-1]) + way
-        while abs(place) < measures.MOST_BOXES and is_filled(place):
+        while abs(place) < settings.MOST_BOXES and is_filled(place):
             places.add(place)
             place += way
     return sorted(places)
@@ -261,7 +261,7 @@ def _boxes_of(text: str, order: Sequence[int], known: Mapping[int, str]) -> Sequ
     for first in range(len(order) - len(text) + 1):
         kept = order[first : first + len(text)]
         same = sum(known.get(place) == digit for place, digit in zip(kept, text, strict=True))
-        if len(known) - same <= measures.MOST_BOX_DIFFERENCES and len(text) > len(known):
+        if len(known) - same <= settings.MOST_BOX_DIFFERENCES and len(text) > len(known):
             return kept
     return ()
 
@@ -280,7 +280,7 @@ def _ink(pixels: Pixels, rect: Rect) -> Doubles:
     if not part.size:
         return part
     paper = np.median(part)
-    dark: Doubles = np.clip(paper - part - measures.BOX_PAPER_NOISE, 0.0, None) / _PAPER
+    dark: Doubles = np.clip(paper - part - settings.BOX_PAPER_NOISE, 0.0, None) / _PAPER
     return dark
 
 
@@ -289,7 +289,7 @@ def _together(crops: Iterable[Pixels]) -> Pixels:
     parts = []
     for crop in crops:
         paper = np.median(crop)
-        columns = np.flatnonzero((crop < paper - measures.BOX_PAPER_NOISE).sum(axis=0) > 1)
+        columns = np.flatnonzero((crop < paper - settings.BOX_PAPER_NOISE).sum(axis=0) > 1)
         first, last = (columns[0], columns[-1] + 1) if len(columns) else (0, crop.shape[1])
         blank = np.full((crop.shape[0], max(1, crop.shape[0] // 8)), paper, dtype=np.uint8)
         parts += [blank, crop[:, first:last]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 
 _TOKEN = re.compile(r"[^\W_]+|[#%]")
 # Positions at which an engine may have missed a space, for example between key and value.
@@ -47,7 +47,7 @@ def fold(text: str) -> str:
 def is_short(text: str) -> bool:
     """Return whether a key is so short that no misread letter is allowed."""
     return (
-        sum(letter.isalnum() or letter in "#%" for letter in text) <= measures.EXACT_KEY_CHARACTERS
+        sum(letter.isalnum() or letter in "#%" for letter in text) <= settings.EXACT_KEY_CHARACTERS
     )
 
 
@@ -66,11 +66,11 @@ def least_ratio(folded: str) -> float:
     The limit is higher for short keys: one wrong letter in a word of six is a misreading, but in a
     word of three it makes another word.
     """
-    if len(folded) <= measures.EXACT_KEY_CHARACTERS:
+    if len(folded) <= settings.EXACT_KEY_CHARACTERS:
         return 100.0
     return min(
-        measures.LONG_RATIO,
-        max(measures.LEAST_RATIO, 100.0 - measures.ONE_ERROR_RATIO / len(folded)),
+        settings.LONG_RATIO,
+        max(settings.LEAST_RATIO, 100.0 - settings.ONE_ERROR_RATIO / len(folded)),
     )
 
 

@@ -12,7 +12,7 @@ from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import ReadPage, Rect
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.contacts.virtual import VirtualTexts
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 
 
@@ -60,7 +60,7 @@ def find_virtual_fields(
 def _is_used(found: Contact, used: Sequence[Rect]) -> bool:
     """Return whether a text is already the value of a printed key."""
     return any(
-        found.box.overlap(place) > measures.SAME_LINE_SHARE * min(found.box.area, place.area)
+        found.box.overlap(place) > settings.SAME_LINE_SHARE * min(found.box.area, place.area)
         for place in used
     )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.documents.page import Quad, Rect, TextLine
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot
 from chalicelib.engines.ocr.tables.rows import Span
 
@@ -36,7 +36,7 @@ def read_blanks(
     taken = [line.box for line in filled.lines()]
     found: dict[int, tuple[Rect, Quad]] = {}
     for number, (slot, lines) in enumerate(zip(filled.grid.slots, filled.texts, strict=True)):
-        if lines or len(found) >= measures.MOST_BLANKS:
+        if lines or len(found) >= settings.MOST_BLANKS:
             continue
         area = _area(slot, rows, columns, text_height)
         ink = _ink_box(pixels, area, text_height) if area else None
@@ -47,7 +47,7 @@ def read_blanks(
     read = engine.read_crops(pixels, [quad for _, quad in found.values()], check)
     texts = list(filled.texts)
     for (number, (box, _)), line in zip(found.items(), read, strict=True):
-        if line is not None and line.probability >= measures.SURE_BLANK:
+        if line is not None and line.probability >= settings.SURE_BLANK:
             texts[number] = (replace(line, box=box, quad=None),)
     return replace(filled, texts=tuple(texts))
 
@@ -103,8 +103,8 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
         area.min_x + ink.spans[-1][1] * area.width,
         area.min_y + ink.bottom * area.height,
     )
-    least = measures.SPECK_EMS * text_height
-    if box.height > measures.TALL_INK_EMS * text_height or max(box.width, box.height) < max(
+    least = settings.SPECK_EMS * text_height
+    if box.height > settings.TALL_INK_EMS * text_height or max(box.width, box.height) < max(
         2.0, least
     ):
         return None
@@ -113,7 +113,7 @@ def _ink_box(pixels: Pixels, area: Rect, text_height: float) -> Rect | None:
 
 def _quad(ink: Rect, area: Rect, text_height: float) -> Quad:
     """Return the corners of the area to read: as wide as the ink, as high as a line of text."""
-    margin = measures.INK_MARGIN_EMS * text_height
+    margin = settings.INK_MARGIN_EMS * text_height
     middle = ink.center[1]
     half = max(0.5 * text_height, 0.6 * ink.height)
     top, bottom = middle - half, middle + half

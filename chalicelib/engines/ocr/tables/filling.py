@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import TextLine, around
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.rows import group_rows
 
@@ -74,7 +74,7 @@ def _nearest(grid: TableGrid, pieces: Sequence[TextLine]) -> list[int]:
     bands: dict[int, list[int]] = {}
     for number, (_, top, _, bottom) in enumerate(slots.tolist()):
         for band in range(
-            int(top / step), min(int(bottom / step), int(top / step) + measures.TALLEST_PLACES) + 1
+            int(top / step), min(int(bottom / step), int(top / step) + settings.TALLEST_PLACES) + 1
         ):
             bands.setdefault(band, []).append(number)
     numbers = {band: np.array(known) for band, known in bands.items()}
@@ -155,7 +155,7 @@ def _is_level(rows: Sequence[Sequence[TextLine]], middles: Sequence[float | None
         return False
     boxes = [around(line.box for line in row) for row in rows]
     return all(
-        middle is not None and abs(box.center[1] - middle) < measures.LEVEL_HEIGHTS * box.height
+        middle is not None and abs(box.center[1] - middle) < settings.LEVEL_HEIGHTS * box.height
         for box, middle in zip(boxes, middles, strict=True)
     )
 

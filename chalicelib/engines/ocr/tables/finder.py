@@ -17,7 +17,7 @@ from chalicelib.domain.documents.findings import Cell, Table
 from chalicelib.domain.documents.page import ReadPage, TextLine, around
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
 from chalicelib.engines.ocr.skew import LEAST, PageRotation, find_angle, is_level
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.blanks import read_blanks
 from chalicelib.engines.ocr.tables.filling import fill, fill_by_rows, join_wrapped
 from chalicelib.engines.ocr.tables.grid import FilledGrid, TableGrid, text_of
@@ -80,7 +80,7 @@ def find_tables(
     # A table that is sideways on an upright page is read from a rotated copy.
     for turns in (1, 3):
         lines = [line for line in page.lines if needed_turns([line]) == turns]
-        if len(lines) < measures.FEWEST_SIDEWAYS:
+        if len(lines) < settings.FEWEST_SIDEWAYS:
             continue
         turned = replace(
             page,
@@ -160,7 +160,7 @@ def _tables(sheet: _Sheet) -> list[Table]:
     )
     sheet.check()
     clean = replace(
-        sheet.page, pixels=erase(sheet.pixels, rulings, measures.RULE_THICKNESS_EMS * height)
+        sheet.page, pixels=erase(sheet.pixels, rulings, settings.RULE_THICKNESS_EMS * height)
     )
     pieces = cut_page(clean, rulings.vertical, sheet.engine, sheet.check)
     sheet.check()
@@ -188,7 +188,7 @@ def _chosen(sheet: _Sheet, structures: Iterable[Structure]) -> list[FilledGrid]:
     for rivals in _rivals(list(structures)):
         sheet.check()
         scored = _scored(sheet, rivals)
-        if scored[0][0] < measures.SURE_STRUCTURE:
+        if scored[0][0] < settings.SURE_STRUCTURE:
             # The network is slow, so it is run only if no other structure is certain.
             predicted = _predicted(sheet, scored[0][1])
             scored = _scored(sheet, [*rivals, *predicted]) if predicted else scored
@@ -271,7 +271,7 @@ def _sure(filled: FilledGrid, probability: float) -> FilledGrid:
 
 def _predicted(sheet: _Sheet, best: Structure) -> list[Structure]:
     """Return the structures that the network predicts for the text in a proposed structure."""
-    if sheet.structure is None or len(best.filled.grid.slots) > measures.MOST_NETWORK_PLACES:
+    if sheet.structure is None or len(best.filled.grid.slots) > settings.MOST_NETWORK_PLACES:
         return []
     pieces = list(best.filled.lines())
     box = around([best.filled.grid.box, *(piece.box for piece in pieces)])

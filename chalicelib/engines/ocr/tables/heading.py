@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, ROW_HEADER
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 
 
 def is_wordy(text: str) -> bool:
     """Return whether a text is long enough to be a line of running text."""
     letters = sum(character.isalpha() for character in text)
-    is_long = len(text.split()) >= measures.PROSE_WORDS
+    is_long = len(text.split()) >= settings.PROSE_WORDS
     return is_long and letters > 0.5 * len(text.replace(" ", ""))
 
 

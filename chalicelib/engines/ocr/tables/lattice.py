@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 
@@ -44,7 +44,7 @@ class Lattice:
 
 def find_lattices(rulings: Rulings, text_height: float) -> Iterator[Lattice]:
     """Yield groups of ruled lines that cross; at least two in each direction."""
-    slack = max(3.0, measures.SAME_RULE_EMS * text_height)
+    slack = max(3.0, settings.SAME_RULE_EMS * text_height)
     crossing = _crossing(rulings, slack)
     for rows, columns in _groups(crossing):
         if len(rows) > 1 and len(columns) > 1:
@@ -90,7 +90,7 @@ def lattice_grid(lattice: Lattice) -> TableGrid | None:
     edges_x = _opened(edges_x, lattice.horizontal, lattice.text_height)
     edges_y = _opened(edges_y, lattice.vertical, lattice.text_height)
     rows, columns = len(edges_y) - 1, len(edges_x) - 1
-    if rows < 1 or columns < 1 or rows * columns > measures.MAX_PLACES or rows * columns < 2:
+    if rows < 1 or columns < 1 or rows * columns > settings.MAX_PLACES or rows * columns < 2:
         return None
     under = _borders(lattice.horizontal, edges_y, edges_x, lattice.text_height)
     at_right = _borders(lattice.vertical, edges_x, edges_y, lattice.text_height).T
@@ -105,7 +105,7 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
     for ruling in sorted(rulings, key=lambda ruling: ruling.position):
         last = groups[-1][-1] if groups else None
         if last and ruling.position - last.position <= max(
-            4.0, measures.SAME_RULE_EMS * lattice.text_height
+            4.0, settings.SAME_RULE_EMS * lattice.text_height
         ):
             groups[-1].append(ruling)
         else:
@@ -146,7 +146,7 @@ def _borders(
     starts, ends = np.asarray(sides[:-1]), np.asarray(sides[1:])
     drawn = np.zeros((len(inner), len(starts)))
     for ruling in rulings:
-        near = np.abs(inner - ruling.position) <= max(4.0, measures.SAME_RULE_EMS * text_height)
+        near = np.abs(inner - ruling.position) <= max(4.0, settings.SAME_RULE_EMS * text_height)
         shared = np.minimum(ends, ruling.end) - np.maximum(starts, ruling.start)
         drawn[near] += np.maximum(0.0, shared)
     result: Bools = 2 * drawn >= ends - starts

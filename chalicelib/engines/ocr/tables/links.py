@@ -15,7 +15,7 @@ from rapidfuzz import fuzz, process
 
 from chalicelib.domain.documents.findings import COLUMN_HEADER, NORMAL, Cell, NamedTable, Table
 from chalicelib.domain.documents.page import ReadPage
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.heading import is_numeric
 
 _DIGITS = re.compile(r"\d+")
@@ -118,7 +118,7 @@ def _is_at_the_break(before: PagePart, part: PagePart) -> bool:
     first, second = before.table, part.table
     notes = _without(first.below, (*second.above, *second.below))
     notes += _without(second.above, (*first.above, *first.below))
-    return len(notes) <= measures.MOST_NOTES
+    return len(notes) <= settings.MOST_NOTES
 
 
 def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
@@ -128,7 +128,7 @@ def _without(rows: Sequence[str], running: Sequence[str]) -> list[str]:
         row
         for row in rows
         if not process.extractOne(
-            _plain(row), known, scorer=fuzz.ratio, score_cutoff=measures.SAME_TEXT_RATIO
+            _plain(row), known, scorer=fuzz.ratio, score_cutoff=settings.SAME_TEXT_RATIO
         )
     ]
 
@@ -144,7 +144,7 @@ def _repeated_rows(known: Table, table: Table) -> int:
     for count in range(head - 1, 0, -1):
         above, below = _texts(known, count), _texts(table, count)
         same = len(above) == len(below) and all(
-            fuzz.ratio(one, other) >= measures.SAME_TEXT_RATIO
+            fuzz.ratio(one, other) >= settings.SAME_TEXT_RATIO
             for one, other in zip(above, below, strict=True)
         )
         if same and above and _last_row(table) > count:

@@ -14,7 +14,7 @@ from chalicelib.domain.documents.page import ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.gaps import LineSplit, divide_exact, divide_inked, read_unclear
 from chalicelib.engines.ocr.ink import Ink, find_ink
 from chalicelib.engines.ocr.interface import CancelCheck, TextEngine
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.rulings import Ruling
 
 _NARROW = frozenset(" .,:;'|!iljtfrI1()[]")
@@ -25,9 +25,9 @@ def text_height(lines: Iterable[TextLine]) -> float:
     """Return the usual height of a line, in pixels; 20 without lines."""
     heights = [line.box.height for line in lines]
     return (
-        max(measures.LEAST_TEXT_PIXELS, float(median(heights)))
+        max(settings.LEAST_TEXT_PIXELS, float(median(heights)))
         if heights
-        else measures.UNKNOWN_TEXT_PIXELS
+        else settings.UNKNOWN_TEXT_PIXELS
     )
 
 
@@ -48,11 +48,11 @@ def cut_page(
     lines = [piece for line in page.lines for piece in cut_at_rulings(line, rulings)]
     if page.is_exact or page.pixels is None:
         return tuple(
-            piece for line in lines for piece in divide_exact(line, measures.CELL_GAP_HEIGHTS)
+            piece for line in lines for piece in divide_exact(line, settings.CELL_GAP_HEIGHTS)
         )
     inks: list[Ink | None] = []
     for number, line in enumerate(lines):
-        if number % measures.LINES_A_CHECK == 0:
+        if number % settings.LINES_A_CHECK == 0:
             check()
         inks.append(find_ink(page.pixels, line))
     heights = [ink.height * line.box.width for line, ink in zip(lines, inks, strict=True) if ink]
@@ -74,12 +74,12 @@ def _least_gap(lines: Sequence[TextLine], inks: Sequence[Ink | None]) -> float:
         if ink is not None and ink.height > 0 and words:
             white = sorted(start - end for (_, end), (start, _) in pairwise(ink.spans))
             spaces += [gap / ink.height for gap in white[-words:]]
-    if len(spaces) < measures.FEWEST_SPACES:
-        return measures.CELL_GAP_HEIGHTS
-    usual = sorted(spaces)[int(measures.NARROW_SPACES_SHARE * len(spaces))]
+    if len(spaces) < settings.FEWEST_SPACES:
+        return settings.CELL_GAP_HEIGHTS
+    usual = sorted(spaces)[int(settings.NARROW_SPACES_SHARE * len(spaces))]
     return min(
-        measures.SURE_CELL_GAP_HEIGHTS,
-        max(measures.CELL_GAP_HEIGHTS, measures.GAP_TO_WORD_SPACE * usual),
+        settings.SURE_CELL_GAP_HEIGHTS,
+        max(settings.CELL_GAP_HEIGHTS, settings.GAP_TO_WORD_SPACE * usual),
     )
 
 
@@ -88,7 +88,7 @@ def _divided(line: TextLine, ink: Ink | None, usual: float, gap: float) -> LineS
     if ink is None or ink.height <= 0:
         return LineSplit((line,))
     height = ink.height * line.box.width
-    least = gap * max(height, measures.LOW_LINE_HEIGHTS * usual) + measures.GAP_BLUR_PIXELS
+    least = gap * max(height, settings.LOW_LINE_HEIGHTS * usual) + settings.GAP_BLUR_PIXELS
     return divide_inked(line, ink, least / max(1.0, height))
 
 
@@ -98,13 +98,13 @@ def cut_at_rulings(line: TextLine, rulings: Sequence[Ruling]) -> list[TextLine]:
     Return the pieces with text, from left to right.
     """
     box = line.box
-    margin = measures.RULE_SLACK_HEIGHTS * box.height
+    margin = settings.RULE_SLACK_HEIGHTS * box.height
     crossing = sorted(
         ruling.position
         for ruling in rulings
         if box.min_x + margin < ruling.position < box.max_x - margin
-        and ruling.start <= box.min_y + measures.RULE_SLACK_HEIGHTS * box.height
-        and ruling.end >= box.max_y - measures.RULE_SLACK_HEIGHTS * box.height
+        and ruling.start <= box.min_y + settings.RULE_SLACK_HEIGHTS * box.height
+        and ruling.end >= box.max_y - settings.RULE_SLACK_HEIGHTS * box.height
     )
     return cut(line, crossing) if crossing else [line]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from chalicelib.domain.documents.page import TextLine, around
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.filling import fill, joined, part_by_rows
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, in_order
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
@@ -37,7 +37,7 @@ def lattice_structures(
     # Where there are ruled lines, they separate rows; elsewhere, each row of text is a row.
     split = split_rows(filled, 2)
     for each in _distinct(filled, split, join_to_values(split)):
-        is_split = each.grid.row_count >= measures.SPLIT_ROWS_TIMES * filled.grid.row_count
+        is_split = each.grid.row_count >= settings.SPLIT_ROWS_TIMES * filled.grid.row_count
         if each.grid.row_count > filled.grid.row_count and not is_split:
             continue
         if is_table(each, is_ruled=True) if is_split else is_ruled_table(each):
@@ -119,7 +119,7 @@ def join_near(filled: FilledGrid) -> FilledGrid:
     if len(usual) < 2:
         return filled
     _, near, wide = max((above - below, below, above) for below, above in pairwise(usual))
-    if near > measures.WRAPPED_TO_ROW_SPACE * wide:
+    if near > settings.WRAPPED_TO_ROW_SPACE * wide:
         return filled
     numbers = list(accumulate((int(white > near) for white in whites), initial=0))
     return joined(filled, numbers)
@@ -176,7 +176,7 @@ def _is_one_head(above: Sequence[TextLine], below: Sequence[TextLine]) -> bool:
     if not above or not below or _has_numbers(above) or _has_numbers(below):
         return False
     white = row_box(below).min_y - row_box(above).max_y
-    return white <= measures.HEADER_LINE_EMS * min(line.box.height for line in below)
+    return white <= settings.HEADER_LINE_EMS * min(line.box.height for line in below)
 
 
 def _has_numbers(row: Iterable[TextLine]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Bools, Doubles, Ints, Pixels
@@ -71,12 +71,12 @@ def find_rulings(gray: Pixels, text: Sequence[Rect], text_height: float) -> Ruli
         text_height: the usual height of a line of text, in pixels.
     """
     boxes = np.array([(b.min_x, b.min_y, b.max_x, b.max_y) for b in text]).reshape(-1, 4)
-    horizontal = _find_direction(gray, boxes, text_height, measures.HORIZONTAL_RULE_EMS)
+    horizontal = _find_direction(gray, boxes, text_height, settings.HORIZONTAL_RULE_EMS)
     vertical = _find_direction(
         np.ascontiguousarray(gray.T),
         boxes[:, [1, 0, 3, 2]],
         text_height,
-        measures.VERTICAL_RULE_EMS,
+        settings.VERTICAL_RULE_EMS,
     )
     return Rulings(horizontal, vertical)
 
@@ -97,7 +97,7 @@ def _find_direction(
         return ()
     steps = gray[2:].astype(np.int16) - gray[:-2]
     contrast = max(
-        measures.MIN_CONTRAST, measures.NOISE_SHARE * float(np.median(np.abs(steps[::4, ::4])))
+        settings.MIN_CONTRAST, settings.NOISE_SHARE * float(np.median(np.abs(steps[::4, ::4])))
     )
     edges: list[Ruling] = []
     for mask in (steps > contrast, steps < -contrast):
@@ -105,14 +105,14 @@ def _find_direction(
         pieces = [Ruling(float(row), float(start), float(end), 1.0) for row, start, end in runs]
         edges += [edge for edge in _merge(pieces, 2.0) if not _is_stroke(edge, text)]
     edges.sort(key=lambda edge: edge.position)
-    rulings = _merge(edges, max(3.0, measures.RULE_THICKNESS_EMS * text_height))
-    longest = sorted(rulings, key=lambda ruling: -ruling.length)[: measures.MAX_RULINGS]
+    rulings = _merge(edges, max(3.0, settings.RULE_THICKNESS_EMS * text_height))
+    longest = sorted(rulings, key=lambda ruling: -ruling.length)[: settings.MAX_RULINGS]
     return tuple(sorted(longest, key=lambda ruling: (ruling.position, ruling.start)))
 
 
 def _is_stroke(edge: Ruling, text: Doubles) -> bool:
     """Return whether an edge is completely inside a line of text, as the strokes of letters are."""
-    margin = measures.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
+    margin = settings.TEXT_MARGIN_HEIGHTS * (text[:, 3] - text[:, 1])
     return bool(
         np.any(
             (edge.position > text[:, 1] + margin)
@@ -141,14 +141,14 @@ def _long_runs(mask: Bools, least: int, text_height: float) -> Runs:
     flat = padded.ravel()
     changes = np.flatnonzero(flat[1:] != flat[:-1])
     starts, ends = changes[::2], changes[1::2]
-    kept = ends - starts >= min(least, max(4, round(measures.RULE_PART_EMS * text_height)))
+    kept = ends - starts >= min(least, max(4, round(settings.RULE_PART_EMS * text_height)))
     starts, ends = starts[kept], ends[kept]
     row, shift = starts // (width + 2), (starts // (width + 2)) * (width + 2)
     starts, ends = starts - shift, ends - shift
     row, starts, ends = _close(row, starts, ends, max(1, round(text_height / 4)))
     long = np.flatnonzero(ends - starts >= least)
-    if len(long) > measures.MAX_RUNS:
-        order = np.argsort(starts[long] - ends[long], kind="stable")[: measures.MAX_RUNS]
+    if len(long) > settings.MAX_RUNS:
+        order = np.argsort(starts[long] - ends[long], kind="stable")[: settings.MAX_RUNS]
         long = np.sort(long[order])
     return np.stack([row[long] + 1, starts[long], ends[long]], axis=1)
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
@@ -151,14 +151,14 @@ def _rows_of_text(filled: FilledGrid, rules: Sequence[float]) -> list[_Gap]:
 
 def _row_rules(filled: FilledGrid, rules: Sequence[Ruling]) -> list[float]:
     """Return the y coordinates of ruled lines that are nearly as wide as the table."""
-    least = measures.RULED_OFF_SHARE * filled.grid.box.width
+    least = settings.RULED_OFF_SHARE * filled.grid.box.width
     return [rule.position for rule in rules if rule.length >= least]
 
 
 def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
     """Return how often a gap within a table row is about as large as a gap between rows, 0 to 1."""
     ordered = sorted(between)
-    nearer = sum(bisect_right(ordered, white / measures.NEAR_TO_ROW_SPACE) for white in within)
+    nearer = sum(bisect_right(ordered, white / settings.NEAR_TO_ROW_SPACE) for white in within)
     return nearer / max(1, len(within) * len(between))
 
 
@@ -189,7 +189,7 @@ def _named_share(filled: FilledGrid) -> float:
         if lines
     ]
     numbers = (slot.row for slot, text in places if is_numeric(text) and not is_year(text))
-    rows = max(1, min(measures.MOST_HEADER_ROWS, min(numbers, default=1)))
+    rows = max(1, min(settings.MOST_HEADER_ROWS, min(numbers, default=1)))
     named = {
         column
         for slot, text in places

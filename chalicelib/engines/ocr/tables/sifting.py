@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
@@ -20,7 +20,7 @@ def is_ruled_table(filled: FilledGrid) -> bool:
         filled.grid.row_count > 1
         and len({slot.column for slot in filled.grid.slots}) > 1
         and filled.filled >= 4
-        and _filled_share(filled) >= measures.FILLED_SHARE
+        and _filled_share(filled) >= settings.FILLED_SHARE
     )
 
 
@@ -29,17 +29,17 @@ def is_table(filled: FilledGrid, *, is_ruled: bool) -> bool:
     rows, columns = filled.grid.row_count, filled.grid.column_count
     evidence = _row_evidence(filled)
     # One full row of values below the names of many columns is a table, too.
-    is_full = columns > measures.FEWEST_EVIDENCE and filled.filled == rows * columns
-    fewest = rows if is_full and _has_values(filled) else measures.FEWEST_EVIDENCE
+    is_full = columns > settings.FEWEST_EVIDENCE and filled.filled == rows * columns
+    fewest = rows if is_full and _has_values(filled) else settings.FEWEST_EVIDENCE
     if evidence < fewest or 2 * evidence < rows:
         return False
-    if _wordy_share(filled) > measures.WORDY_SHARE or not _is_dense(filled):
+    if _wordy_share(filled) > settings.WORDY_SHARE or not _is_dense(filled):
         return False
-    if _filled_share(filled) < measures.FILLED_SHARE:
+    if _filled_share(filled) < settings.FILLED_SHARE:
         return False
-    if _label_share(filled) > measures.LABELS_SHARE or _pair_share(filled) >= measures.PAIRS_SHARE:
+    if _label_share(filled) > settings.LABELS_SHARE or _pair_share(filled) >= settings.PAIRS_SHARE:
         return False
-    is_long = columns > 2 and evidence >= 2 * measures.FEWEST_EVIDENCE
+    is_long = columns > 2 and evidence >= 2 * settings.FEWEST_EVIDENCE
     if not is_ruled and not is_long and not _has_values(filled):
         return False
     return columns > 2 or _is_pair_table(filled, is_ruled=is_ruled)
@@ -67,7 +67,7 @@ def _has_header(filled: FilledGrid) -> bool:
     places = [(slot, lines) for slot, lines in zip(filled.grid.slots, filled.texts, strict=True)]
     numbers = (slot.row for slot, lines in places if is_numeric(text_of(lines)))
     rows = min(numbers, default=1)
-    most = min(measures.MOST_HEADER_ROWS, measures.HEADER_ROWS_SHARE * filled.grid.row_count)
+    most = min(settings.MOST_HEADER_ROWS, settings.HEADER_ROWS_SHARE * filled.grid.row_count)
     rows = rows if 1 < rows <= most else 1
     named = {
         column for slot, lines in places if lines and slot.row < rows for column in slot.columns
@@ -81,7 +81,7 @@ def _is_dense(filled: FilledGrid) -> bool:
     height = median(line.box.height for line in lines)
     boxes = [row_box(row) for row in group_rows(lines)]
     return all(
-        below.min_y - above.max_y <= measures.CHART_WHITE_EMS * height
+        below.min_y - above.max_y <= settings.CHART_WHITE_EMS * height
         for above, below in pairwise(boxes)
     )
 
@@ -164,8 +164,8 @@ def _is_wrapped(rows: Sequence[Sequence[TextLine]], right: float) -> bool:
             continue
         word = first.box.width * len(first.text.split()[0]) / len(first.text)
         room = right - row_box(row).max_x
-        wrapped += room < word + measures.WORD_ROOM_HEIGHTS * first.box.height
-    return wrapped >= measures.WRAPPED_TEXT_SHARE * (len(rows) - 1)
+        wrapped += room < word + settings.WORD_ROOM_HEIGHTS * first.box.height
+    return wrapped >= settings.WRAPPED_TEXT_SHARE * (len(rows) - 1)
 
 
 def _wordy_share(filled: FilledGrid) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.amounts import AmountStyle
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
@@ -62,5 +62,5 @@ def test_odd_amount_is_less_probable_where_an_engine_read_it() -> None:
         assert field.value_text == amount
         sure.append(field.probability)
 
-    assert sure[0] > 2 * measures.ODD_AMOUNT_CERTAINTY
-    assert sure[1] <= measures.ODD_AMOUNT_CERTAINTY
+    assert sure[0] > 2 * settings.ODD_AMOUNT_CERTAINTY
+    assert sure[1] <= settings.ODD_AMOUNT_CERTAINTY

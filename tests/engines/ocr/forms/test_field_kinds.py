@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.field_kinds import (
     closed_up,
     fitness,
@@ -97,5 +97,5 @@ def test_letter_o_among_the_digits_of_a_telephone_number_is_a_zero() -> None:
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:
     """An amount stands at the beginning of its text, or behind a word or two."""
-    assert fitness(("CURRENCY",), "has been changed from $8.00") == measures.MISFIT
+    assert fitness(("CURRENCY",), "has been changed from $8.00") == settings.MISFIT
     assert fitness(("CURRENCY",), "USD 8.00") > 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import is_another_caption
 from chalicelib.engines.ocr.forms.keys.units import Unit, make_units
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -45,7 +45,7 @@ def likely_pairs(keys: Sequence[str], units: Sequence[Unit], limit: int) -> list
     if not keys or not units:
         return []
     singles = [unit for unit in units if len(unit.segments) == 1]
-    if len(keys) * len(units) > measures.MOST_KEYS_TIMES_UNITS:
+    if len(keys) * len(units) > settings.MOST_KEYS_TIMES_UNITS:
         units = singles
     columns = {unit.segments[0]: column for column, unit in enumerate(singles)}
     chains = _by_length([[columns[number] for number in unit.segments] for unit in units])
@@ -91,7 +91,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
         parts = [shares[:, column] for column in columns.T]
         total = np.minimum(sum(parts[1:], start=parts[0]), 1.0)
         for part in parts if len(parts) > 1 else ():
-            total[(part <= 0.0) | (part >= measures.WHOLE_KEY_SHARE)] = 0.0
+            total[(part <= 0.0) | (part >= settings.WHOLE_KEY_SHARE)] = 0.0
         joined[:, places] = total
     return joined
 
@@ -106,7 +106,7 @@ def _best(
         begin: index of the block's first key.
         limit: maximum number of results.
     """
-    rows, columns = np.nonzero(shares >= measures.LETTER_PAIRS_SHARE)
+    rows, columns = np.nonzero(shares >= settings.LETTER_PAIRS_SHARE)
     values = shares[rows, columns]
     order = np.argsort(-values, kind="stable")[:limit]
     return values[order], rows[order] + begin, columns[order]
@@ -207,8 +207,8 @@ def _matches(
     found: list[KeyMatch] = []
     for folded, windows in places.items():
         windows.sort(key=lambda each: -each[4])
-        for _, unit, first, last, score in windows[: measures.MOST_ALIKE]:
-            if len(found) >= measures.MOST_KEY_MATCHES:
+        for _, unit, first, last, score in windows[: settings.MOST_ALIKE]:
+            if len(found) >= settings.MOST_KEY_MATCHES:
                 return found
             parts = _parts(unit, segments, first, last)
             if not _is_in_number(segments, parts):
@@ -218,12 +218,12 @@ def _matches(
 
 def _search_short(wanted: Mapping[str, Wanted], units: Iterable[Unit]) -> Iterator[Window]:
     """Yield the positions of short keys, which must equal whole words exactly."""
-    short = {folded for folded in wanted if len(folded) <= measures.EXACT_KEY_CHARACTERS}
+    short = {folded for folded in wanted if len(folded) <= settings.EXACT_KEY_CHARACTERS}
     for unit in units if short else ():
         for first in range(len(unit.words)):
-            for last in range(first, min(first + measures.EXACT_KEY_CHARACTERS, len(unit.words))):
+            for last in range(first, min(first + settings.EXACT_KEY_CHARACTERS, len(unit.words))):
                 text = unit.text_between(first, last)
-                if len(text) > measures.EXACT_KEY_CHARACTERS:
+                if len(text) > settings.EXACT_KEY_CHARACTERS:
                     break
                 if text in short and _covers(unit, first, last):
                     yield text, unit, first, last, 1.0
@@ -242,16 +242,16 @@ def _search_long(
     wanted: Mapping[str, Wanted], units: Sequence[Unit], check: CancelCheck
 ) -> Iterator[Window]:
     """Yield the positions of longer keys, which may contain misread letters."""
-    long = [folded for folded in wanted if len(folded) > measures.EXACT_KEY_CHARACTERS]
+    long = [folded for folded in wanted if len(folded) > settings.EXACT_KEY_CHARACTERS]
     digits: dict[str, frozenset[str]] = {}
     words: dict[str, frozenset[str]] = {}
     work = 0
-    for index, place in likely_pairs(long, units, measures.MOST_KEY_MATCHES):
+    for index, place in likely_pairs(long, units, settings.MOST_KEY_MATCHES):
         check()
         folded, unit = long[index], units[place]
         work += len(folded) * len(unit.folded)
         # The likeliest pairs come first, so what is left out is hardly ever a key.
-        if work > measures.MOST_LETTERS_LOOKED_AT:
+        if work > settings.MOST_LETTERS_LOOKED_AT:
             return
         if folded not in digits:
             digits[folded] = numbers(wanted[folded][0][1])
@@ -266,7 +266,7 @@ def _search_long(
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
     """Yield the positions of one key in one unit, at whole words."""
     spans = [(0, len(unit.words) - 1)]
-    for _ in range(measures.KEY_REPEATS):
+    for _ in range(settings.KEY_REPEATS):
         if not spans:
             return
         low, high = spans.pop()
@@ -289,7 +289,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
         first, last = low, high
     else:
         found = fuzz.partial_ratio_alignment(
-            folded, text, score_cutoff=least - measures.ALIGNMENT_SLACK
+            folded, text, score_cutoff=least - settings.ALIGNMENT_SLACK
         )
         if found is None or found.dest_end <= found.dest_start:
             return None

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect, around
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.key_search import KeyMatch, search_keys
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -86,7 +86,7 @@ def find_keys(
     counts = {group: len(numbers) for group, numbers in enumerate(groups)}
     taken: Taken = {}
     found: dict[int, list[FoundKey]] = {group: [] for group in counts}
-    for _ in range(measures.KEY_REPEATS):
+    for _ in range(settings.KEY_REPEATS):
         check()
         readings = [
             each
@@ -97,7 +97,7 @@ def find_keys(
         if not _choose(judged, counts, found, taken):
             break
     spare = [_judge(each, segments, taken) for each in _likeliest(every, taken)]
-    more = {group: count + measures.SPARE_KEY_PLACES for group, count in counts.items()}
+    more = {group: count + settings.SPARE_KEY_PLACES for group, count in counts.items()}
     _choose([each for each in spare if _is_as_good(each, found[each.number])], more, found, taken)
     places = (replace(one, number=groups[group][0]) for group in found for one in found[group])
     return sorted(places, key=lambda each: (each.number, each.parts))
@@ -117,7 +117,7 @@ def _likeliest(readings: Iterable[KeyMatch], taken: Taken) -> Iterator[KeyMatch]
     order = sorted(readings, key=lambda each: (each.key, -each.similarity, each.parts))
     for _, some in groupby(order, key=lambda each: each.key):
         yield from islice(
-            (each for each in some if _is_free(each.parts, taken)), 2 * measures.SPARE_KEY_PLACES
+            (each for each in some if _is_free(each.parts, taken)), 2 * settings.SPARE_KEY_PLACES
         )
 
 
@@ -129,7 +129,7 @@ def _is_as_good(key: FoundKey, found: Sequence[FoundKey]) -> bool:
     before = key.segments[0].line.text[: key.segments[0].start].rstrip()
     is_first = (key.parts[0][1] == 0 or before.endswith(".")) and key.text[:1].isalpha()
     return any(
-        key.score >= measures.FULL_LINE_SHARE * each.score
+        key.score >= settings.FULL_LINE_SHARE * each.score
         and (is_first or similarity(fold(each.text), fold(key.text)) > 0)
         for each in found
     )
@@ -149,7 +149,7 @@ def _choose(
         The number of newly chosen matches.
     """
     order = sorted(
-        (each for each in candidates if each.score >= measures.KEY_SCORE),
+        (each for each in candidates if each.score >= settings.KEY_SCORE),
         key=lambda each: (-round(each.score, 2), each.parts, each.number),
     )
     count = 0
@@ -186,19 +186,19 @@ def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> 
         reading.similarity**2
         * _fits_before(before, has_colon, few_letters, begin > 0)
         * _fits_after(after, has_colon, segments[last].text[:end].endswith("."))
-        * (measures.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
+        * (settings.KEY_IN_PROSE if _is_inside(before, after, has_colon) else 1.0)
         * _fits_case(reading.variation, " ".join(segment.text for segment in cut))
-        * measures.KEY_LINE_FACTOR ** (len(cut) - 1)
+        * settings.KEY_LINE_FACTOR ** (len(cut) - 1)
     )
     length = (
-        min(len(reading.variation), measures.LONG_KEY_CHARACTERS) / measures.LONG_KEY_CHARACTERS
+        min(len(reading.variation), settings.LONG_KEY_CHARACTERS) / settings.LONG_KEY_CHARACTERS
     )
     return FoundKey(
         reading.key,
         reading.parts,
         cut,
         reading.similarity,
-        score * (1 - measures.LONG_KEY_BONUS + measures.LONG_KEY_BONUS * length),
+        score * (1 - settings.LONG_KEY_BONUS + settings.LONG_KEY_BONUS * length),
         has_colon,
     )
 
@@ -211,11 +211,11 @@ def _fits_before(before: str, has_colon: bool, few_letters: bool, is_next: bool)
     if _ENUMERATION.fullmatch(stripped) or stripped.endswith((":", "|")):
         return 1.0
     if has_colon or stripped.endswith("."):
-        return measures.KEY_BEHIND_SENTENCE
-    is_few = len(stripped.split()) <= measures.FEW_WORDS_AROUND_KEY / 2
+        return settings.KEY_BEHIND_SENTENCE
+    is_few = len(stripped.split()) <= settings.FEW_WORDS_AROUND_KEY / 2
     if few_letters:
-        return 1.0 if is_next and is_few else measures.KEY_BEHIND_OTHER_TEXT
-    return measures.KEY_IN_PROSE if is_few else measures.KEY_BEHIND_MANY_WORDS
+        return 1.0 if is_next and is_few else settings.KEY_BEHIND_OTHER_TEXT
+    return settings.KEY_IN_PROSE if is_few else settings.KEY_BEHIND_MANY_WORDS
 
 
 def _is_inside(before: str, after: str, has_colon: bool) -> bool:
@@ -237,18 +237,18 @@ def _fits_after(after: str, has_colon: bool, has_stop: bool) -> float:
     if has_stop and is_instruction(after.lstrip()):
         return 1.0
     if not _PROSE.isdisjoint(
-        word.casefold() for word in after.split()[: measures.FEW_WORDS_AROUND_KEY]
+        word.casefold() for word in after.split()[: settings.FEW_WORDS_AROUND_KEY]
     ):
-        return measures.KEY_IN_PROSE
+        return settings.KEY_IN_PROSE
     if ":" in after and not any(letter.isdecimal() for letter in after.split(":")[0]):
-        return measures.KEY_IN_SMALL_LETTERS
-    is_few = len(after.split()) <= measures.FEW_WORDS_AROUND_KEY
-    return measures.KEY_BEFORE_FEW_WORDS if is_few else measures.KEY_IN_SMALL_LETTERS
+        return settings.KEY_IN_SMALL_LETTERS
+    is_few = len(after.split()) <= settings.FEW_WORDS_AROUND_KEY
+    return settings.KEY_BEFORE_FEW_WORDS if is_few else settings.KEY_IN_SMALL_LETTERS
 
 
 def _fits_case(wanted: str, read: str) -> float:
     """Return a factor that is below 1 if the key and the page differ in upper and lower case."""
     if wanted[:1].isupper() and read[:1].islower():
-        return measures.KEY_IN_SMALL_LETTERS
+        return settings.KEY_IN_SMALL_LETTERS
     is_same = wanted.rstrip(":") == read or not is_short(wanted)
-    return 1.0 if is_same else measures.KEY_BEFORE_FEW_WORDS
+    return 1.0 if is_same else settings.KEY_BEFORE_FEW_WORDS

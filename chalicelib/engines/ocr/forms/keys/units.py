@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.segments import LineSegment
 from chalicelib.engines.ocr.forms.spelling import Token, tokens
 
@@ -42,7 +42,7 @@ def make_units(segments: Sequence[LineSegment]) -> list[Unit]:
     chains: list[tuple[int, ...]] = [(number,) for number in inked]
     for number in inked:
         chain: tuple[int, ...] = (number,)
-        while len(chain) < measures.KEY_LINES and chain[-1] in below:
+        while len(chain) < settings.KEY_LINES and chain[-1] in below:
             chain = (*chain, below[chain[-1]])
             chains.append(chain)
     return [_join(chain, words) for chain in chains]
@@ -64,7 +64,7 @@ def _neighbours_below(segments: Sequence[LineSegment], inked: Sequence[int]) -> 
     found = {}
     for place, number in enumerate(order):
         upper = segments[number]
-        following = (segments[other] for other in order[place + 1 : place + 1 + measures.KEY_REACH])
+        following = (segments[other] for other in order[place + 1 : place + 1 + settings.KEY_REACH])
         gaps = [
             (_line_gap(upper, lower), other)
             for lower, other in zip(following, order[place + 1 :], strict=False)
@@ -79,21 +79,21 @@ def _line_gap(upper: LineSegment, lower: LineSegment) -> float | None:
     """Return the distance between two lines in text heights; None if they cannot be one text."""
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = height > measures.SAME_SIZE * max(upper.height, lower.height)
+    is_alike = height > settings.SAME_SIZE * max(upper.height, lower.height)
     starts_alike = (
-        abs(lower.rect.min_x - upper.rect.min_x) < measures.KEY_SAME_START_HEIGHTS * height
+        abs(lower.rect.min_x - upper.rect.min_x) < settings.KEY_SAME_START_HEIGHTS * height
     )
     is_centred = (
-        abs(lower.rect.center[0] - upper.rect.center[0]) < measures.KEY_SAME_MIDDLE_HEIGHTS * height
+        abs(lower.rect.center[0] - upper.rect.center[0]) < settings.KEY_SAME_MIDDLE_HEIGHTS * height
     )
     ends_alike = (
-        abs(lower.rect.max_x - upper.rect.max_x) < measures.KEY_SAME_MIDDLE_HEIGHTS * height
+        abs(lower.rect.max_x - upper.rect.max_x) < settings.KEY_SAME_MIDDLE_HEIGHTS * height
     )
     is_stacked = starts_alike or is_centred or ends_alike
     return (
         gap
         if is_alike
         and is_stacked
-        and -measures.OVERLAP_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
+        and -settings.OVERLAP_HEIGHTS < gap < settings.PRINTED_LINE_GAP_HEIGHTS
         else None
     )

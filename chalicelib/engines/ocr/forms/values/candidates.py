@@ -12,7 +12,7 @@ import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import fitness, is_boxed_row, is_one_line
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_enumeration
@@ -50,23 +50,23 @@ def right_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     high = np.minimum(rects[:, 3], rect.max_y)
     heights = np.minimum(rects[:, 3] - rects[:, 1], rect.height)
     gaps: Rects = (rects[:, 0] - rect.max_x) / height
-    is_level = (high - low >= measures.SAME_LINE_SHARE * heights) & (
-        rects[:, 3] - rects[:, 1] <= measures.BELOW_HEIGHTS * rect.height
+    is_level = (high - low >= settings.SAME_LINE_SHARE * heights) & (
+        rects[:, 3] - rects[:, 1] <= settings.BELOW_HEIGHTS * rect.height
     )
-    return np.where(is_level & (gaps >= -measures.OVERLAP_HEIGHTS), gaps, np.inf)
+    return np.where(is_level & (gaps >= -settings.OVERLAP_HEIGHTS), gaps, np.inf)
 
 
 def below_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return distances as `right_gaps` does, for rectangles below a key."""
     gaps: Rects = (rects[:, 1] - rect.max_y) / height
-    is_near = (gaps >= -measures.OVERLAP_HEIGHTS) & (gaps <= measures.BELOW_HEIGHTS)
+    is_near = (gaps >= -settings.OVERLAP_HEIGHTS) & (gaps <= settings.BELOW_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
 def above_gaps(rects: Rects, rect: Rect, height: float) -> Rects:
     """Return distances as `right_gaps` does, for rectangles above a key."""
     gaps: Rects = (rect.min_y - rects[:, 3]) / height
-    is_near = (gaps >= -measures.OVERLAP_HEIGHTS) & (gaps <= measures.ABOVE_HEIGHTS)
+    is_near = (gaps >= -settings.OVERLAP_HEIGHTS) & (gaps <= settings.ABOVE_HEIGHTS)
     return np.where(is_near & _shares_column(rects, rect, height), gaps, np.inf)
 
 
@@ -75,7 +75,7 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
     overlap = np.minimum(rects[:, 2], rect.max_x) - np.maximum(rects[:, 0], rect.min_x)
     starts = np.abs(rects[:, 0] - rect.min_x) <= height
     is_indented = (rects[:, 0] >= rect.min_x) & (
-        rects[:, 0] <= rect.max_x + measures.BELOW_HEIGHTS * height
+        rects[:, 0] <= rect.max_x + settings.BELOW_HEIGHTS * height
     )
     return np.asarray((overlap >= 0.5 * height) | (starts & (overlap > 0)) | is_indented)
 
@@ -87,14 +87,14 @@ def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
-    cost = gaps + np.minimum(starts, centres) / (measures.WIDE_BOX_TIMES * height)
-    cost[gaps > gaps.min() + measures.SAME_ROW_HEIGHTS] = np.inf
+    cost = gaps + np.minimum(starts, centres) / (settings.WIDE_BOX_TIMES * height)
+    cost[gaps > gaps.min() + settings.SAME_ROW_HEIGHTS] = np.inf
     return int(cost.argmin())
 
 
 def nearness_right(gap: float) -> float:
     """Return a factor, 0 to 1, that falls with the gap between key and text, in key heights."""
-    return math.exp(-max(0.0, gap) / measures.DECAY_RIGHT_HEIGHTS)
+    return math.exp(-max(0.0, gap) / settings.DECAY_RIGHT_HEIGHTS)
 
 
 def nearness_stacked(
@@ -111,10 +111,10 @@ def nearness_stacked(
     """
     centre = (other[0] + other[2]) / 2
     is_aligned = abs(other[0] - rect.min_x) <= height or abs(centre - rect.center[0]) <= height
-    aside = measures.OUT_OF_LINE if other[0] < rect.max_x else measures.BEHIND_KEY
+    aside = settings.OUT_OF_LINE if other[0] < rect.max_x else settings.BEHIND_KEY
     stands = 1.0 if is_aligned else aside
-    decay = measures.DECAY_BELOW_HEIGHTS if is_below else measures.DECAY_ABOVE_HEIGHTS
-    return math.exp(-max(0.0, gap - measures.LINE_SPACE_HEIGHTS) / decay) * stands
+    decay = settings.DECAY_BELOW_HEIGHTS if is_below else settings.DECAY_ABOVE_HEIGHTS
+    return math.exp(-max(0.0, gap - settings.LINE_SPACE_HEIGHTS) / decay) * stands
 
 
 # In the key's line, or directly after its colon.
@@ -220,14 +220,14 @@ class Neighbourhood:
     def _score(self, key: FoundKey, types: Sequence[str], relation: str, number: int) -> float:
         """Return how well a fragment fits a key, without regard to its distance."""
         fragment = self.fragments[number]
-        score = _BASE.get(relation, measures.PLACE_WEIGHT) * self._fitness(types, number)
+        score = _BASE.get(relation, settings.PLACE_WEIGHT) * self._fitness(types, number)
         if fragment.owner is None:
             is_label = looks_like_label(fragment.segment.text)
-            factor = _LABEL_LIKE.get(relation, measures.LABEL_LIKE_FACTOR)
+            factor = _LABEL_LIKE.get(relation, settings.LABEL_LIKE_FACTOR)
             return score * factor if is_label else score
         # In the key's own line, even caption words are its value.
         is_sure = key.has_colon or self._has_digit[number]
-        return score if is_sure else measures.KEY_BEFORE_FEW_WORDS * score
+        return score if is_sure else settings.KEY_BEFORE_FEW_WORDS * score
 
     def _fitness(self, types: Sequence[str], number: int) -> float:
         """Return a factor that is higher the better a text matches a key's types.
@@ -245,13 +245,13 @@ class Neighbourhood:
             gaps = right_gaps(self._rects, rect, height)
             gaps[number] = np.inf
             behind = int(gaps.argmin())
-            is_next = gaps[behind] < measures.WORD_GAP_HEIGHTS and not self._is_owned[behind]
+            is_next = gaps[behind] < settings.WORD_GAP_HEIGHTS and not self._is_owned[behind]
             word = self.fragments[behind].segment.text
             return max(fits, fitness(types, f"{segment.text} {word}")) if is_next else fits
         if "ADDRESS" not in types:
             return fits
         gaps = (self._rects[:, 1] - rect.max_y) / height
-        is_next = (gaps > -measures.OVERLAP_HEIGHTS) & (gaps < measures.PRINTED_LINE_GAP_HEIGHTS)
+        is_next = (gaps > -settings.OVERLAP_HEIGHTS) & (gaps < settings.PRINTED_LINE_GAP_HEIGHTS)
         is_next &= np.abs(self._rects[:, 0] - rect.min_x) < height
         if not is_next.any():
             return fits
@@ -263,10 +263,10 @@ class Neighbourhood:
 
         This applies to forms where several values are in their key's box.
         """
-        if sum(each.relation == BOXED for each in candidates) < measures.FEWEST_CAPTIONS:
+        if sum(each.relation == BOXED for each in candidates) < settings.FEWEST_CAPTIONS:
             return list(candidates)
         return [
-            replace(each, score=measures.OTHER_BOX_FACTOR * each.score)
+            replace(each, score=settings.OTHER_BOX_FACTOR * each.score)
             if self._leaves_box(each)
             else each
             for each in candidates
@@ -322,8 +322,8 @@ class Neighbourhood:
             first = self._first_inside(inside, key)
             gap = self._rects[first, 1] - key.rect.max_y
             # A text in a box with no other caption is its value, wherever it stands.
-            is_near = gap < measures.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
-            if is_near and fitness(types, self.fragments[first].segment.text) > measures.MISFIT:
+            is_near = gap < settings.BELOW_HEIGHTS * key.height or self._is_alone(key, box)
+            if is_near and fitness(types, self.fragments[first].segment.text) > settings.MISFIT:
                 yield BOXED, first, 1.0
                 return
         yield from self._right(key)
@@ -342,9 +342,9 @@ class Neighbourhood:
         if not isfinite(box.height) or (isinf(box.min_x) and isinf(box.max_x)):
             return None
         room, above = box.max_y - rect.max_y, rect.min_y - box.min_y
-        if room < max(measures.BOX_ROOM_HEIGHTS * height, 2 * above):
+        if room < max(settings.BOX_ROOM_HEIGHTS * height, 2 * above):
             return None
-        if room > measures.TALLEST_BOX_HEIGHTS * height and not self._is_alone(key, box):
+        if room > settings.TALLEST_BOX_HEIGHTS * height and not self._is_alone(key, box):
             return None
         texts = np.concatenate((self._rects, self._labels))
         texts = texts[_is_inside(texts, box)]
@@ -367,7 +367,7 @@ class Neighbourhood:
         box = self._rulings.box(rect)
         row = self._rects[_is_inside(self._rects, box)]
         has_row = bool(np.isfinite(right_gaps(row, rect, height)).any())
-        room = measures.BOX_ROOM_HEIGHTS * height
+        room = settings.BOX_ROOM_HEIGHTS * height
         if len(row) == 1 and _is_inside(self._labels, box).sum() == len(key.segments):
             # The only text of the box is above its only caption.
             room = rect.min_y - box.min_y
@@ -375,7 +375,7 @@ class Neighbourhood:
             return []
         inside = _is_inside(self._rects, box) & ~self._is_owned & ~self._is_labelled
         inside &= (self._rects[:, 3] <= rect.min_y + height / 2) & (
-            np.abs(self._rects[:, 0] - rect.min_x) < measures.BELOW_HEIGHTS * height
+            np.abs(self._rects[:, 0] - rect.min_x) < settings.BELOW_HEIGHTS * height
         )
         block: list[int] = []
         for number in sorted(np.flatnonzero(inside), key=lambda each: -self._rects[each, 1]):
@@ -388,7 +388,7 @@ class Neighbourhood:
     def _first_inside(self, inside: Bools, key: FoundKey) -> int:
         """Return the index of the text in a box that is nearest to its key."""
         left, top = self._rects[:, 0] - key.rect.min_x, self._rects[:, 1] - key.rect.max_y
-        return int(np.where(inside, top + np.abs(left) / measures.WIDE_BOX_TIMES, np.inf).argmin())
+        return int(np.where(inside, top + np.abs(left) / settings.WIDE_BOX_TIMES, np.inf).argmin())
 
     def _right(self, key: FoundKey) -> Iterator[tuple[str, int, float]]:
         """Yield the text to the right of a key; the direction is INLINE if a colon ends the key."""
@@ -401,20 +401,20 @@ class Neighbourhood:
         if gap >= label:
             return
         near = nearness_right(gap)
-        if key.has_colon and gap < measures.BELOW_HEIGHTS:
+        if key.has_colon and gap < settings.BELOW_HEIGHTS:
             yield INLINE, fragment, near
         elif not self._is_labelled[fragment]:
             place = self.fragments[fragment].segment.rect
             is_ruled = self._rulings.between_columns(key.segments[-1].rect, place)
             if is_boxed_row(self.fragments[fragment].segment.text):
                 is_ruled = False  # the rule is the side of the first box
-            weight = measures.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
+            weight = settings.LABEL_LIKE_FACTOR if self._is_adjacent_caption(key, fragment) else 1.0
             yield RIGHT, fragment, near * weight * _weigh(RIGHT, is_ruled)
 
     def _is_adjacent_caption(self, key: FoundKey, fragment: int) -> bool:
         """Return whether the text next to a key is a caption, because numbers are below both."""
         return not self._has_digit[fragment] and all(
-            (below_gaps(self._rects, rect, rect.height) < measures.LINE_GAP_HEIGHTS)[
+            (below_gaps(self._rects, rect, rect.height) < settings.LINE_GAP_HEIGHTS)[
                 self._has_digit
             ].any()
             for rect in (key.segments[-1].rect, self.fragments[fragment].segment.rect)

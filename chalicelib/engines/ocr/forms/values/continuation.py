@@ -9,7 +9,7 @@ from math import isfinite, isinf
 
 from chalicelib.domain.documents.page import Rect
 from chalicelib.engines.ocr.addresses import normalized_address
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.field_kinds import has_span, is_one_line, is_spaced
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText
@@ -41,7 +41,7 @@ _NOTHING = (0.0, False)
 
 def is_closed(text: str) -> bool:
     """Return whether a text is exactly one number, date, amount, phone number or mail address."""
-    if len(text) > measures.LONGEST_TYPED_CHARACTERS:
+    if len(text) > settings.LONGEST_TYPED_CHARACTERS:
         return False
     length = len(text.strip(" .;"))
     return any(span.end - span.start >= length for find in _FINDERS for span in find(text))
@@ -64,10 +64,10 @@ def continues(line: str, below: str, types: Sequence[str]) -> bool:
         return True
     return (
         max(
-            address_confidence(line[: measures.LONGEST_TYPED_CHARACTERS]),
-            address_confidence(below[: measures.LONGEST_TYPED_CHARACTERS]),
+            address_confidence(line[: settings.LONGEST_TYPED_CHARACTERS]),
+            address_confidence(below[: settings.LONGEST_TYPED_CHARACTERS]),
         )
-        >= measures.STREET_CERTAINTY
+        >= settings.STREET_CERTAINTY
     )
 
 
@@ -113,7 +113,7 @@ class Continuation:
         gap = self._rect(chosen.fragment).min_x - key.rect.max_x
         height = self._segment(chosen.fragment).height
         reach = (
-            min(measures.FAR_GAP_SHARE * gap, measures.FAR_GAP_HEIGHTS * height)
+            min(settings.FAR_GAP_SHARE * gap, settings.FAR_GAP_HEIGHTS * height)
             if chosen.relation == RIGHT
             else 0.0
         )
@@ -123,11 +123,11 @@ class Continuation:
         if is_one_line(types):
             return first
         lines = [first]
-        while len(lines) < measures.MOST_BOX_ROWS and self._is_open(lines[-1]):
+        while len(lines) < settings.MOST_BOX_ROWS and self._is_open(lines[-1]):
             below = self._next_line(key, chosen, lines[-1], types)
             if below is None or (
                 has_address
-                and address_confidence(self._segment(below).text) >= measures.STREET_CERTAINTY
+                and address_confidence(self._segment(below).text) >= settings.STREET_CERTAINTY
             ):
                 break
             self._used.add(below)
@@ -146,17 +146,17 @@ class Continuation:
     def _unused_around(self, number: int) -> tuple[bool, bool]:
         """Return whether the next text in the line is unassigned, and whether the next below is."""
         rect, height = self._rect(number), self._segment(number).height
-        end = rect.max_x - measures.OVERLAP_HEIGHTS * height
-        row = rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y
+        end = rect.max_x - settings.OVERLAP_HEIGHTS * height
+        row = rect.min_y - settings.HIGHER_UP_HEIGHTS * height, rect.max_y
         behind = [
             (other.min_x, is_text)
             for other, is_text in self._unused(*row, self._level_labels(rect))
             if is_level(rect, other)
-            and end <= other.min_x < rect.max_x + measures.FAR_GAP_HEIGHTS * height
+            and end <= other.min_x < rect.max_x + settings.FAR_GAP_HEIGHTS * height
         ]
         next_row = (
-            rect.max_y - measures.OVERLAP_HEIGHTS * height,
-            rect.max_y + measures.LINE_GAP_HEIGHTS * height,
+            rect.max_y - settings.OVERLAP_HEIGHTS * height,
+            rect.max_y + settings.LINE_GAP_HEIGHTS * height,
         )
         first, last = (bisect_left(self._tops_of_labels, top) for top in next_row)
         below = [
@@ -170,8 +170,8 @@ class Continuation:
     def _is_before_number(self, number: int) -> bool:
         """Return whether the next text in the same line is an unassigned number."""
         rect = self._rect(number)
-        end = rect.max_x - measures.OVERLAP_HEIGHTS * rect.height
-        low = rect.min_y - measures.HIGHER_UP_HEIGHTS * rect.height
+        end = rect.max_x - settings.OVERLAP_HEIGHTS * rect.height
+        low = rect.min_y - settings.HIGHER_UP_HEIGHTS * rect.height
         behind = [
             (self._rect(other).min_x, other not in self._used and self._is_number(other))
             for other in self._between(low, rect.max_y)
@@ -212,7 +212,7 @@ class Continuation:
         """Return the indexes of the next words of a line, and of texts within `reach` pixels."""
         found: list[int] = []
         while (
-            len(found) < measures.VALUE_FRAGMENTS
+            len(found) < settings.VALUE_FRAGMENTS
             and (following := self._next_word(number, reach)) is not None
         ):
             self._used.add(following)
@@ -224,10 +224,10 @@ class Continuation:
         """Return the index of the next text in the line; None if something is between them."""
         segment = self._segment(number)
         rect, height = segment.rect, segment.height
-        word_gap = measures.WORD_GAP_HEIGHTS * height
+        word_gap = settings.WORD_GAP_HEIGHTS * height
         near = [
             (self._rect(other).min_x, other)
-            for other in self._between(rect.min_y - measures.HIGHER_UP_HEIGHTS * height, rect.max_y)
+            for other in self._between(rect.min_y - settings.HIGHER_UP_HEIGHTS * height, rect.max_y)
             if self._is_free(other)
             and _continues_line(segment, self._segment(other), word_gap, reach)
             and not _is_caption(segment, self._segment(other))
@@ -307,14 +307,14 @@ class Continuation:
             left += [
                 self._rect(other)
                 for other in self._between(
-                    rect.min_y - measures.HIGHER_UP_HEIGHTS * key.height, rect.max_y
+                    rect.min_y - settings.HIGHER_UP_HEIGHTS * key.height, rect.max_y
                 )
                 if other != number
                 and is_level(rect, self._rect(other))
                 and self._rect(other).height <= 2 * rect.height
             ]
         return any(
-            label.max_x <= rect.min_x + measures.OVERLAP_HEIGHTS * key.height
+            label.max_x <= rect.min_x + settings.OVERLAP_HEIGHTS * key.height
             and label.max_x > key.rect.min_x
             for label in left
         )
@@ -325,11 +325,11 @@ class Continuation:
         A shorter line ends its paragraph.
         """
         last = self._segment(line[-1])
-        is_long = last.rect.max_x - begin > measures.FULL_LINE_HEIGHTS * last.height
+        is_long = last.rect.max_x - begin > settings.FULL_LINE_HEIGHTS * last.height
         is_half = continues(last.text, "", ())
         return (
             is_long or is_half
-        ) and last.rect.max_x > measures.FULL_LINE_SHARE * self._right_edge
+        ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
     def _is_block(self, line: Sequence[int], other: int) -> bool:
         """Return whether a line and the next one are part of three closely spaced lines."""
@@ -377,12 +377,12 @@ def _is_inside(rect: Rect, box: Rect) -> bool:
 def _is_caption(left: LineSegment, right: LineSegment) -> bool:
     """Return whether the text on the right looks like a caption, and is as far away as one."""
     gap = right.rect.min_x - left.rect.max_x
-    return gap > measures.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
+    return gap > settings.CAPTION_GAP_HEIGHTS * left.height and looks_like_label(right.text)
 
 
 def _is_speck(segment: LineSegment) -> bool:
     """Return whether a text is a single uncertain character, which may be a tick or a stain."""
-    return len(segment.text) == 1 and segment.line.probability < measures.CLEAR_CHARACTER
+    return len(segment.text) == 1 and segment.line.probability < settings.CLEAR_CHARACTER
 
 
 def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
@@ -392,9 +392,9 @@ def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
         relation in {BELOW, BOXED}
-        and off < measures.SAME_MIDDLE_HEIGHTS * height
-        and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS
-        and abs(upper.height - lower.height) < (1 - measures.SAME_SIZE) * height
+        and off < settings.SAME_MIDDLE_HEIGHTS * height
+        and -settings.OVERLAP_HEIGHTS < gap < settings.LINE_GAP_HEIGHTS
+        and abs(upper.height - lower.height) < (1 - settings.SAME_SIZE) * height
         and abs(lower.rect.min_x - upper.rect.min_x) > height
     )
 
@@ -415,9 +415,9 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
     """
     height = left.height
     gap = right.rect.min_x - left.rect.max_x
-    farthest = max(measures.BELOW_HEIGHTS * height, word_gap, reach)
+    farthest = max(settings.BELOW_HEIGHTS * height, word_gap, reach)
     if not (
-        -measures.OVERLAP_HEIGHTS * height < gap < farthest and is_level(left.rect, right.rect)
+        -settings.OVERLAP_HEIGHTS * height < gap < farthest and is_level(left.rect, right.rect)
     ):
         return False
     if _is_comb(left, right):
@@ -425,7 +425,7 @@ def _continues_line(left: LineSegment, right: LineSegment, word_gap: float, reac
     # Parts of one line were divided where columns meet.
     nearest = 0.0 if left.line is right.line else word_gap
     off = abs(left.rect.center[1] - right.rect.center[1])
-    is_other_print = off > measures.OFF_LEVEL_HEIGHTS * height and right.height > height
+    is_other_print = off > settings.OFF_LEVEL_HEIGHTS * height and right.height > height
     return gap < max(nearest, reach) and not is_other_print
 
 
@@ -433,9 +433,9 @@ def _follows(upper: LineSegment, lower: LineSegment, begin: float) -> bool:
     """Return whether a segment is the next line of a text whose left edge is `begin`."""
     height = upper.height
     gap = (lower.rect.min_y - upper.rect.max_y) / height
-    is_alike = min(height, lower.height) >= measures.SAME_SIZE * max(height, lower.height)
+    is_alike = min(height, lower.height) >= settings.SAME_SIZE * max(height, lower.height)
     if upper.line.probability == lower.line.probability == 1.0:
         # Boxes of a text layer have the height of the font.
         is_alike = abs(height - lower.height) < 1
     starts = abs(lower.rect.min_x - begin) < height
-    return is_alike and starts and -measures.OVERLAP_HEIGHTS < gap < measures.LINE_GAP_HEIGHTS
+    return is_alike and starts and -settings.OVERLAP_HEIGHTS < gap < settings.LINE_GAP_HEIGHTS

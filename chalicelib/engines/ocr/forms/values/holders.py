@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.fragments import FormFragment
 from chalicelib.engines.ocr.forms.segments import LineSegment
@@ -71,7 +71,7 @@ def _find_blocks(fragments: Sequence[FormFragment]) -> list[HolderBlock]:
     """Return the address blocks of a page, each with its name, from top to bottom."""
     segments = sorted((each.segment for each in fragments), key=lambda each: each.rect.min_y)
     towns = [number for number, each in enumerate(segments) if _TOWN.fullmatch(each.text)]
-    if len(towns) > measures.MOST_ALIKE:
+    if len(towns) > settings.MOST_ALIKE:
         return []
     return [_block_above(number, segments) for number in towns]
 
@@ -85,7 +85,7 @@ def _block_above(town: int, segments: Sequence[LineSegment]) -> HolderBlock:
     street = _street(lines)
     names = [
         each
-        for each in lines[max(0, street - measures.HOLDER_NAME_LINES) : street]
+        for each in lines[max(0, street - settings.HOLDER_NAME_LINES) : street]
         if _is_name(each.text)
     ]
     return HolderBlock(tuple(names), tuple(lines[street:]))
@@ -96,8 +96,8 @@ def _is_next(upper: LineSegment, lower: LineSegment) -> bool:
     height = min(upper.height, lower.height)
     gap = (lower.rect.min_y - upper.rect.max_y) / height
     return (
-        -measures.OVERLAP_HEIGHTS < gap < measures.PRINTED_LINE_GAP_HEIGHTS
-        and abs(upper.rect.min_x - lower.rect.min_x) < measures.HEADER_OFFSET_HEIGHTS * height
+        -settings.OVERLAP_HEIGHTS < gap < settings.PRINTED_LINE_GAP_HEIGHTS
+        and abs(upper.rect.min_x - lower.rect.min_x) < settings.HEADER_OFFSET_HEIGHTS * height
     )
 
 
@@ -114,7 +114,7 @@ def _is_of_address(text: str) -> bool:
     return (
         bool(_DIGITS.search(text))
         or text.rstrip().endswith(",")
-        or address_confidence(text) >= measures.STREET_CERTAINTY
+        or address_confidence(text) >= settings.STREET_CERTAINTY
     )
 
 
@@ -174,7 +174,7 @@ def _pay(
     others = [each for each in distinct.values() if each not in (person, firm)]
     if firm is None and others:
         best = max(others, key=lambda each: organisation_confidence(each.name))
-        is_firm = organisation_confidence(best.name) >= measures.FIRM_CERTAINTY
+        is_firm = organisation_confidence(best.name) >= settings.FIRM_CERTAINTY
         if is_firm or person is not None or len(others) > 1:
             firm = best if is_firm else others[0]
             others.remove(firm)

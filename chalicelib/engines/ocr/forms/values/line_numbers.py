@@ -15,7 +15,7 @@ from math import inf
 from string import ascii_letters
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.fragments import FormFragment, UnmatchedText
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
@@ -54,7 +54,7 @@ class NumberedLines:
         """Find numbers that are printed twice in the same line."""
         firsts = _printings(segments, _FIRST)
         seconds = _printings([fragment.segment for fragment in fragments], _NUMBER)
-        if max(len(firsts), len(seconds)) > measures.MOST_ALIKE:
+        if max(len(firsts), len(seconds)) > settings.MOST_ALIKE:
             firsts, seconds = [], []
         self._firsts, self._seconds = _Rows(firsts), _Rows(seconds)
         seconds = [
@@ -111,7 +111,7 @@ class NumberedLines:
         left = [each for each in self._firsts.level(rect) if each.rect.min_x <= rect.min_x]
         own = max(left, key=lambda each: each.rect.min_x, default=None)
         if own is not None:
-            search_area = replace(rect, max_y=rect.max_y + measures.BELOW_HEIGHTS * key.height)
+            search_area = replace(rect, max_y=rect.max_y + settings.BELOW_HEIGHTS * key.height)
             below = [
                 each for each in self._seconds.level(search_area) if each.rect.min_y > rect.min_y
             ]
@@ -172,7 +172,7 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
     rect = number.rect
     return len(number.text) == 1 and any(
         len(each.text) == 1
-        and 0 < abs(each.rect.center[0] - rect.center[0]) < measures.BELOW_HEIGHTS * rect.height
+        and 0 < abs(each.rect.center[0] - rect.center[0]) < settings.BELOW_HEIGHTS * rect.height
         for each in others.level(rect)
     )
 
@@ -180,7 +180,7 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
 def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
     """Return numbers printed once, in columns before the values; they increase downwards."""
     columns = _columns(each for each in numbers if each.is_alone)
-    codes = (each for each in columns if len(each) >= measures.FEWEST_CAPTIONS and _grows(each))
+    codes = (each for each in columns if len(each) >= settings.FEWEST_CAPTIONS and _grows(each))
     return frozenset(chain.from_iterable(codes))
 
 
@@ -199,7 +199,7 @@ def _columns(numbers: Iterable[LineNumber]) -> list[list[LineNumber]]:
     columns: list[list[LineNumber]] = []
     for each in sorted(numbers, key=lambda each: each.rect.center[0]):
         last = columns[-1][-1].rect.center[0] if columns else -inf
-        if each.rect.center[0] - last > measures.SAME_MIDDLE_HEIGHTS * each.rect.height:
+        if each.rect.center[0] - last > settings.SAME_MIDDLE_HEIGHTS * each.rect.height:
             columns.append([])
         columns[-1].append(each)
     return columns
@@ -209,14 +209,14 @@ def _grows(column: Iterable[LineNumber]) -> bool:
     """Return whether nearly all numbers of a column are larger than the number above."""
     rows = sorted(column, key=lambda each: each.rect.min_y)
     steps = [lower.rank > upper.rank for upper, lower in pairwise(rows)]
-    return sum(steps) >= measures.GROWING_SHARE * len(steps)
+    return sum(steps) >= settings.GROWING_SHARE * len(steps)
 
 
 def _is_in_column(number: LineNumber, columns: Sequence[float]) -> bool:
     """Return whether a text is only a number, and is in a column of repeated numbers."""
-    reach, middle = measures.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
+    reach, middle = settings.SAME_MIDDLE_HEIGHTS * number.rect.height, number.rect.center[0]
     count = bisect_right(columns, middle + reach) - bisect_left(columns, middle - reach)
-    return number.is_alone and not number.text.isupper() and count >= measures.FEWEST_BOXED_DIGITS
+    return number.is_alone and not number.text.isupper() and count >= settings.FEWEST_BOXED_DIGITS
 
 
 def _is_between(left: Rect, rect: Rect, right: Rect) -> bool:

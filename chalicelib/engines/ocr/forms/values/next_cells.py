@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.caption_words import looks_like_label
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText, is_numbered_caption
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
@@ -96,7 +96,7 @@ class _Cells:
             pairs += self._pairs(number, box, column, 1)
         # In a grid of equal boxes without any value, the text below is another caption.
         is_table = (
-            len(pairs) >= measures.FEWEST_AMOUNTS
+            len(pairs) >= settings.FEWEST_AMOUNTS
             and not self._shared
             and all(
                 pair.cell.height > pair.box.height + self._keys[pair.key].height / 2
@@ -125,7 +125,7 @@ class _Cells:
             for pair in pairs
             if not (np.abs(starts - pair.cell.min_x) < self._keys[pair.key].height).any()
         ]
-        are_enough = len(pairs) >= max(measures.FEWEST_AMOUNTS, self._shared + 1)
+        are_enough = len(pairs) >= max(settings.FEWEST_AMOUNTS, self._shared + 1)
         if are_enough and self._are_numbers(pairs):
             yield from (pair for pair in pairs if not self._is_caption(pair))
 
@@ -142,7 +142,7 @@ class _Cells:
         count = int(inside.sum())
         is_free = bool(self._is_free[inside].all()) and count == _inside(self._texts, cell).sum()
         height = self._fragments[first].segment.height
-        is_line = bool(np.ptp(self._middles[inside, 1]) < measures.SAME_LINE_SHARE * height)
+        is_line = bool(np.ptp(self._middles[inside, 1]) < settings.SAME_LINE_SHARE * height)
         if is_free and (is_line or axis == 0):
             top = np.flatnonzero(inside)
             upper = top[self._middles[top, 1] < self._middles[top, 1].min() + height / 2]
@@ -151,7 +151,7 @@ class _Cells:
     def _are_values(self, row: Sequence[_Pair], is_table: bool) -> bool:
         """Return whether the texts below a row of captions are values, not further captions."""
         texts = [self._fragments[pair.value].segment.text for pair in row]
-        are_likely = len(row) >= measures.FEWEST_AMOUNTS and self._are_numbers(row)
+        are_likely = len(row) >= settings.FEWEST_AMOUNTS and self._are_numbers(row)
         return (is_table or are_likely) and not any(map(is_numbered_caption, texts))
 
     def _are_numbers(self, pairs: Sequence[_Pair]) -> bool:
@@ -169,7 +169,7 @@ class _Cells:
 
 def _is_next(box: Rect, cell: Rect, height: float, axis: int) -> bool:
     """Return whether two cells are adjacent along an axis, and equally wide across it."""
-    slack = measures.IN_RULE_HEIGHTS * height
+    slack = settings.IN_RULE_HEIGHTS * height
     sides = (
         ((box.min_x, cell.min_x), (box.max_x, cell.max_x), (box.max_y, cell.min_y))
         if axis

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.documents.form_template import TemplateKey
 from chalicelib.domain.documents.page import Rect
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.field_kinds import has_span
 from chalicelib.engines.ocr.forms.fragments import FormFragment
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
@@ -66,7 +66,7 @@ class StatementColumns:
             for segment in segments
             if (kind := _KINDS.get(fold(segment.text)))
         ]
-        known = known if len(known) <= measures.MOST_ALIKE else []
+        known = known if len(known) <= settings.MOST_ALIKE else []
         self._headers = [each for each in known if _has_companion(each, known)]
         self._labels: dict[str, list[LineSegment]] = {}
         for segment in segments if self._headers else ():
@@ -91,7 +91,7 @@ class StatementColumns:
         own = kinds.get(wanted)
         # A number that is near its label, in a column of another kind, is below the table.
         gaps = [self._fragments[each].segment.rect.min_x - label.max_x for each in kinds.values()]
-        is_row = own is not None or min(gaps, default=0.0) > measures.FAR_GAP_HEIGHTS * label.height
+        is_row = own is not None or min(gaps, default=0.0) > settings.FAR_GAP_HEIGHTS * label.height
         return is_row, own
 
     def below_header(self, header: Rect) -> int | None:
@@ -104,11 +104,11 @@ class StatementColumns:
             for number, fragment in enumerate(self._fragments)
             if 0
             < fragment.segment.rect.min_y - header.min_y
-            < measures.BELOW_HEIGHTS * header.height
+            < settings.BELOW_HEIGHTS * header.height
             and has_span(("NUMBER",), fragment.segment.text)
             and self._kind(fragment.segment.rect) == own.kind
             and _offset(fragment.segment.rect, header)
-            < measures.HEADER_OFFSET_HEIGHTS * header.height
+            < settings.HEADER_OFFSET_HEIGHTS * header.height
         ]
         return min(below)[1] if below else None
 
@@ -123,7 +123,7 @@ class StatementColumns:
                 for column, row in ((first, last), (last, first)):
                     kind = _KINDS.get(column)
                     for label in (
-                        self._labels.get(row, [])[: measures.MOST_BOX_ROWS] if kind else ()
+                        self._labels.get(row, [])[: settings.MOST_BOX_ROWS] if kind else ()
                     ):
                         fragment = self._row(label.rect).get(kind or "")
                         if fragment is not None:
@@ -147,7 +147,7 @@ class StatementColumns:
             each
             for each in self._headers
             if each.rect.center[1] < rect.min_y
-            and _offset(rect, each.rect) < measures.HEADER_OFFSET_HEIGHTS * rect.height
+            and _offset(rect, each.rect) < settings.HEADER_OFFSET_HEIGHTS * rect.height
         ]
         lowest = max((each.rect.center[1] for each in above), default=0.0)
         nearest = [each for each in above if each.rect.center[1] > lowest - rect.height]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.form_template import TemplateKey
-from chalicelib.engines.ocr.forms import measures
+from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.certainty import Emptiness, Surroundings, fitted_weights
 from chalicelib.engines.ocr.forms.field_kinds import is_spaced, span_of
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText
@@ -52,8 +52,8 @@ def weigh_directions(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) 
     """
     if not keys:
         return []
-    sums = _kinship(keys) @ _votes(len(keys), candidates) + np.array(measures.DIRECTION_PRIOR)
-    weights = measures.DIRECTION_FLOOR + (1 - measures.DIRECTION_FLOOR) * sums / sums.max(
+    sums = _kinship(keys) @ _votes(len(keys), candidates) + np.array(settings.DIRECTION_PRIOR)
+    weights = settings.DIRECTION_FLOOR + (1 - settings.DIRECTION_FLOOR) * sums / sums.max(
         axis=1, keepdims=True
     )
     return [
@@ -77,12 +77,12 @@ def _kinship(keys: Sequence[FoundKey]) -> Doubles:
     heights = np.array([key.height for key in keys])
     is_kin = has_colon[:, None] == has_colon
     least = np.minimum(heights[:, None], heights)
-    is_alike = least > measures.SAME_SIZE * np.maximum(heights[:, None], heights)
+    is_alike = least > settings.SAME_SIZE * np.maximum(heights[:, None], heights)
     is_level = is_alike & (
-        np.abs(middles[:, None] - middles) < measures.SAME_MIDDLE_HEIGHTS * least
+        np.abs(middles[:, None] - middles) < settings.SAME_MIDDLE_HEIGHTS * least
     )
-    kinship: Doubles = np.where(is_kin, 1.0, measures.STRANGER_VOTE)
-    kinship *= np.where(is_level, measures.NEIGHBOUR_VOTE, 1.0)
+    kinship: Doubles = np.where(is_kin, 1.0, settings.STRANGER_VOTE)
+    kinship *= np.where(is_level, settings.NEIGHBOUR_VOTE, 1.0)
     np.fill_diagonal(kinship, 1.0)
     return kinship
 
@@ -188,11 +188,11 @@ def _extend(
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
     """Return the fraction of nearby values with the same direction from key to value."""
     numbers = list(chosen)
-    count = min(measures.FEWEST_CAPTIONS, len(numbers) - 1)
+    count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:
         return dict.fromkeys(numbers, Surroundings().consensus)
     x, y = np.array([keys[number].rect.center for number in numbers]).T
-    apart = np.abs(x[:, None] - x) / measures.WIDE_BOX_TIMES + np.abs(y[:, None] - y)
+    apart = np.abs(x[:, None] - x) / settings.WIDE_BOX_TIMES + np.abs(y[:, None] - y)
     np.fill_diagonal(apart, np.inf)
     nearest = np.argpartition(apart, count - 1, axis=1)[:, :count]
     kinds = np.array([_SAME.get(each.relation, each.relation) for each in chosen.values()])
@@ -209,7 +209,7 @@ def _value(
     """Make a value of its segments; its score is lower if a character is missing."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
-        certainty *= measures.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
+        certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
     return Value(_cut(_without_key(segments, template), template.types), certainty, around)
 
@@ -263,7 +263,7 @@ def _has_gap(segments: Sequence[LineSegment]) -> bool:
         for share in [(2 * place + 1) / (2 * count) for place in range(count)]
     ]
     steps = [after - before for before, after in pairwise(middles)]
-    return len(steps) > 1 and max(steps) > measures.COMB_GAP_STEPS * median(steps)
+    return len(steps) > 1 and max(steps) > settings.COMB_GAP_STEPS * median(steps)
 
 
 def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
@@ -273,7 +273,7 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     order = sorted(candidates, key=lambda each: (-each.score, each.key, each.fragment))
     for each in order:
         if (
-            each.score >= measures.VALUE_SCORE
+            each.score >= settings.VALUE_SCORE
             and each.key not in chosen
             and each.fragment not in used
         ):
@@ -288,10 +288,10 @@ def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequ
     for key in template.variations:
         rest = text.removeprefix(key)
         if (
-            len(key) >= measures.EXACT_KEY_CHARACTERS
+            len(key) >= settings.EXACT_KEY_CHARACTERS
             and 0 < len(rest) < len(text)
             and rest[0].isalnum()
-            and (rest[0].isdecimal() or len(rest) <= measures.GLUED_CHARACTERS)
+            and (rest[0].isdecimal() or len(rest) <= settings.GLUED_CHARACTERS)
         ):
             return (segments[0].part(len(key), len(text)), *segments[1:])
     return segments

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import Slot, TableGrid, in_order
 from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling
@@ -73,13 +73,13 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
             inked[int(piece.box.min_x - left) : int(piece.box.max_x - left) + 1] = True
         counts += inked
     height = median(piece.box.height for row in rows for piece in row)
-    allowed = int(measures.GUTTER_CROSSING_SHARE * len(wide)) if len(wide) > 3 else 0
+    allowed = int(settings.GUTTER_CROSSING_SHARE * len(wide)) if len(wide) > 3 else 0
     free = np.flatnonzero(counts <= allowed)
     stretches = np.split(free, np.flatnonzero(np.diff(free) > 1) + 1) if len(free) else []
     middles = [
         left + float(part[0] + part[-1] + 1) / 2
         for part in stretches
-        if len(part) >= measures.GUTTER_EMS * height and part[0] > 0 and part[-1] < width - 2
+        if len(part) >= settings.GUTTER_EMS * height and part[0] > 0 and part[-1] < width - 2
     ]
     edges = [box.min_x, *middles, box.max_x]
     return list(pairwise(edges))
@@ -88,7 +88,7 @@ def _columns(rows: Sequence[Sequence[TextLine]]) -> list[Span]:
 def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int]:
     """Return the first and last column that a piece clearly covers."""
     box = piece.box
-    slack = measures.GUTTER_SLACK_HEIGHTS * box.height
+    slack = settings.GUTTER_SLACK_HEIGHTS * box.height
     covered = [
         number
         for number, (start, end) in enumerate(columns)
@@ -133,7 +133,7 @@ def row_numbers(
     boxes = [row_box(row) for row in rows]
     between = [below.min_y - above.max_y for above, below in pairwise(boxes)]
     bands = [sum(1 for y in separators if y < box.center[1]) for box in boxes]
-    is_banded = len(set(bands)) >= max(3, measures.BANDED_SHARE * len(rows))
+    is_banded = len(set(bands)) >= max(3, settings.BANDED_SHARE * len(rows))
     usual = _row_distance(between)
     numbers = [0]
     for index in range(1, len(rows)):
@@ -163,7 +163,7 @@ def _continues(
     """
     filled_above = {column for first, last in above for column in range(first, last + 1)}
     filled_below = {column for first, last in below for column in range(first, last + 1)}
-    near = white < measures.WRAPPED_TO_ROW_SPACE * usual
+    near = white < settings.WRAPPED_TO_ROW_SPACE * usual
     return near and filled_below <= filled_above and len(filled_below) < len(filled_above)
 
 
@@ -207,5 +207,5 @@ def row_separators(rulings: Sequence[Ruling], box: Rect) -> list[float]:
         for ruling in rulings
         if box.min_y < ruling.position < box.max_y
         and min(ruling.end, box.max_x) - max(ruling.start, box.min_x)
-        >= measures.RULED_OFF_SHARE * box.width
+        >= settings.RULED_OFF_SHARE * box.width
     ]

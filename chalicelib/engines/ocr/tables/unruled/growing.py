@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from chalicelib.domain.documents.page import Rect, TextLine, around
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy
 from chalicelib.engines.ocr.tables.rows import (
     Span,
@@ -82,7 +82,7 @@ class Growing:
         usual = median(self.whites) if self.whites else 0.0
         for row in self.pending if self.rows else ():
             last = self.rows[-1]
-            near = _white(last, row) < measures.NEAR_ROW_SHARE * usual + 4
+            near = _white(last, row) < settings.NEAR_ROW_SHARE * usual + 4
             if not near or not all(self._is_below(piece, last) for piece in row):
                 return
             self.rows.append(row)
@@ -103,15 +103,15 @@ class Growing:
     def _most_white(self) -> float:
         """Return the height of the largest gap that does not end the region."""
         if not self.whites:
-            return measures.FIRST_ROW_EMS * self.text_height
+            return settings.FIRST_ROW_EMS * self.text_height
         return max(
-            measures.TOUCHING_ROW_EMS * self.text_height,
-            measures.LATER_ROW_TIMES * median(self.whites) + 2,
+            settings.TOUCHING_ROW_EMS * self.text_height,
+            settings.LATER_ROW_TIMES * median(self.whites) + 2,
         )
 
     def _rest(self, row: Sequence[TextLine]) -> list[Span]:
         """Return the parts of the gutters that a further row would leave free."""
-        return narrowed(self.gutters, row, measures.REGION_GUTTER_EMS * self.text_height)
+        return narrowed(self.gutters, row, settings.REGION_GUTTER_EMS * self.text_height)
 
     def _commit(self, row: list[TextLine], rest: list[Span], white: float) -> None:
         """Add the pending rows, then a row with several columns."""
@@ -123,7 +123,7 @@ class Growing:
     def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
         """Add a row without columns to the pending rows; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
-        if is_breaking or len(self.pending) >= measures.MOST_PENDING_ROWS:
+        if is_breaking or len(self.pending) >= settings.MOST_PENDING_ROWS:
             return False
         self.pending.append(row)
         return True
@@ -138,8 +138,8 @@ def is_parted(row: Sequence[TextLine], gutters: Iterable[Span]) -> bool:
 
 def _belongs(rule: Ruling, box: Rect, text_height: float) -> bool:
     """Return whether a horizontal line is as wide as a text, and inside or next to it."""
-    slack = measures.RULE_BEYOND_EMS * text_height
-    near = measures.NEAR_RULE_EMS * text_height
+    slack = settings.RULE_BEYOND_EMS * text_height
+    near = settings.NEAR_RULE_EMS * text_height
     return (
         box.min_y - near <= rule.position <= box.max_y + near
         and box.min_x - slack <= rule.start <= box.min_x + slack
@@ -183,7 +183,7 @@ def _widest_gutter(columns: Sequence[Span], text_height: float) -> int | None:
     widths = [end - start for start, end in gaps(columns)]
     ordered = sorted(widths, reverse=True)
     if len(ordered) < 3 or ordered[0] < max(
-        measures.PARTING_GUTTER_TIMES * ordered[1], measures.PARTING_GUTTER_EMS * text_height
+        settings.PARTING_GUTTER_TIMES * ordered[1], settings.PARTING_GUTTER_EMS * text_height
     ):
         return None
     first = widths.index(ordered[0]) + 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables import measures
+from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.rows import group_rows, pieces_inside
 from chalicelib.engines.ocr.tables.rulings import Ruling
 from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region
@@ -44,7 +44,7 @@ def _rule_groups(rulings: Sequence[Ruling], text_height: float) -> list[list[Rul
         for group in groups:
             first = group[0]
             if max(abs(first.start - rule.start), abs(first.end - rule.end)) <= (
-                measures.NEAR_RULE_EMS * text_height
+                settings.NEAR_RULE_EMS * text_height
             ):
                 group.append(rule)
                 break
@@ -64,7 +64,7 @@ def aligned_regions(
         text_height: the usual height of a line, in pixels.
     """
     growing = Growing(text_height)
-    body = [piece for piece in pieces if piece.box.height < measures.HEADLINE_TIMES * text_height]
+    body = [piece for piece in pieces if piece.box.height < settings.HEADLINE_TIMES * text_height]
     for row in group_rows(body):
         if not growing.takes(row):
             yield from growing.regions(rulings)

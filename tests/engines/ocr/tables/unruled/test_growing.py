@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.documents.page import Rect, TextLine
-from chalicelib.engines.ocr.tables.measures import MOST_PENDING_ROWS
+from chalicelib.engines.ocr.tables.settings import MOST_PENDING_ROWS
 from chalicelib.engines.ocr.tables.unruled.growing import Growing, is_parted
 
 

@@ -1,4 +1,4 @@
-"""Tests of the measures by which documents are read: gathered, named and used."""
+"""Tests of the settings for reading documents: in one module per folder, and used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 OCR = Path(__file__).parents[2] / "chalicelib" / "engines" / "ocr"
-WINGS = ("tables", "forms", "contacts")
+FOLDERS = ("tables", "forms", "contacts")
 
 
 def _names(body: list[ast.stmt]) -> dict[str, ast.expr]:
@@ -21,31 +21,31 @@ def _names(body: list[ast.stmt]) -> dict[str, ast.expr]:
     }
 
 
-@pytest.mark.parametrize("wing", WINGS)
-def test_every_measure_is_used(wing: str) -> None:
-    """A length, share or weight that no rule asks for any more leaves measures.py."""
-    folder = OCR / wing
+@pytest.mark.parametrize("part", FOLDERS)
+def test_every_setting_is_used(part: str) -> None:
+    """settings.py has no setting that the code does not use."""
+    folder = OCR / part
     code = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
-    measures = ast.parse((folder / "measures.py").read_text("utf-8"))
+    settings = ast.parse((folder / "settings.py").read_text("utf-8"))
     named = {
         name.id
-        for node in measures.body
+        for node in settings.body
         if isinstance(node, ast.Assign)
         for target in node.targets
         for name in ast.walk(target)
         if isinstance(name, ast.Name)
     }
 
-    assert named == set(re.findall(r"measures\.([A-Z_]+)", code))
+    assert named == set(re.findall(r"settings\.([A-Z_]+)", code))
 
 
-@pytest.mark.parametrize("wing", WINGS)
-def test_measures_stand_together(wing: str) -> None:
-    """No other module of a wing defines a length, share or weight."""
+@pytest.mark.parametrize("part", FOLDERS)
+def test_settings_are_in_one_module(part: str) -> None:
+    """No other module of a folder defines a length, fraction or weight."""
     kept = [
         f"{path.name}: {name}"
-        for path in (OCR / wing).rglob("*.py")
-        if path.name != "measures.py"
+        for path in (OCR / part).rglob("*.py")
+        if path.name != "settings.py"
         for name, value in _names(ast.parse(path.read_text("utf-8")).body).items()
         if isinstance(value, ast.Constant) and isinstance(value.value, float)
     ]
