@@ -1,4 +1,4 @@
-"""Creates all stores of a container, and selects those that a service uses."""
+"""Creates all stores of a process, and selects those that a service uses."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 class Stores:
-    """All stores of one container. They share the AWS clients and the clock."""
+    """All stores of one process. They share the AWS clients and the clock."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         clients = Clients(settings)
@@ -115,7 +115,7 @@ class Stores:
         self._add_writers(settings, clock)
 
     def _add_writers(self, settings: Settings, clock: Clock) -> None:
-        """Create the stores that read or change whole datasets, or queue files with runs."""
+        """Create the stores that read or change whole datasets, or queue runs with files."""
         self.run_files = RunFileStore(self.models, self.uploaded_files)
         self.training_examples = TrainingExamples(self.datasets, self.labels, self.examples)
         self.page_images = PageImageStore(self.clients, self.artifacts, clock)
@@ -186,5 +186,5 @@ class Stores:
 
 
 def pick(group: type[Group], stores: Stores) -> Group:
-    """Return a service's dataclass of stores. Its fields have the names of the stores."""
+    """Fill a service's dataclass, whose fields have the names of stores, with these stores."""
     return group(**{field.name: getattr(stores, field.name) for field in fields(group)})

@@ -25,7 +25,7 @@ class BatchWork(Protocol):
     """Maximum size in bytes of a file behind a `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
-        """Raise the error of a single prediction if a model cannot answer this kind of batch."""
+        """Raise the same error as a prediction if a model cannot answer this kind of batch."""
 
     def check_sent(self, content: bytes, encoding: str) -> None:
         """Raise an error if a sent file is empty, too large, or clearly of another kind.

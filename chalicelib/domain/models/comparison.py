@@ -30,7 +30,7 @@ class Comparison:
 
     @property
     def is_worse(self) -> bool:
-        """Return whether the second version may be less accurate than the first by TOLERANCE."""
+        """Return whether the second version may be less accurate by more than is tolerated."""
         return self.low < TOLERANCE
 
     def swapped(self) -> Comparison:

@@ -50,7 +50,7 @@ def without_names(results: Any) -> Any:
 
 
 def _stays(name: str, value: Any, labels: Collection[str]) -> bool:
-    """Return whether a member of a report identifies no example, so that it need not be removed."""
+    """Return whether a member of a report can stay, because it does not identify an example."""
     word = _LAST_WORD.search(name)
     if word is not None and word[0].lower() in _OF_EXAMPLES:
         return False

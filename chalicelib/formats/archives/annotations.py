@@ -211,7 +211,7 @@ class Annotations:
         return Box(*(round(side, _DIGITS) for side in sides))
 
     def are_fractions(self) -> bool:
-        """Return whether boxes are fractions: all numbers are 0 to 1, and some are not whole."""
+        """Return whether boxes are fractions: all numbers are 0 to 1, and not all are integers."""
         sides = self._sides
         if not sides or min(sides) < 0 or max(sides) > 1:
             return False

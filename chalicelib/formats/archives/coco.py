@@ -82,7 +82,7 @@ class _Picture(NamedTuple):
 
 
 class _Member(msgspec.Struct, gc=False):
-    """Any JSON object. To decode a list as `list[_Member]` only checks that it has objects."""
+    """Any JSON object. Decoding a list of these only checks that the elements are objects."""
 
 
 _DOCUMENT = msgspec.json.Decoder(_Document)

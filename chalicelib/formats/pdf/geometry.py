@@ -1,4 +1,4 @@
-"""Converts points of a PDF page, from its bottom left, to pixels of the page as displayed.
+"""Converts PDF coordinates, in points from the bottom left, to pixels of the page as displayed.
 
 Imports only the standard library, because the child process that reads PDFs must start fast.
 

@@ -57,7 +57,7 @@ class PageObjects:
         return self._left < 0
 
     def walk(self, page: Any) -> Iterator[tuple[int, Any, Matrix]]:
-        """Yield each object's kind, the object, and the matrix from its to page coordinates."""
+        """Yield each object's kind, the object, and the matrix that converts it to the page."""
         count, get = self._pdfium.FPDFPage_CountObjects, self._pdfium.FPDFPage_GetObject
         for number in range(count(page)):
             yield from self._visit(get(page, number), PLAIN, 0)

@@ -126,7 +126,7 @@ def read_records(
 
 
 def _recover(lines: _Lines, number: int, separator: str, *, too_long: bool) -> Record:
-    """Return a broken record with only its first line. Its other lines are put back.
+    """Return the first line of a broken record as a record, and put back the other lines.
 
     Args:
         lines: lines of the record.

@@ -137,7 +137,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan without counts, which has the format of an earlier one and more facts."""
+    """Return a scan without counts, with the format that an earlier scan found and more facts."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 

@@ -44,7 +44,7 @@ class Assertion:
     expires_at: float
     """When the assertion expires, in seconds since 1970."""
     not_before: float
-    """When the assertion becomes valid, in seconds since 1970: the latest time in its claims."""
+    """When the assertion becomes valid, in seconds since 1970: the later of `iat` and `nbf`."""
 
     def is_current(self, now: float) -> bool:
         """Return whether the assertion is valid at the time `now`, in seconds since 1970."""

@@ -117,7 +117,7 @@ def _add(row: QuotaRow, entry: str, most_before: int, expires_at: datetime) -> b
 
 
 def _written(write: Callable[[], object], is_done: Callable[[], bool]) -> bool:
-    """Repeat a write until its outcome is certain; return False if its condition refused it."""
+    """Repeat a write until its outcome is certain; return False if its condition was not met."""
     try:
         return repeated(write, is_done)
     except (OutcomeUnknown, PynamoDBException) as error:

@@ -240,7 +240,7 @@ def repeated(write: Callable[[], Any], is_done: Callable[[], bool]) -> bool:
         is_done: reads whether the write was made; called after a lost response.
 
     Returns:
-        False if the condition refused the write.
+        False if the condition of the write was not met.
 
     Raises:
         OutcomeUnknown: the write may have been made.

@@ -65,7 +65,7 @@ class DatasetStore:
     def finish(
         self, dataset: Dataset, upload: Upload | None = None, turn: Turn | None = None
     ) -> None:
-        """Complete the row of a reserved dataset. With an upload, it waits for its turn.
+        """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.
@@ -87,7 +87,7 @@ class DatasetStore:
         unclaimed = _UNFINISHED & (DatasetRow.nudged_at == DatasetRow.created_at)
         if try_update(row, actions, unclaimed):
             return
-        # Otherwise a retried write has met its own first one, or another attempt has finished.
+        # Otherwise an earlier try of this write has succeeded, or another attempt has finished.
         if not refresh(row) or row.open == DELETION_PENDING:
             raise StorageUnavailable
 
@@ -257,7 +257,7 @@ class DatasetStore:
     def find_queued(
         self, account_id: str, family: str, dataset_id: int, upload_id: str
     ) -> QueuedUpload | None:
-        """Return an accepted upload until it ends, or None. An old one without turn has turn 0."""
+        """Return an accepted upload; None if it has ended. The turn is 0 if none was stored."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         if row is None or row.status != UPLOADING or row.upload_id != upload_id:
             return None
@@ -312,7 +312,7 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.open == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Record that a message is sent now in each row that meets a condition; return these."""
+        """Record in each row that meets a condition when its message is sent; return these."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]

@@ -196,7 +196,7 @@ class Downloader:
     def _open(
         self, url: str, deadline: Deadline, what: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[_Answer]:
-        """Follow redirects to a response with status 200; close its connection after the block."""
+        """Follow redirects to a response with status 200; close it after the `with` block."""
         try:
             location = read_location(url)
             for redirect_count in range(_MAX_REDIRECTS + 1):

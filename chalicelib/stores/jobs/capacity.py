@@ -124,7 +124,7 @@ class CapacityStore:
             self.cancel_upload(dataset.account_id, str(entry), is_kept=is_kept)
 
     def cancel_upload(self, account_id: str, entry: str, *, is_kept: bool = False) -> None:
-        """Uncount the upload of an entry. With `is_kept`, its bytes stay counted."""
+        """Remove the entry of a running upload. With `is_kept`, its bytes stay counted."""
         size_bytes = 0 if is_kept else OpenUpload.parse(entry).size_bytes
         actions = [AccountRow.uploads.delete({entry}), *_changed(-size_bytes)]
         try:
@@ -176,7 +176,7 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the version of the sum of bytes, which each change increases, for `settle`."""
+        """Return a number for `settle`, which each change of the sum of bytes increases."""
         row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 

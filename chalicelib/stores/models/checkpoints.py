@@ -31,10 +31,9 @@ class RunStart:
         return replace(dataset, counts=self.counts.get(dataset.dataset_id, dataset.counts))
 
     def of_unguarded(self, dataset: Dataset) -> Dataset:
-        """Return a dataset without guard entry as of the start of the run; if corrected, as of now.
+        """Return a dataset as it was when the run began, or as it is now if it was corrected since.
 
-        The chunks that a correction replaced may be deleted, so a corrected dataset cannot be read
-        as it was.
+        Without a guard entry, the chunks that the correction replaced may have been deleted.
         """
         same = self.corrections.get(dataset.dataset_id) == dataset.last_correction
         return self.of(dataset) if same else dataset

@@ -259,7 +259,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Record that a message is sent now in each row that meets a condition.
+        """Record in each row that meets a condition when its message is sent.
 
         Returns:
             The models of these rows.

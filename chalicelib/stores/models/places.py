@@ -86,8 +86,7 @@ class QueuePlaces:
     def before(self, model: Model) -> int:
         """Return how many waiting trainings, of all accounts, will run before a model's training.
 
-        Up to `EXACT_PLACES` the number is exact. A larger one is at most `COUNTED_MILLISECONDS`
-        old.
+        The number is exact up to `EXACT_PLACES`, and otherwise at most COUNTED_MILLISECONDS old.
         """
         until = to_milliseconds(model.queued_at or model.created_at)
         lanes: list[tuple[str, int | None]] = [(open_key(QUEUED, model.is_paid), until)]

@@ -1,4 +1,4 @@
-"""Finds the models that predictions use, own or prebuilt, and reads their artifacts."""
+"""Finds the models that predictions use, trained or prebuilt, and reads their artifacts."""
 
 from __future__ import annotations
 

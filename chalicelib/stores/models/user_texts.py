@@ -37,10 +37,7 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return the current run's texts without labels, and the key prefix of their vectors.
-
-        Returns:
-            The prefix, then the texts.
+        """Return the current run's unlabelled texts, after the key prefix for their vectors.
 
         Raises:
             TrainingFailed: the texts are deleted.

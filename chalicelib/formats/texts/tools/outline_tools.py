@@ -41,7 +41,7 @@ def find_outline_export(source: ExportFile) -> ToolExport | None:
 
 
 def _may_be_table(lines: list[str]) -> bool:
-    """Return whether lines look like a table whose first line begins with a number sign."""
+    """Return whether lines look like a table whose first line begins with `#`."""
     headings = [at for at, line in enumerate(lines) if _LU_HEADING.match(line)]
     has_cells = any(_CELLS.search(lines[at]) for at in headings)
     # Below the items of an intent, another intent begins.
