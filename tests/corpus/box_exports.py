@@ -149,9 +149,13 @@ BOX_EXPORTS = [
     _ok("CreateML, older names", {"images/a.json": _CREATED.replace(
         b'"annotations"', b'"annotation"').replace(b'"image"', b'"imagefilename"')}, "createml"),
     _no("CVAT for video", {"annotations.xml": b"<annotations><track id='0'><box/></track>"
-        b"</annotations>"}, "is a file of CVAT for video; export it as CVAT for images"),
+        b"</annotations>"}, "is a file of CVAT for video; convert it to CVAT for images"),
     _no("boxes of Label Studio", {"project-1.json": b'[{"annotations": [{"result": [{"value": '
-        b'{"x": 1, "rectanglelabels": ["a"]}}]}]}]'}, "Label Studio; export it as COCO or YOLO"),
+        b'{"x": 1, "rectanglelabels": ["a"]}}]}]}]'}, "Label Studio; convert it to COCO or YOLO"),
+    _no("SageMaker", {"output.manifest": b'{"source-ref": "s3://b/1.jpg", "boxes": {}}'},
+        "output.manifest is a file of SageMaker Ground Truth; convert it to COCO"),
+    _no("Open Images", {"boxes.csv": b"ImageID,Source,LabelName,XMin,XMax,YMin,YMax\n"},
+        "boxes.csv is a file of Open Images; convert it to COCO"),
     _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},
         "The archive has no annotations.csv"),
 ]  # fmt: skip

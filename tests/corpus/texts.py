@@ -258,10 +258,32 @@ WORKBOOKS = [
         workbook({"Cover": sheet([("Read me",)]), "Tickets": sheet(PAIRS)}),
         "there is also 'Tickets'",
     ),
-    _no(
+    _ok(
+        "a cover of two columns before a sheet with known names",
+        workbook(
+            {
+                "Cover": sheet([("Sheet", "Contents"), ("Tickets", "All tickets")]),
+                "Tickets": sheet([("Message", "Topic"), *PAIRS]),
+            }
+        ),
+        kind="xlsx",
+        warnings=LONE | {"sheetGuessed"},
+    ),
+    _ok(
         "an empty sheet before the sheet",
         workbook({"Sheet1": sheet([]), "Tickets": sheet(PAIRS)}),
-        "The sheet 'Sheet1' is empty. Only the sheet 'Sheet1' was read.",
+        kind="xlsx",
+    ),
+    _ok(
+        "a sheet without names before one of names that explains the labels",
+        workbook(
+            {
+                "Tickets": sheet(PAIRS),
+                "Labels": sheet([("Category", "Description"), *((b, a) for a, b in PAIRS)]),
+            }
+        ),
+        kind="xlsx",
+        warnings=frozenset({"sheetGuessed"}),
     ),
     _no(
         "formulas whose results were not saved",

@@ -60,18 +60,8 @@ ENCODINGS = (
     *(f"windows-{page}" for page in range(1250, 1259)),
     *(f"iso-8859-{part}" for part in range(1, 17) if part != 12),
     *("shift_jis", "cp932", "euc_jp", "iso2022_jp", "gb2312", "gbk", "gb18030", "big5"),
-    *(
-        "big5hkscs",
-        "euc_kr",
-        "cp949",
-        "koi8-r",
-        "koi8-u",
-        "cp437",
-        "cp850",
-        "cp852",
-        "cp866",
-        "cp874",
-    ),
+    *("big5hkscs", "euc_kr", "cp949", "koi8-r", "koi8-u"),
+    *(f"cp{page}" for page in (437, 737, 850, 852, 857, 866, 874)),
     *("mac-roman", "mac-cyrillic", "mac-greek", "mac-turkish", "mac-latin2"),
 )
 _LONGEST_NAME = 1_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import BinaryIO, NamedTuple, cast
 
 from chalicelib.domain.datasets.upload_format import (
@@ -36,7 +37,10 @@ _UNREAD = (
     (b"<track ", "CVAT for video", "CVAT for images"),
     (b'"rectanglelabels"', "Label Studio", "COCO or YOLO"),
     (b'"region_attributes"', "VGG Image Annotator", "COCO"),
+    (b'"source-ref"', "SageMaker Ground Truth", "COCO"),
+    (b"ImageID,", "Open Images", "COCO"),
 )
+_UNREAD_SUFFIXES = (".csv", ".manifest", ".jsonl")
 _WORDS = {
     ANNOTATIONS: ANNOTATIONS_NAME,
     COCO: "COCO's *.json with images, annotations and categories",
@@ -185,7 +189,8 @@ def _missing(files: BoxFiles) -> InvalidUpload:
     # Hints from the file names tell the caller which format the archive might be meant for.
     signs = files.signs
     hint = f" Rename {show_path(signs.misnamed)}: small letters only." if signs.misnamed else ""
-    if unread := _name_unread(files, [*signs.documents[:1], *signs.markup[:1]]):
+    others = (m for suffix in _UNREAD_SUFFIXES for m in islice(files.members(suffix), 1))
+    if unread := _name_unread(files, [*signs.documents[:1], *signs.markup[:1], *others]):
         hint += unread
     elif signs.documents:
         hint += (
@@ -217,5 +222,5 @@ def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
             content = files.read(member)
             for sign, tool, format_ in _UNREAD:
                 if sign in content:
-                    return f" {shown_name(member)} is a file of {tool}; export it as {format_}."
+                    return f" {shown_name(member)} is a file of {tool}; convert it to {format_}."
     return ""

@@ -10,15 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from chalicelib.formats.texts.code_pages import rank_code_pages, take_sample
+from chalicelib.formats.texts.code_pages import has_rivals, rank_code_pages, take_sample
 
 DEFAULT = "cp437"
-_CANDIDATES = ("cp1252", "cp850", "cp852", "cp1251", "cp866", "cp932", "gb18030", "big5", "cp949")
+_CANDIDATES = (
+    *("cp1252", "cp850", "cp852", "cp857", "cp1250", "cp1254"),
+    *("cp866", "cp1251", "cp737", "cp1253"),
+    *("cp932", "gb18030", "big5", "cp949"),
+)
 _ENDING = re.compile(rb"\.[A-Za-z0-9]{1,5}$")
 
 
-def guess_name_encoding(names: Iterable[bytes]) -> str:
-    """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear."""
+def guess_name_encoding(names: Iterable[bytes]) -> tuple[str, bool]:
+    """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear.
+
+    Returns:
+        The code page, and whether no other one is as likely and reads the names differently.
+    """
     # Nearly all files end in plain letters.
     judged = list(take_sample(_ENDING.sub(b"", name) for name in names))
-    return rank_code_pages(judged, (DEFAULT, *_CANDIDATES))[0]
+    found = rank_code_pages(judged, (DEFAULT, *_CANDIDATES))[0]
+    return found, found == DEFAULT and not has_rivals(judged, (DEFAULT, *_CANDIDATES))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from chalicelib.errors import InvalidUpload
-from chalicelib.formats.archives.name_encoding import DEFAULT
 from chalicelib.formats.archives.zip_directory import (
     LOCAL_HEADER_BYTES,
     Directory,
@@ -135,7 +134,7 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
     ends = _find_ends(starts, stops, directory.start)
     if has_old_names:
         directory = with_name_encoding(file, directory, encoding)
-    return ZipArchive(file, directory, ends, is_guessed=not encoding)
+    return ZipArchive(file, directory, ends)
 
 
 def _find_ends(starts: array[int], stops: array[int], data_end: int) -> array[int]:
@@ -161,19 +160,15 @@ def _is_skipped(entry: ZipEntry) -> bool:
 class ZipArchive:
     """The files of an archive, which are unpacked one at a time. `open_archive` creates it."""
 
-    def __init__(
-        self, file: BinaryIO, directory: Directory, ends: array[int], *, is_guessed: bool = True
-    ) -> None:
+    def __init__(self, file: BinaryIO, directory: Directory, ends: array[int]) -> None:
         self._file = file
         self._directory = directory
         self._ends = ends
-        self._is_guessed = is_guessed
 
     @property
     def guessed_encoding(self) -> str:
         """Return the code page that was guessed for file names; "" if none had to be guessed."""
-        found = self._directory.name_encoding
-        return found if self._is_guessed and found != DEFAULT else ""
+        return self._directory.name_encoding if self._directory.is_guessed else ""
 
     def members(self) -> Iterator[ZipMember]:
         """Yield the files in the order of the directory, without folders, hidden and system files.

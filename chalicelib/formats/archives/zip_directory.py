@@ -171,6 +171,8 @@ class Directory:
     """Number of bytes before the archive in the file. It must be added to stored offsets."""
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
+    is_guessed: bool = False
+    """Whether that code page is the likeliest one, but others are possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +376,8 @@ def with_name_encoding(file: BinaryIO, directory: Directory, asked: str = "") ->
     """
     names = (entry.raw_name for entry in read_entries(file, directory) if not entry.is_utf8)
     if not asked:
-        return replace(directory, name_encoding=guess_name_encoding(names))
+        found, is_certain = guess_name_encoding(names)
+        return replace(directory, name_encoding=found, is_guessed=not is_certain)
     for name in names:
         try:
             name.decode(asked)

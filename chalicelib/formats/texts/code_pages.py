@@ -24,18 +24,20 @@ _SIGNS = frozenset("‘’‚“”„–—…•«»€£§°©®™·¿¡ºª
 # behind a letter that only stands before words.
 _INSIDE = re.compile(r"(?<=[^\W\d_])(?:[^\w\s\x00-\x7f‘’·¿–—](?=[^\W\d_])|[„‚•–—](?![^\W\d_]))")
 _WESTERN = frozenset("éèêàâçîôûùëïöäüßñáíóúãõåæøìòœšž")
-_POLISH = frozenset("ąćęłńóśźż")
+_CENTRAL = frozenset("ąćęłńóśźżáčďéěíňřšťúůöőüűž")
+_GREEK = frozenset("αοιετσνηυρπκμλςόίάέήώύ")
+_TURKISH = frozenset("çğıöşüâi̇")
 _RUSSIAN = frozenset("оеаинтсрвлкмдпуяыьгзбч")
 _LETTERS = {
     **dict.fromkeys(("cp437", "cp850", "cp1252", "mac_roman"), _WESTERN),
-    **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _POLISH),
+    **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _CENTRAL),
     **dict.fromkeys(("cp866", "cp1251", "koi8_r"), _RUSSIAN),
-    "cp1254": frozenset("çğıöşüâi̇"),
-    "cp1253": frozenset("αοιετσνηυρπκμλςόίάέήώύ"),
+    **dict.fromkeys(("cp857", "cp1254"), _TURKISH),
+    **dict.fromkeys(("cp737", "cp1253"), _GREEK),
     "cp1256": frozenset("اليمنوترةبدسفعكقحه"),
 }
 _END_OF_LATIN = "\u0250"
-_NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp1253", "cp1256"))
+_NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp737", "cp1253", "cp1256"))
 # One character that is alone behind a Latin letter or digit, or before a Latin letter.
 _LONE = re.compile(
     "(?<![^\x00-\x7f])(?:(?<=[A-Za-z0-9])[^\x00-\x7f]|[^\x00-\x7f](?=[A-Za-z]))(?![^\x00-\x7f])"
@@ -66,6 +68,22 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
     least = max(scores[default] + _CLEARLY, _LIKELY)
     better = [name for name in candidates if scores[name] >= least]
     return [*sorted(better, key=scores.__getitem__, reverse=True), default]
+
+
+def has_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> bool:
+    """Return whether texts are unlikely in the first code page, or as likely in another one.
+
+    A code page that reads the texts as the first one does is no rival.
+    """
+    sample = b"\n".join(take_sample(texts))
+    if sample.isascii():
+        return False
+    read = sample.decode(candidates[0], "replace")
+    score = score_code_page(sample, candidates[0])
+    return score < _LIKELY or any(
+        sample.decode(name, "replace") != read and score_code_page(sample, name) >= score
+        for name in candidates[1:]
+    )
 
 
 def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
@@ -99,7 +117,7 @@ def _weigh_letter(char: str, name: str) -> float:
     if char in _SIGNS or char.lower() in _LETTERS[name]:
         return 1.0
     is_latin = char < _END_OF_LATIN
-    if not char.isalpha() or is_latin == (name in _NOT_LATIN):
+    if not char.isalpha() or char == "ƒ" or is_latin == (name in _NOT_LATIN):
         return _WRONG
     return 0.0 if is_latin else _RARE
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import BinaryIO
@@ -43,6 +44,9 @@ from chalicelib.formats.texts.preview import preview_file
 from chalicelib.formats.texts.recognition import recognise
 from chalicelib.formats.texts.tools.conversion import convert_export
 from chalicelib.formats.texts.workbook import convert_sheet, is_workbook
+
+# Sheets that are tried if the first one is a cover page.
+_MOST_SHEETS = 5
 
 
 @dataclass(frozen=True)
@@ -183,22 +187,54 @@ def _recognise(
     file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
 ) -> None:
     # Sheets and exports are converted to text first, so that one reader handles all formats.
-    has_sheets = is_workbook(file)
-    if has_sheets:
-        sheet = convert_sheet(file, rules.options.sheet, check, lists_all=rules.lists_sheets)
-        result.rows_file, result.other_sheets, result.sheets = sheet[:3]
+    if is_workbook(file):
+        _read_workbook(file, rules, result, check)
     elif export := convert_export(file, rules.options, check):
         result.rows_file, result.layout = export
-        result.format = result.layout.described()
-        return
     elif rules.options.sheet:
         raise InvalidUpload("'sheet' names a sheet, and the file is not a workbook. Leave it out.")
-    result.layout = recognise(
-        result.rows_file or file, rules.options, rules.language, is_workbook=has_sheets
-    )
+    else:
+        result.layout = recognise(file, rules.options, rules.language)
     if result.other_sheets:
         result.layout = result.layout.with_warning(SHEET_GUESSED, result.other_sheets)
     result.format = result.layout.described()
+
+
+def _read_workbook(
+    file: BinaryIO, rules: ScanRules, result: TextScan, check: Callable[[], None]
+) -> None:
+    """Read the first sheet, or another one if the first looks like a cover page.
+
+    Raises:
+        InvalidUpload: the workbook or the first sheet cannot be read.
+    """
+    options = rules.options
+    sheet = convert_sheet(file, options.sheet, check, lists_all=rules.lists_sheets)
+    result.sheets = sheet.sheets
+    layout = refusal = None
+    try:
+        layout = recognise(sheet.rows, options, rules.language, is_workbook=True)
+    except InvalidUpload as problem:
+        refusal = problem
+    if layout is None or (not layout.has_known_names and _is_short(sheet.rows)):
+        for name in sheet.other_names[:_MOST_SHEETS]:
+            with suppress(InvalidUpload):
+                other = convert_sheet(file, name, check)
+                found = recognise(other.rows, options, rules.language, is_workbook=True)
+                if found.has_known_names and not _is_short(other.rows):
+                    names = (sheet.name, *(n for n in sheet.other_names if n != name))
+                    sheet, layout = other._replace(other_names=names), found
+                    break
+    if layout is None:
+        raise refusal or AssertionError
+    result.rows_file, result.layout, result.other_sheets = sheet.rows, layout, sheet.others
+
+
+def _is_short(rows: BinaryIO) -> bool:
+    """Return whether a sheet has too few rows to train with."""
+    rows.seek(0)
+    filled = filter(bytes.strip, rows)
+    return next(islice(filled, 2 * MIN_EXAMPLES_PER_LABEL, None), None) is None
 
 
 def _survey_labels(

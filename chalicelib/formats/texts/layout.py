@@ -16,6 +16,7 @@ from chalicelib.domain.datasets.upload_format import (
     FileFormat,
     UploadWarning,
 )
+from chalicelib.formats.texts.columns.names import find_named_columns
 from chalicelib.formats.texts.encoding import MIXED
 from chalicelib.formats.texts.json_shapes import ObjectShape
 
@@ -65,6 +66,11 @@ class TextLayout:
     def positions(self) -> tuple[int, ...]:
         """Return the positions of the columns that are read."""
         return (self.text_at, self.label_at, *self.texts_at)
+
+    @property
+    def has_known_names(self) -> bool:
+        """Return whether the header names both columns with words for texts and labels."""
+        return find_named_columns([str(self._column(at)) for at in self.positions[:2]]).is_sure
 
     def fits(self, cells: list[str]) -> bool:
         """Return whether a row has at least two cells, and not more than the layout allows."""

@@ -14,7 +14,7 @@ import re
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
 from chalicelib.domain.datasets.preview import Preview, SheetSummary
@@ -76,14 +76,19 @@ class ReadSheet(NamedTuple):
 
     rows: BinaryIO
     """CSV in UTF-8. The row numbers are those of the sheet."""
-    others: str
-    """Message about other sheets with cells; "" if a sheet was requested or there are none."""
+    other_names: tuple[str, ...] = ()
+    """Names of other visible sheets, if the caller named none and several sheets have cells."""
     sheets: tuple[SheetSummary, ...] = ()
     """All visible sheets, if they were requested."""
     name: str = ""
     """Name of the sheet."""
     kinds: BinaryIO | None = None
     """One line per row, with one character for the type of each cell, if requested."""
+
+    @property
+    def others(self) -> str:
+        """Return a message about the other sheets; "" if there are none."""
+        return _note_others(self.name, self.other_names) if self.other_names else ""
 
 
 def convert_sheet(
@@ -116,26 +121,27 @@ def convert_sheet(
             workbook = python_calamine.CalamineWorkbook.from_filelike(parts)
             sheets = _list_sheets(workbook, check) if lists_all else ()
             try:
-                sheet, note = _open_sheet(workbook, wanted)
+                sheet, others = _open_sheet(workbook, wanted)
             except InvalidUpload as refusal:
                 refusal.preview = Preview(sheets=sheets) if sheets else None
                 raise
             kinds = io.BytesIO() if keeps_kinds else None
-            rows, others = _write(sheet, check, kinds), note if filled > 1 else ""
-            return ReadSheet(rows, others, sheets, sheet.name, kinds)
+            rows = _write(sheet, check, kinds)
+            return ReadSheet(rows, others if filled > 1 else (), sheets, sheet.name, kinds)
         except (python_calamine.CalamineError, ValueError, OSError) as problem:
             raise InvalidUpload(f"The workbook cannot be read: {problem}. {_REMEDY}") from None
 
 
-def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, str]:
-    """Return the requested sheet, and a message about other sheets."""
-    name = _sheet_name(workbook, wanted)
-    others = [other for other in _shown_sheets(workbook) if other != name]
-    note = _note_others(name, others) if others and not wanted else ""
-    sheet = workbook.get_sheet_by_name(name)
-    if sheet.end is None:
-        raise InvalidUpload(f"The sheet '{name}' is empty. {note}".rstrip())
-    return sheet, note
+def _open_sheet(workbook: Any, wanted: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the requested sheet, by default the first with cells, and the names of the others."""
+    names = [_sheet_name(workbook, wanted)]
+    if not wanted:
+        names += [name for name in _shown_sheets(workbook) if name not in names]
+    opened = map(workbook.get_sheet_by_name, names)
+    sheet = next((sheet for sheet in opened if sheet.end is not None), None)
+    if sheet is None:
+        raise InvalidUpload(f"The sheet '{names[0]}' is empty. Fill it, or send another file.")
+    return sheet, tuple(name for name in names if name != sheet.name)
 
 
 def _sheet_name(workbook: Any, wanted: str) -> str:
@@ -174,14 +180,14 @@ def _list_sheets(workbook: Any, check: Callable[[], None]) -> tuple[SheetSummary
     return tuple(found)
 
 
-def _note_others(name: str, others: list[str]) -> str:
+def _note_others(name: str, others: Sequence[str]) -> str:
     return (
         f"Only the sheet '{name[:40]}' was read. Choose another one with 'sheet'; there is "
         f"also {_listed(others)}."
     )
 
 
-def _listed(names: list[str]) -> str:
+def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"'{name[:40]}'" for name in names[:10])
 
 

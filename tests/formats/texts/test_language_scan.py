@@ -60,6 +60,18 @@ def test_a_numeric_label_with_enough_examples_is_no_total() -> None:
     assert (decision.kept, decision.rejected) == (66, 0)
 
 
+@pytest.mark.parametrize(
+    "total", [("Grand Total", "30"), ("30", "Total"), ("Summe", "30 Tickets"), ("30 rows", "Total")]
+)
+def test_a_total_below_a_table_is_rejected(total: tuple[str, str]) -> None:
+    """The last row of a report is no example, in whichever column the word for a total is."""
+    rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
+
+    decision = scan(io.BytesIO(a_csv([*rows, total])), _rules())
+
+    assert (decision.kept, decision.rejections[0].row) == (30, 31)
+
+
 def test_many_totals_are_read_as_examples() -> None:
     """Below a table are a few totals; hundreds of such rows are no totals, and read once."""
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import filterfalse
 
 from chalicelib.domain.datasets.dataset import MULTI_LABEL
 from chalicelib.domain.datasets.label_names import normal_form
@@ -61,23 +64,31 @@ class FolderLabels:
             elif not member.problem and not is_companion(member):
                 folders.add(_path_of(member))
         self._splits = SplitFolders(folders)
-        self._unread = _list_unread(archive, folders)
-        self._table_folders = {_path_of(member) for member in members}
-        if members:
-            files = BoxFiles(archive, reject, check)
-            separator = options.label_separator
-            self._tables = read_label_tables(files, members, separator, self._may_use_table)
+        self._unread = [] if members else _list_unread(archive, folders)
+        self._table_folders = {_path_of(member) for member in members or self._unread}
         self._is_split_at = bool(options.label_separator)
+        read = partial(
+            read_label_tables,
+            BoxFiles(archive, reject, check),
+            separator=options.label_separator,
+            can_label=self._may_use_table,
+        )
+        if members:
+            self._tables = read(members)
+        elif len(self._unread) == 1:
+            # Its name does not say that it holds labels, so only its content can.
+            with suppress(InvalidUpload):
+                self._tables = read(self._unread)
         if self._is_split_at and not self._tables.labels:
             raise InvalidUpload(
                 "'labelSeparator' splits the cells of a label table, and the archive has none "
                 "that names its images. Add _classes.csv or train.csv, or leave it out."
             )
-        self._used = {member.index for member in members} if self._tables.labels else set()
+        used = (members or self._unread) if self._tables.labels else []
+        self._used = {member.index for member in used}
         self._book = LabelBook()
-        for name in self._all_names(archive):
-            if not find_label_fault(name):
-                self._book.add(name)
+        for name in filterfalse(find_label_fault, self._all_names(archive)):
+            self._book.add(name)
 
     def is_table(self, member: ZipMember) -> bool:
         """Return whether a file is one of the label tables that were read."""
@@ -120,7 +131,8 @@ class FolderLabels:
             message = "Labels were read from the label table; folders such as train are not labels."
         elif self._unread:
             message = (
-                f"All images are in folders such as images. If {self._unread[0]} holds their "
+                "All images are in folders such as images. If "
+                f"{show_path(self._unread[0].path)} holds their "
                 "labels, rename it to train.csv."
             )
         elif places:
@@ -151,7 +163,7 @@ class FolderLabels:
         if not folder or split_of(folder):
             return True
         above, _, name = folder.rpartition("/")
-        is_next = bool(split_of(above)) or above in self._table_folders
+        is_next = bool(split_of(above)) or not self._table_folders.isdisjoint((above, folder))
         return is_next and name.casefold() in _IMAGES
 
     def _names_of(self, member: ZipMember) -> list[str]:
@@ -184,13 +196,12 @@ class FolderLabels:
                 yield from self._names_of(member)
 
 
-def _list_unread(archive: ZipArchive, folders: set[str]) -> list[str]:
+def _list_unread(archive: ZipArchive, folders: set[str]) -> list[ZipMember]:
     """Return unread tables that may have the labels, if folders only have names like `images`."""
     leaves = {folder.rpartition("/")[2].casefold() for folder in folders}
-    if not leaves or not leaves <= _IMAGES:
+    if not leaves or not leaves <= _IMAGES | {""}:
         return []
-    tables = (member for member in archive.members() if suffix_of(member) == ".csv")
-    return [show_path(member.path) for member in tables if not is_label_table(member)]
+    return [m for m in archive.members() if not m.problem and suffix_of(m) == ".csv"]
 
 
 def _path_of(member: ZipMember) -> str:

@@ -13,15 +13,17 @@ from chalicelib.formats.texts.language_file import TextRow
 MAX_TOTALS = 10
 _LEAST_ABOVE = 10
 _MOST_WORDS = 4
+# Most words of a figure, such as `60 tickets`.
+_MOST_FIGURE_WORDS = 2
 
 
 def find_totals(
     last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
-    """Find total rows at the end of a table, in which the label is a number or a date.
+    """Find rows at the end of a table that are totals and not examples.
 
-    Such rows are totals if no label above them is a number or date, or if their texts have a word
-    for totals and one of their labels does not occur above.
+    Their labels are numbers or dates and no label above is one, or they hold the name of a total
+    and a figure, and one of their labels occurs nowhere above.
 
     Args:
         last: The last accepted rows of the table.
@@ -33,9 +35,7 @@ def find_totals(
     """
     # Most tables end with a label that is a word, or one of many equal ones.
     rows = list(takewhile(lambda row: _is_number(row.label), reversed(last)))
-    if not rows:
-        return frozenset()
-    found = _find_below_words(rows, counts, known) or _named_totals(rows, counts, known)
+    found = _find_below_words(rows, counts, known) or _named_totals(last, counts, known)
     is_few = len(found) <= MAX_TOTALS and sum(counts.values()) >= len(found) + _LEAST_ABOVE
     return found if is_few else frozenset()
 
@@ -44,14 +44,15 @@ def _find_below_words(
     rows: list[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
     found = {label: count for label, count in counts.items() if _is_number(label)}
-    is_new = found.keys().isdisjoint(known) and max(found.values()) < MIN_EXAMPLES_PER_LABEL
+    few = max(found.values(), default=0) < MIN_EXAMPLES_PER_LABEL
+    is_new = found.keys().isdisjoint(known) and few
     return _numbers(rows) if is_new and found == Counter(row.label for row in rows) else frozenset()
 
 
 def _named_totals(
-    rows: list[TextRow], counts: Mapping[str, int], known: Collection[str]
+    last: Sequence[TextRow], counts: Mapping[str, int], known: Collection[str]
 ) -> frozenset[int]:
-    named = list(takewhile(_names_total, rows))
+    named = list(takewhile(_is_total, reversed(last)))
     own = Counter(row.label for row in named)
     is_new = any(
         counts[label] == count < MIN_EXAMPLES_PER_LABEL and label not in known
@@ -60,9 +61,19 @@ def _named_totals(
     return _numbers(named) if is_new else frozenset()
 
 
-def _names_total(row: TextRow) -> bool:
-    words = fold_name(row.text).split()
+def _is_total(row: TextRow) -> bool:
+    """Return whether a row holds the name of a total and a figure, in either order."""
+    text, label = row.text, row.label
+    return (_names_total(text) and _is_figure(label)) or (_names_total(label) and _is_figure(text))
+
+
+def _names_total(cell: str) -> bool:
+    words = fold_name(cell).split()
     return len(words) <= _MOST_WORDS and not TOTAL_NAMES.isdisjoint(words)
+
+
+def _is_figure(cell: str) -> bool:
+    return any(map(str.isdigit, cell)) and len(cell.split()) <= _MOST_FIGURE_WORDS
 
 
 def _is_number(label: str) -> bool:
