@@ -154,6 +154,8 @@ BOX_EXPORTS = [
         b'{"x": 1, "rectanglelabels": ["a"]}}]}]}]'}, "Label Studio; convert it to COCO or YOLO"),
     _no("SageMaker", {"output.manifest": b'{"source-ref": "s3://b/1.jpg", "boxes": {}}'},
         "output.manifest is a file of SageMaker Ground Truth; convert it to COCO"),
+    _no("Supervisely", {"ann/a.json": b'{"objects": [{"classTitle": "cat"}]}'},
+        "a.json is a file of Supervisely; convert it to COCO"),
     _no("Open Images", {"boxes.csv": b"ImageID,Source,LabelName,XMin,XMax,YMin,YMax\n"},
         "boxes.csv is a file of Open Images; convert it to COCO"),
     _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},

@@ -37,6 +37,7 @@ _UNREAD = (
     (b"<track ", "CVAT for video", "CVAT for images"),
     (b'"rectanglelabels"', "Label Studio", "COCO or YOLO"),
     (b'"region_attributes"', "VGG Image Annotator", "COCO"),
+    (b'"classTitle"', "Supervisely", "COCO"),
     (b'"source-ref"', "SageMaker Ground Truth", "COCO"),
     (b"ImageID,", "Open Images", "COCO"),
 )

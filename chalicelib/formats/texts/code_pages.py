@@ -1,7 +1,7 @@
 """Guesses the code page of text by how likely its characters are in each one.
 
 The score of a code page is the mean weight of the characters that are not ASCII. Letters that are
-frequent in its languages weigh 1, rare ones less. Signs and capital letters inside words, and
+frequent in one of its languages weigh 1, others less. Signs and capital letters inside words, and
 letters of two alphabets side by side, lower the score.
 """
 
@@ -16,25 +16,32 @@ from itertools import pairwise
 JUDGED_BYTES = 16 * 1024
 # How likely another code page must be, and how much better than the default.
 _LIKELY, _CLEARLY = 0.5, 0.25
-_RARE, _UNLIKELY, _WRONG = 0.3, -0.5, -1.0
+_OTHER, _RARE, _UNLIKELY, _WRONG = 0.25, 0.3, -0.5, -1.0
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 # Signs that texts of Windows have around words and in numbers.
 _SIGNS = frozenset("‘’‚“”„–—…•«»€£§°©®™·¿¡ºª\xa0")
 # A sign between two letters, unless texts have it there, as apostrophes and dashes; and a sign
 # behind a letter that only stands before words.
 _INSIDE = re.compile(r"(?<=[^\W\d_])(?:[^\w\s\x00-\x7f‘’·¿–—](?=[^\W\d_])|[„‚•–—](?![^\W\d_]))")
-_WESTERN = frozenset("éèêàâçîôûùëïöäüßñáíóúãõåæøìòœšž")
-_CENTRAL = frozenset("ąćęłńóśźżáčďéěíňřšťúůöőüűž")
-_GREEK = frozenset("αοιετσνηυρπκμλςόίάέήώύ")
-_TURKISH = frozenset("çğıöşüâi̇")
-_RUSSIAN = frozenset("оеаинтсрвлкмдпуяыьгзбч")
+# Frequent letters beyond ASCII, for each language of a code page.
+_WESTERN = (
+    *(frozenset("éèêàâçîôûùëïöäüñáíóú"), frozenset("äöüßé"), frozenset("ñáéíóúü")),
+    *(frozenset("ãõáéíóúâêôçà"), frozenset("àèéìòù"), frozenset("åäöæøéü")),
+)
+_CENTRAL = (
+    *(frozenset("ąćęłńóśźż"), frozenset("áčďéěíňóřšťúůýžäôľ"), frozenset("áéíóöőúüű")),
+    *(frozenset("čćšžđ"), frozenset("ăâîşţ")),
+)
+_GREEK = (frozenset("αοιετσνηυρπκμλςόίάέήώύ"),)
+_TURKISH = (frozenset("çğıöşüâi̇"),)
+_RUSSIAN = (frozenset("оеаинтсрвлкмдпуяыьгзбч"),)
 _LETTERS = {
     **dict.fromkeys(("cp437", "cp850", "cp1252", "mac_roman"), _WESTERN),
     **dict.fromkeys(("cp852", "cp1250", "iso8859_2"), _CENTRAL),
     **dict.fromkeys(("cp866", "cp1251", "koi8_r"), _RUSSIAN),
     **dict.fromkeys(("cp857", "cp1254"), _TURKISH),
     **dict.fromkeys(("cp737", "cp1253"), _GREEK),
-    "cp1256": frozenset("اليمنوترةبدسفعكقحه"),
+    "cp1256": (frozenset("اليمنوترةبدسفعكقحه"),),
 }
 _END_OF_LATIN = "\u0250"
 _NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp737", "cp1253", "cp1256"))
@@ -108,14 +115,19 @@ def score_code_page(sample: bytes, name: str) -> float:
         total += 2 * _WRONG * len(_LONE.findall(text))
     else:
         total = sum(_weigh_letter(char, name) * count for char, count in counts.items())
+        # Most files have one language, and few letters of others.
+        spoken = ((counts[c] for c in counts if c.lower() in known) for known in _LETTERS[name])
+        total += (1 - _OTHER) * max(map(sum, spoken))
         total += sum(_weigh_pair(*pair) * count for pair, count in Counter(pairwise(text)).items())
         total += 2 * _WRONG * len(_INSIDE.findall(text))
     return total / counts.total()
 
 
 def _weigh_letter(char: str, name: str) -> float:
-    if char in _SIGNS or char.lower() in _LETTERS[name]:
+    if char in _SIGNS:
         return 1.0
+    if any(char.lower() in known for known in _LETTERS[name]):
+        return _OTHER
     is_latin = char < _END_OF_LATIN
     if not char.isalpha() or char == "ƒ" or is_latin == (name in _NOT_LATIN):
         return _WRONG

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TextIO
@@ -62,6 +63,9 @@ _GUESSED = (
     *("cp1252", "cp850", "mac_roman", "cp1250", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
     *("cp866", "cp1253", "cp1256", *WIDE),
 )
+# Three lines of a mail's header, and names that hardly any other text has there.
+_MAIL = re.compile(rb"(?:From .*\n)?(?:[A-Za-z][\w-]*:.*\n(?:[ \t].*\n)*){3}")
+_MAIL_NAMES = re.compile(rb"^(?:message-id|mime-version|received|subject|from|to):", re.I | re.M)
 _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big5", "gb18030")}
 
 
@@ -81,6 +85,8 @@ def name_foreign_type(head: bytes) -> str:
     for signature, name in _MARKUP:
         if start.startswith(signature):
             return name
+    if (mail := _MAIL.match(head)) and len(_MAIL_NAMES.findall(mail[0])) > 1:
+        return "a mailbox or an e-mail"
     return _name_unlikely_bytes(head)
 
 

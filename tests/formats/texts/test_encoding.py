@@ -47,6 +47,7 @@ def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None
         (b"PK\x03\x04" + bytes(50), "zip archive"),
         (b"%PDF-1.7\n", "PDF"),
         (b"\x1f\x8b\x08\x00", "gzip"),
+        (b"From a@x Mon\nReceived: from x\n by y\nSubject: hi, there\n\nhello\n", "e-mail"),
         (b" \n<!DOCTYPE html><html>", "HTML page"),
         (b'<svg xmlns="x"/>', "SVG"),
         ("text,label\n".encode("utf-16-le"), "byte order mark"),
@@ -72,6 +73,7 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
         ("hola\u00bfcuando llega", "latin-1"),
         ("\u00fcber schl\u00f6sser f\u00e4hrt", "mac-roman"),
         ("by\u0142by m\u0105dry", "cp1250"),
+        ("Zboží přišlo poškozené, kůň chybí", "cp1250"),
         ("heats to 180°C", "latin-1"),
         ("geht´s noch", "latin-1"),
         ("Ärger mit der Lieferung", "latin-1"),
@@ -80,7 +82,7 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
     ],
 )
 def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding: str) -> None:
-    """A few Slavic names or signs do not make a file one of a Mac or of Poland."""
+    """A few Slavic names or signs do not make a file Polish, and a Czech one is not French."""
     content = f"{row},a\n{row},b\n{row},c\n{row},d\n".encode(encoding)
     found = find_encoding(io.BytesIO(content))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from itertools import filterfalse
 
 from chalicelib.domain.datasets.dataset import MULTI_LABEL
@@ -56,8 +55,7 @@ class FolderLabels:
             InvalidUpload: a label table cannot be read.
         """
         self._is_multi = dataset_type == MULTI_LABEL
-        self._tables, members = LabelTables(), list[ZipMember]()
-        folders = set[str]()
+        members, folders = list[ZipMember](), set[str]()
         for member in archive.members():
             if not member.problem and is_label_table(member):
                 members.append(member)
@@ -66,19 +64,9 @@ class FolderLabels:
         self._splits = SplitFolders(folders)
         self._unread = [] if members else _list_unread(archive, folders)
         self._table_folders = {_path_of(member) for member in members or self._unread}
+        files = BoxFiles(archive, reject, check)
         self._is_split_at = bool(options.label_separator)
-        read = partial(
-            read_label_tables,
-            BoxFiles(archive, reject, check),
-            separator=options.label_separator,
-            can_label=self._may_use_table,
-        )
-        if members:
-            self._tables = read(members)
-        elif len(self._unread) == 1:
-            # Its name does not say that it holds labels, so only its content can.
-            with suppress(InvalidUpload):
-                self._tables = read(self._unread)
+        self._tables = self._read_tables(files, members, options.label_separator)
         if self._is_split_at and not self._tables.labels:
             raise InvalidUpload(
                 "'labelSeparator' splits the cells of a label table, and the archive has none "
@@ -89,6 +77,16 @@ class FolderLabels:
         self._book = LabelBook()
         for name in filterfalse(find_label_fault, self._all_names(archive)):
             self._book.add(name)
+
+    def _read_tables(
+        self, files: BoxFiles, members: list[ZipMember], separator: str
+    ) -> LabelTables:
+        if members or len(self._unread) != 1:
+            return read_label_tables(files, members, separator, self._may_use_table)
+        # Its name does not say that it holds labels, so only its content can.
+        with suppress(InvalidUpload):
+            return read_label_tables(files, self._unread, separator, self._may_use_table)
+        return LabelTables()
 
     def is_table(self, member: ZipMember) -> bool:
         """Return whether a file is one of the label tables that were read."""
