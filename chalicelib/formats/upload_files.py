@@ -24,12 +24,12 @@ _ZIP_END_BYTES = 22 + 0xFFFF  # The end record and the longest comment that may 
 
 
 def max_path_bytes(family: str) -> int:
-    """Return the maximum size in bytes of a file behind a `path`."""
+    """Return the maximum size in bytes of a file that a request gives by `path`."""
     return MAX_ARCHIVE_BYTES_BY_PATH if family == VISION else MAX_TEXT_FILE_BYTES
 
 
 def check_path_bytes(family: str, size_bytes: int) -> None:
-    """Raise an error if a file behind a `path` is larger than its family allows.
+    """Raise an error if a file that a request gives by `path` is too large for its family.
 
     Raises:
         TooLarge: the file is over the limit.

@@ -22,7 +22,7 @@ _HEAD_LINES = 100
 def read_user_texts(
     file: BinaryIO, options: ReadingOptions, labels: Sequence[str], check: Callable[[], None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield each text of a file with the cell of its label column.
+    """Yield each text of a file, with the content of the label column in its row.
 
     Args:
         file: an open file.

@@ -160,7 +160,7 @@ class Upload:
     adds: bool = False
     """Whether the dataset existed before (PUT), so that it stays available if the upload fails."""
     raw: str = ""
-    """Bucket key of the file as it was sent; empty until a file behind `path` is downloaded."""
+    """Bucket key of the file as received; empty until a file given by `path` is downloaded."""
     path: str = ""
     """URL, or `path` of a file sent with a presigned form; empty if the call sent the file."""
     etag: str = ""

@@ -34,9 +34,9 @@ class TextWindow:
     """A part of a text."""
 
     start: int
-    """Index of its first character."""
+    """Index of the window's first character in the text."""
     end: int
-    """Index after its last character."""
+    """Index after the window's last character."""
 
 
 def find_windows(text: str) -> list[TextWindow]:

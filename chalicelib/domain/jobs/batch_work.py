@@ -22,7 +22,7 @@ class BatchWork(Protocol):
     """Reads and answers the batches of one family."""
 
     max_bytes: int
-    """Maximum size in bytes of a file behind a `path`."""
+    """Maximum size in bytes of a file that a request gives by `path`."""
 
     def check_model(self, model: ServedModel, kind: str) -> None:
         """Raise the same error as a prediction if a model cannot answer this kind of batch."""
@@ -104,7 +104,7 @@ class Tables(Protocol):
         """Store the columns of the input."""
 
     def content(self, batch: Batch, lines: Iterable[AnsweredLine]) -> bytes:
-        """Return the stored form of the answers in a part."""
+        """Return the bytes that a part stores for its answers."""
 
     def chunks(self, batch: Batch, check: Check) -> Iterator[bytes]:
         """Yield the bytes of the result, made from all answered parts."""

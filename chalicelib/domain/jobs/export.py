@@ -113,7 +113,7 @@ def check_open_exports(stored: Sequence[Export], most: int, now: datetime, what:
 
 
 def checked_format(dataset_type: str, sent: str) -> str:
-    """Return the format if a dataset type can be exported in it.
+    """Check that a dataset type can be exported in a format; return the format.
 
     Raises:
         InvalidParameter: the type cannot be exported in this format.

@@ -28,7 +28,7 @@ class TextSpan:
     """A part of a text."""
 
     start: int
-    """Index of its first character, from 0, in Unicode code points."""
+    """Index of the span's first character, from 0, in Unicode code points."""
     end: int
 
 

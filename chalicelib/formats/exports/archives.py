@@ -153,7 +153,7 @@ class BoxArchive(ExportArchive):
 
 
 class AnnotatedPictures(BoxArchive):
-    """Images next to one `annotations.csv`."""
+    """An archive with images next to one `annotations.csv`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -190,7 +190,7 @@ class AnnotatedPictures(BoxArchive):
 
 
 class CocoPictures(BoxArchive):
-    """Images in `images/`, and the COCO document `instances.json`."""
+    """An archive with images in `images/`, and the COCO document `instances.json`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -233,7 +233,7 @@ class CocoPictures(BoxArchive):
 
 
 class YoloPictures(BoxArchive):
-    """Images in `images/`, a text file for each in `labels/`, and `data.yaml`."""
+    """An archive with images in `images/`, a text file for each in `labels/`, and `data.yaml`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)
@@ -260,7 +260,7 @@ class YoloPictures(BoxArchive):
 
 
 class VocPictures(BoxArchive):
-    """Images in `JPEGImages/`, and a Pascal VOC document for each in `Annotations/`."""
+    """An archive with images in `JPEGImages/`, and a VOC document for each in `Annotations/`."""
 
     def __init__(self, file: BinaryIO, labels: Sequence[str]) -> None:
         super().__init__(file, labels)

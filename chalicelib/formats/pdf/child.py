@@ -93,7 +93,7 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return the facts of a page, and its RGB pixels or None.
+        """Return what is known of a page (`PageFacts` of document.py), and its RGB pixels or None.
 
         Args:
             number: number of the page, from 0.

@@ -65,7 +65,7 @@ def make_row(number: int, text: str, label: str, *, sentiment: bool) -> TextRow 
         number: number of the row.
         text: the text as sent.
         label: the label as sent; it is trimmed here.
-        sentiment: Whether only the three sentiments are valid labels.
+        sentiment: whether only positive, negative and neutral are valid labels.
 
     Returns:
         A valid row, or the reason why it is rejected.

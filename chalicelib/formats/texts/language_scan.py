@@ -56,7 +56,7 @@ class ScanRules:
     language: str
     """Language of the dataset, for the word count."""
     is_sentiment: bool
-    """Whether only the three sentiments are valid labels."""
+    """Whether only `positive`, `negative` and `neutral` are valid labels."""
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     """Digests of the dataset's texts, by label."""
     former: Mapping[str, str] = field(default_factory=dict)

@@ -37,7 +37,7 @@ def dataset_prefix(dataset_id: int) -> str:
 
 
 def raw_key(dataset_id: int, receipt_id: str) -> str:
-    """Return the key of the file that an upload sent."""
+    """Return the key of an upload's file as it was received."""
     return f"{dataset_prefix(dataset_id)}raw/{receipt_id}"
 
 

@@ -50,7 +50,7 @@ class ExamplePlaces:
         return found
 
     def remove(self, dataset_id: int, ids: Iterable[int]) -> None:
-        """Delete the pairs of deleted examples."""
+        """Delete the stored labels of deleted examples."""
         gone = frozenset(ids)
         blocks = sorted({number // BLOCK_IDS for number in gone})
         for part in batches((places_key(dataset_id), block) for block in blocks):

@@ -70,7 +70,7 @@ class ExampleRange:
 
 
 def sequence_of(dataset_id: int, source: str, counts: LabelCounts) -> ExampleSequence:
-    """Return the sequence of one source of the label in `counts`."""
+    """Return the sequence of all examples with one source and the label of `counts`."""
     return ExampleSequence(dataset_id, source, counts.label_id, counts.layout(source))
 
 

@@ -84,7 +84,7 @@ class CheckpointStore:
         self._artifacts.put(_key(model, "npz"), state)
 
     def delete(self, model: Model) -> None:
-        """Delete the start and the checkpoint of a run."""
+        """Delete the `RunStart` and the checkpoint of a run."""
         self._artifacts.delete(_key(model, "npz"))
         self._artifacts.delete(_key(model, "json"))
 
