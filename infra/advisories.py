@@ -1,4 +1,4 @@
-"""Looks up known vulnerabilities of all packages in the locks.
+"""Looks up known vulnerabilities of all packages in the lock files.
 
 `make audit` runs it; tests do not, because it needs a network. Exit status: 0 without known
 vulnerabilities, 1 with some, 3 if the index could not be reached.
@@ -64,7 +64,7 @@ def verdict(output: str, errors: str) -> Verdict:
 
 
 def ask(lock: Path) -> Verdict:
-    """Look up known vulnerabilities of the packages in one lock, at the pinned versions."""
+    """Look up known vulnerabilities of the packages in one lock file, at the pinned versions."""
     command = [sys.executable, "-m", "pip_audit", "--format", "json", "--progress-spinner", "off"]
     answer = subprocess.run(
         [*command, "--disable-pip", "--require-hashes", "--requirement", str(lock)],
@@ -76,7 +76,7 @@ def ask(lock: Path) -> Verdict:
 
 
 def main() -> int:
-    """Look up the packages of each lock, and return the exit status."""
+    """Look up the packages of each lock file, and return the exit status."""
     found = {lock.name: ask(lock) for lock in sorted(LOCKS.glob("*.txt"))}
     for name, said in found.items():
         for line in said.lines:

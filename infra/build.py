@@ -48,7 +48,7 @@ _FAILED = 1
 
 @dataclass(frozen=True)
 class Plan:
-    """Input and output of a build; tests replace some of them to build small packages."""
+    """Input and output of a build; tests replace some members to build small packages."""
 
     target: LambdaTarget
     """Processor and Python version to build for; the version is that of the running Python."""

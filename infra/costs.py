@@ -132,7 +132,7 @@ class Use:
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""
-    """Another kind of call that makes the same AWS calls; a test counts them there."""
+    """Kind of another call that makes the same AWS calls; a test counts those of the other one."""
 
 
 # Assumed seconds in which a function loads its engines at the start, which Lambda charges for.
@@ -194,7 +194,7 @@ def run_price(
 
 
 def idle(size_name: str = STANDARD) -> dict[str, float]:
-    """Return the monthly cost of a stage without calls by item, in dollars."""
+    """Return the monthly costs of an idle stage by item, in dollars."""
     polls = len(BY_QUEUE) * POLLERS * MONTH_SECONDS / POLL_SECONDS
     sweeps = MONTH_SECONDS / 60
     # A sweep reads a few indexes, each with a few keys.

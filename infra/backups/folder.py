@@ -48,7 +48,7 @@ class StoredObject:
     """Time of writing according to the bucket."""
     content_type: str
     sha256: str
-    """Name of the piece with its bytes."""
+    """SHA-256 of the object's bytes; this is the name of the piece that contains them."""
 
 
 @dataclass(frozen=True)

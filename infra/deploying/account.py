@@ -156,7 +156,7 @@ def explained(target: Target) -> Iterator[None]:
 
 
 def _reason(refusal: ClientError) -> str:
-    """Describe the meaning of a refused call."""
+    """Describe why AWS refused a call."""
     details = refusal.response.get("Error", {})
     code, text = str(details.get("Code", "")), str(details.get("Message", ""))
     if code in _BAD_KEYS:

@@ -74,7 +74,7 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
 
 
 def _size(target: Path) -> int:
-    """Return the bytes of all partial files of a download."""
+    """Return the total size of a download's partial files, in bytes."""
     return sum(part.stat().st_size for part in find_parts(target))
 
 

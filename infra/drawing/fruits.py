@@ -18,8 +18,7 @@ def draw_fruits(labels: list[str], rng: Random) -> tuple[bytes, list[tuple[str, 
     """Draw fruits that do not overlap.
 
     Returns:
-        The JPEG, and for each fruit for which there was space its label and left, top, right,
-        bottom.
+        The JPEG, and label and corners (left, top, right, bottom) of each fruit that was drawn.
     """
     canvas = Canvas(WIDTH, HEIGHT, rng)
     placed: list[tuple[str, Corners]] = []

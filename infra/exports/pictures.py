@@ -100,7 +100,7 @@ def _write_folders(archive: PictureArchive, examples: Iterable[Labelled]) -> int
 
 
 def _write_boxes(archive: PictureArchive, examples: Iterable[Labelled]) -> int:
-    """Write each image once, with the boxes of all images; return the number of boxes."""
+    """Write each image once, and the boxes as annotation file; return the number of boxes."""
     boxes: dict[tuple[str, str], list[str]] = {}
     first: dict[tuple[str, str], Example] = {}
     for example, label in examples:

@@ -249,7 +249,7 @@ def _commands(base: str, sample: DemoSample, trained: Trained) -> list[str]:
 
 
 def _accounts_command() -> str:
-    """Return the command of accounts, with the Python that runs the stack."""
+    """Return the command that manages accounts, with the path of the Python of the stack."""
     return administrator_command("accounts").replace("python", _short_path(Path(sys.executable)), 1)
 
 

@@ -116,11 +116,11 @@ class SnapshotSaver:
             # On a slow disk, a stop does not wait for the end of a scan.
             seconds = within_seconds / 2
             damages = self._damage_scan.check_next(_SCAN_BYTES, seconds, must_end=stop.is_set)
-            self._look_for_damage(damages)
+            self._rewrite_damaged(damages)
             pause = pause_after(took, within_seconds)
         self._dump_changes()
         ended = time.monotonic() + _STOP_SECONDS
-        self._look_for_damage(
+        self._rewrite_damaged(
             self._damage_scan.check_next(
                 _STOP_BYTES,
                 _STOP_SECONDS,
@@ -134,7 +134,7 @@ class SnapshotSaver:
                       f"The cause: {self._problem}")  # fmt: skip
         return not self._problem
 
-    def _look_for_damage(self, damages: Sequence[str]) -> None:
+    def _rewrite_damaged(self, damages: Sequence[str]) -> None:
         """Rewrite from memory the files that are damaged on the disk."""
         if not self._folder.has_whole_manifest():
             damages = [*damages, f"the manifest in {self._folder.path} has changed."]

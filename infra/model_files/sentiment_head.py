@@ -63,7 +63,7 @@ def read_figures(path: Path = FIGURES_FILE) -> dict[str, Any]:
 
 
 def read_head(path: Path = HEAD_FILE, figures: Path = FIGURES_FILE) -> SentimentHead:
-    """Read the head and compare its digest.
+    """Read the head, and check that its digest is the one in the file of figures.
 
     Raises:
         BrokenFile: a file is missing or damaged, or the figures belong to another head.

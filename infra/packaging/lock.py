@@ -49,7 +49,7 @@ def normal(name: str) -> str:
 
 
 def pins(text: str) -> dict[str, str]:
-    """Return the versions of a requirements file or lock by package name.
+    """Return the version of each package in a requirements file or lock file.
 
     Args:
         text: content of the file, with one `name==version` per line; the rest of a line is ignored.

@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move waiting modules to a new group, if their imports are done and no name is twice."""
+        """Move waiting modules whose imports are done to a new group, without equal names in it."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

@@ -94,7 +94,7 @@ _EACH = 7  # sentences of each pattern
 
 
 def own_sentences() -> list[RatedSentence]:
-    """Return the project's distinct sentences: filled patterns and written ones."""
+    """Return the project's distinct sentences: made from patterns, or written in full."""
     found: dict[str, float] = {}
     for patterns, mean in _PATTERNS:
         found.update((text, mean) for text in _filled(patterns))
@@ -109,7 +109,7 @@ def own_sentences() -> list[RatedSentence]:
 
 
 def _filled(patterns: tuple[str, ...]) -> Iterator[str]:
-    """Yield each pattern filled with several things; all things are used equally often."""
+    """Yield several sentences per pattern, about different things, all used equally often."""
     things = cycle(_THINGS)
     for number, pattern in enumerate(patterns):
         for _ in range(_EACH):

@@ -133,8 +133,8 @@ _CALLED = {function.name: function for function in FUNCTIONS if function.name in
 def _paths() -> dict[str, Part]:
     """Return the integration of each method of each path.
 
-    OPTIONS goes to the function of the records, which knows the methods of each path and the
-    origins that may call.
+    OPTIONS goes to the function `records`, which knows the methods of each path and the origins
+    that may call.
     """
     found: dict[str, Part] = {}
     for method, path, function in routes():
@@ -200,7 +200,7 @@ def outputs() -> Part:
 
 
 def _answer(status: int | None, message: str, code: str) -> Part:
-    """Return one answer of the gateway; without a status, the gateway's own status."""
+    """Return an error response of the gateway; if `status` is None, its status is unchanged."""
     body = json.dumps({"message": message, "code": code})
     # The texts are fixed and the same for all callers. So every page may read them, if any page may
     # call at all.

@@ -43,7 +43,7 @@ class KeyedAccount:
 
     account: Account
     private_pem: str | None
-    """New private key in PEM format; None if the caller brought a public key."""
+    """New private key in PEM format; None if the caller passed a public key."""
 
 
 class AccountService:

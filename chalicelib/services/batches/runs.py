@@ -221,7 +221,7 @@ class BatchRunService:
             self._resume(batch)
 
     def _attempt(self, batch: Batch, step: Callable[[Batch], None]) -> None:
-        """Perform a step of a batch. End the batch if it is refused or has no attempts left."""
+        """Perform a step of a batch. End the batch if the step is refused or no attempt is left."""
         if batch.attempts >= self._settings.max_attempts:
             self._give_up(batch, f"was interrupted {self._settings.max_attempts} times")
             return
@@ -333,9 +333,9 @@ class BatchRunService:
                 return
 
     def _resume(self, batch: Batch) -> None:
-        """Send the messages of unanswered parts again, after a message was lost or failed often.
+        """Send the messages of unanswered parts again, after messages were lost or failed.
 
-        The batch ends as FAILED if this has happened too often without an answered part.
+        The batch ends as FAILED if it was resumed too often while no part was answered.
         """
         if batch.stalls >= MAX_STALLS:
             self._give_up(

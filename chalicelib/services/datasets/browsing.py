@@ -1,8 +1,8 @@
 """Browses the examples of a dataset: all of them, or only those that a training flagged.
 
 A position is an index in the browsed list. This list contains the examples of the requested labels
-and sources, or the suspects of a model's report. Corrections do not change positions. So a caller
-that continues from `next_offset` misses no example.
+and sources, or the suspects (flagged examples) of a model's report. Corrections do not change
+positions. So a caller that continues from `next_offset` misses no example.
 """
 
 from __future__ import annotations

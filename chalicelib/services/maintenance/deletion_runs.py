@@ -175,7 +175,7 @@ class DeletionRunService:
         return replace(deletion, urls_until=urls_until)
 
     def _redact_cards(self, dataset: Dataset) -> bool:
-        """Remove examples from the documents of models; return False if one is being copied."""
+        """Remove examples from models' documents; return False if a document is being copied."""
         stores = self._stores
         known = stores.labels.all_names(dataset.counts).values()
         names = frozenset(name for one in known for name in (one.name, *one.former))

@@ -329,7 +329,7 @@ def _draw_page(page: Page) -> bytes | None:
 def _pack_page(
     document: Document, number: int, request: OcrRequest, tools: Tools, work: PageWork
 ) -> PackedPage:
-    """Read one page as if for a form, and compress the result."""
+    """Read one page as the task `form` does, and compress the result."""
     from chalicelib.engines.ocr.forms.single_boxes import with_single_boxes
     from chalicelib.engines.ocr.learning.examples import PackedPage
     from chalicelib.engines.ocr.reading import read_page

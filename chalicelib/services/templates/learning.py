@@ -297,7 +297,7 @@ class TemplateService:
             )
 
     def _delete_upload(self, learning: TemplateLearning) -> None:
-        """Delete the file of an ended job that was sent with a presigned form.
+        """Delete the input file of an ended job, if it was sent with a presigned form.
 
         If that fails, a rule of the bucket deletes the file later.
         """

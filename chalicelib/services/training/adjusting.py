@@ -437,7 +437,7 @@ def _card_members(
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return the advice for an adjusted version, including advice on a shift of the texts."""
+    """Return the advice for an adjusted version, also if texts differ from the training data."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])

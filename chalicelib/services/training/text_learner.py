@@ -67,7 +67,7 @@ class Embedder:
     finish_parts: FinishParts
     """Computes the vectors of upload parts that are still waiting."""
     table: ReadVectors
-    """Reads or computes the stored vectors of texts or windows, of a dataset or below a prefix."""
+    """Reads vectors of texts or windows from a dataset or prefix; computes and stores others."""
     embed: Embed
     """Computes vectors of texts without storing them."""
     encoders: EncoderPool

@@ -27,7 +27,7 @@ class VersionView:
 
 
 class VersionUsers(Protocol):
-    """Stores whose unfinished work uses model versions."""
+    """A store whose unfinished work may use model versions."""
 
     def used_versions(self, account_id: str, model_id: str) -> frozenset[str]:
         """Return the folders of the versions of a model that are in use."""

@@ -32,7 +32,7 @@ FeaturesPart = Callable[[FeaturesJob, Callable[[], float]], bool]
 
 
 class UploadPartService:
-    """Sends and computes the parts of uploads."""
+    """Queues the parts of uploads, and computes their vectors and features."""
 
     def __init__(
         self,

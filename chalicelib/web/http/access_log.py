@@ -20,7 +20,7 @@ _MAX_ID = 100
 
 
 def call_ids(event: Mapping[str, Any], context: Any) -> dict[str, object]:
-    """Return the ids of the request and of the invocation, which all its log lines contain."""
+    """Return the ids of request and invocation, which every log line of the request contains."""
     ids = {
         "request_id": str(event["requestContext"].get("requestId") or ""),
         "invocation_id": str(getattr(context, "aws_request_id", "") or ""),

@@ -78,7 +78,7 @@ class Operation:
     path: str
     """Path with the placeholder `:family`, and variables in braces."""
     parts: tuple[Any, ...] = ()
-    """Types of records inside the answer that the type of the answer does not name."""
+    """Types of records that occur in the answer, but not in the declared type of the answer."""
     families: tuple[str, ...] = BOTH
     """Families for which the operation exists, if its path names one."""
     form: Any = None

@@ -238,7 +238,7 @@ class SheetRecord(msgspec.Struct):
 
 
 class RankRecord(msgspec.Struct):
-    """The rank of a column among all columns for each role. The best column has rank 1."""
+    """The rank of a column among all columns, as column of texts and of labels. 1 is the best."""
 
     text: int
     label: int

@@ -195,7 +195,7 @@ class PageNoteRecord(msgspec.Struct, rename="camel"):
 
 
 class FormFieldRecord(msgspec.Struct, rename="camel"):
-    """A form field that the PDF itself defines. Outside its page, its box is 1, 1, 1, 1."""
+    """A form field that the PDF itself defines. A field outside its page has the box 1, 1, 1, 1."""
 
     name: str
     type: Annotated[str, Meta(extra_json_schema={"enum": [*FIELD_KINDS]})]

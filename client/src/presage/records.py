@@ -215,7 +215,7 @@ class Sheet(Record, kw_only=True):
 
 
 class Rank(Record, kw_only=True):
-    """The rank of a column among all columns for each role. The best column has rank 1."""
+    """The rank of a column among all columns, as column of texts and of labels. 1 is the best."""
 
     text: int
     label: int
@@ -813,7 +813,7 @@ class PageNote(Record, kw_only=True):
 
 
 class FormField(Record, kw_only=True):
-    """A form field that the PDF itself defines. Outside its page, its box is 1, 1, 1, 1."""
+    """A form field that the PDF itself defines. A field outside its page has the box 1, 1, 1, 1."""
 
     name: str
     type: str

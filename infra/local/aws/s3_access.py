@@ -60,7 +60,7 @@ class Form:
     fields: dict[str, str]
     """Fields by lower-case name, without the file."""
     file: Spool
-    """The file, which the form's user closes."""
+    """The file, which the caller must close."""
     size: int
     """Size of the file, in bytes."""
 

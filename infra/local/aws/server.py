@@ -154,7 +154,7 @@ def run(
         front_port: port of the service, whose pages may read presigned objects.
         settings: settings of the stack; the keys that must sign requests are in the environment.
         data: folder of the saved data, which is loaded when the stack asks for it.
-        find_unsaved: returns what could not be saved; if there is something, refuse uploads.
+        find_unsaved: returns what could not be saved. Uploads are refused unless this is None.
     """
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     # Moto lists a folder of its package in every request, although the result never changes.

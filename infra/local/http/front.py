@@ -87,7 +87,7 @@ class PublicOrigin:
 
     address: PublicAddress
     storage: Storage | None = None
-    """Answers below /storage/; None if callers reach the storage elsewhere."""
+    """Application that answers below /storage/; None if the storage has another address."""
 
 
 Page = Callable[[HttpRequest], HttpAnswer]

@@ -189,7 +189,7 @@ class RequestTask(WSGITask):
 
     @property
     def has_body(self) -> bool:
-        """Return whether the answer has a body, or at least the header of a body's length."""
+        """Return whether waitress must treat the answer as one with a body or a known length."""
         # Without a length, waitress would send the end marker of a chunked body even to HEAD.
         is_unsized = self.request.command == "HEAD" and self.content_length is None
         return not is_unsized and bool(super().has_body)

@@ -28,7 +28,7 @@ class WeightName:
         return "weight" if self.kind in ("weight", "scale") else "bias"
 
     def module(self, embedding: str, layer: str, parts: Mapping[str, str]) -> str:
-        """Return the name of the source's module that has the weight.
+        """Return the name of the module that has the weight in the published file.
 
         Args:
             embedding: the module of the embedding's normalisation.
