@@ -79,7 +79,7 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """The account that makes a call, and the rows that were read together with its row."""
+    """The account that makes a call, with the model and API key that were read together with it."""
 
     account: Account
     model: ServedModel | None = None

@@ -14,7 +14,7 @@ from chalicelib.errors import BadRequest, NotFound, ServiceError
 ALL, PREDICT = "all", "predict"
 # The class of calls that need an access token, because a stolen key could outlive its revocation.
 NO_KEY = "none"
-# Most keys of an account.
+# Maximum number of keys of an account.
 MAX_KEYS = 20
 MAX_KEY_NAME = 64
 # Number of random bytes in a secret.

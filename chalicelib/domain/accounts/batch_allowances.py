@@ -37,7 +37,7 @@ class BatchCounters(Protocol):
         """Reserve predictions for a batch.
 
         Returns:
-            The number of predictions reserved, and the number of other counted predictions.
+            How many predictions were reserved, and how many others are counted in the month.
         """
 
     def settle(self, batch: Batch, kept: int) -> int:

@@ -40,7 +40,7 @@ NOTED_PERCENTS = (80, 100)
 NoteQuota = Callable[["Account", int, str], None]
 # Predictions that are counted in the background at a time; more wait.
 COUNTED_AT_ONCE = 64
-# Most accounts that a process remembers as refused, to bound its memory.
+# Maximum number of accounts that a process remembers as refused.
 MOST_REFUSED = 10_000
 # Kinds of calls that are counted.
 PREDICTIONS, EXAMPLES = "predictions", "examples"

@@ -72,7 +72,7 @@ DATASETS_PAGE = 25
 LABELS_PAGE = 100
 # Page size of example lists. Spec: Limits.
 EXAMPLES_PAGE = 100
-# Most datasets that one call can delete.
+# Maximum number of datasets that one call can delete.
 DELETIONS_PAGE = 100
 # Page size of model lists. Contract section 5.
 MODELS_PAGE = 100

@@ -21,7 +21,7 @@ from chalicelib.errors import Conflict, InvalidParameter, ServiceError
 KEY_HEADER = "Idempotency-Key"
 # Response header of a replayed answer.
 REPLAYED_HEADER = "Idempotency-Replayed"
-# Most characters of a key.
+# Maximum number of characters of a key.
 MAX_KEY = 255
 # How long an answer is stored.
 ANSWER_KEPT = timedelta(hours=24)

@@ -9,7 +9,7 @@ from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.example import Example
 from chalicelib.errors import InvalidParameter, LabelNotFound, NotFound
 
-# Most corrections of one call.
+# Maximum number of corrections of one call.
 MAX_CORRECTIONS = 10_000
 # Suspects below this confidence are skipped unless the caller sends another one.
 MINIMUM_CONFIDENCE = 0.5

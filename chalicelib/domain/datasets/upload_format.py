@@ -49,7 +49,7 @@ FEW_EXAMPLES = "fewExamples"
 CONTRADICTING_TEXTS = "contradictingTexts"
 SPLIT_FOLDERS = "splitFolders"
 ENTITIES_IGNORED = "entitiesIgnored"
-# Most places that a warning lists.
+# Maximum number of places that a warning lists.
 MAX_PLACES = 20
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 # Allowed separators of cells.

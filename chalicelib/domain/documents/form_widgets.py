@@ -12,7 +12,7 @@ from chalicelib.domain.documents.picture import PixelBox
 
 # Kinds of fields; push buttons have no value and are left out.
 FIELD_KINDS: Final = ("text", "checkbox", "radio", "choice", "signature")
-# Most fields of a document: an answer of 6 MB holds about as many.
+# Maximum number of fields of a document, about what an answer of 6 MB can hold.
 MAX_FORM_WIDGETS: Final = 10_000
 # Widest gap between a key and its tick box, in heights of the key.
 _TICK_GAP = 1.5
@@ -41,9 +41,9 @@ def placed_widgets(pages: Sequence[Page]) -> Iterator[PlacedWidget]:
 
 
 def tick_box_of(field: FormField, view: ReadPage) -> FormWidget | None:
-    """Return the PDF tick box that is the value of a field; None if there is none.
+    """Return the PDF tick box that is the value of a field, or None.
 
-    If the field has no value, return the nearest tick box to the left or right of its key.
+    For a field without a value, this is the nearest tick box to the left or right of its key.
     """
     if view.turns or view.unrolling is not None:
         return None

@@ -46,16 +46,16 @@ FAMILY_KINDS = {LANGUAGE: (INTENT, SENTIMENT), VISION: (PREDICT, DETECT, READ)}
 FAMILY_NOUNS = {LANGUAGE: "texts", VISION: "images"}
 # Lines of a part by kind, so that a part takes seconds, or minutes for documents with many pages.
 PART_LINES = {INTENT: 1_000, SENTIMENT: 1_000, PREDICT: 64, DETECT: 64, READ: 8}
-# Most tokens of the texts of a part, as many as a thousand texts of 128 tokens have. So parts of
-# long texts have fewer lines, and take no longer.
+# Maximum number of tokens of a part: that of 1,000 texts with 128 tokens. So parts of long texts
+# have fewer lines, and take no longer.
 PART_TOKENS = 128_000
 # Parts of one account that wait or run at a time, so that accounts take turns.
 PARTS_AT_ONCE = 10
-# Most lines of a batch. beyond.md, section 4.
+# Maximum number of lines of a batch. beyond.md, section 4.
 MAX_BATCH_LINES = 1_000_000
-# Most images or documents of a batch: as many as an archive may have.
+# Maximum number of images or documents of a batch, which is that of files in an archive.
 MAX_BATCH_FILES = 100_000
-# Most bytes of a text file that is read from a `path`. beyond.md, section 4.
+# Maximum size in bytes of a text file that is read from a `path`. beyond.md, section 4.
 MAX_BATCH_BYTES = 200 * 1024 * 1024
 # Unfinished batches of an account.
 MAX_OPEN_BATCHES = 20

@@ -14,7 +14,7 @@ MAX_SHEET_COLUMNS = 16_384
 MAX_SHEET_CELL = 32_767
 # Limit of the cells of a table, rows times columns: one wide row makes all others as wide.
 MAX_TABLE_CELLS = 100_000_000
-# Most labels of a row: each has two columns in every row.
+# Maximum number of labels of a row: each has two columns in every row.
 MAX_TABLE_LABELS = 1_000
 _PREFIX = "presage_"
 _REMEDY = "Send format=csv."

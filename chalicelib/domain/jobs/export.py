@@ -28,7 +28,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 }
 # An export expires 24 hours after the call.
 KEPT = timedelta(hours=24)
-# Most exports of datasets, and of models, of an account that are running or can be downloaded.
+# Maximum number of an account's exports, of datasets and of models, that run or can be downloaded.
 MAX_KEPT, MAX_KEPT_MODELS = 10, 5
 # Formats of an exported model: everything that presage-runtime needs, or one graph.
 BUNDLE, ONNX = "bundle", "onnx"

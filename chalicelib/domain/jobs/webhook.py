@@ -32,7 +32,7 @@ EVENTS = (
 TEST = "webhook.test"
 ENABLED, DISABLED = "ENABLED", "DISABLED"
 PENDING, DELIVERED, UNDELIVERED = "PENDING", "DELIVERED", "FAILED"
-# Most webhooks of an account.
+# Maximum number of webhooks of an account.
 MAX_HOOKS = 10
 # Deliveries of a webhook that are listed.
 MAX_DELIVERIES = 100

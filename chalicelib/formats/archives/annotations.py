@@ -21,7 +21,7 @@ from chalicelib.formats.archives.picture_index import ImageIndex
 from chalicelib.formats.archives.zip_directory import show_path
 
 _NOTHING = -1
-# A share of the image is rounded to this many decimals of a pixel; more are noise of the division.
+# Fractions are converted to pixels with this number of decimals; further digits are noise.
 _DIGITS = 6
 # How receipts describe the place of a box of annotations.csv.
 ROW = "Row {number}, {part} of {picture}"

@@ -300,14 +300,14 @@ class _Scan:
         return placed
 
     def _reject_picture(self, member: ZipMember, boxes: list[BoxRow], reason: str) -> None:
-        # A file with boxes counts as all of them, one without boxes counts once.
+        # A rejected file counts once for each of its boxes, or once if it has none.
         for row in boxes:
             self.result.reject(row.reject(member.path, reason))
         if not boxes:
             self.result.reject(RejectedItem(reason, file=show_path(member.path)))
 
     def _reject_without_box(self, member: ZipMember) -> None:
-        # Boxes that were already rejected explain the image.
+        # If boxes of the image were rejected, the receipt already says what is wrong.
         if not self._annotations.has_rejected_box(member.index):
             reason = (
                 "annotations.csv has no box of this image; add a row with its boxes."

@@ -110,7 +110,7 @@ def _parse(files: BoxFiles, member: ZipMember) -> Element:
 
 
 def _find_picture(files: BoxFiles, member: ZipMember, named: str) -> int | str:
-    # The name in the document comes first, its own name is the fallback.
+    # The image is named in the document; otherwise it has the document's own file name.
     path = without_suffix(member.path)
     own = files.stems.find_first((swapped_folder(path, "Annotations", "JPEGImages"), path))
     if not named:

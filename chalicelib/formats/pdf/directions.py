@@ -142,7 +142,7 @@ def _levels(kinds: Sequence[str]) -> list[int]:
     for kind, sides in zip(kinds, around, strict=True):
         is_within = sides == ("R", "R")
         levels.append(1 if kind == "R" else 0 if not is_within else 2 if kind == "N" else 1)
-    # A Latin letter is never within a stretch, because it is a neighbour of no other kind.
+    # A left-to-right letter keeps level 0, even between right-to-left letters.
     return [0 if kind == "L" else level for kind, level in zip(kinds, levels, strict=True)]
 
 

@@ -31,14 +31,14 @@ _WHITE = 250
 _MAX_FILLS = 300
 # Greatest width in pixels of a filled strip that counts as a line.
 _THIN = 4.0
-# Least length of a line in pixels; dashes and serifs are shorter.
+# Minimum length of a line in pixels; dashes and serifs are shorter.
 _SHORTEST = 12.0
 # Greatest slope of a line, as a fraction of its length.
 _LEAN = 0.02
 
 Matrix = tuple[float, float, float, float, float, float]
 PLAIN: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-# Least x, least y, greatest x, greatest y.
+# Smallest x, smallest y, largest x, largest y.
 Sides = tuple[float, float, float, float]
 # A point in pixels of the raster.
 Dot = tuple[float, float]

@@ -23,7 +23,7 @@ from chalicelib.formats.pdf.text_lines import Line, text_lines
 
 # A page with fewer characters, and with images or more paths, is read from its pixels.
 MIN_CHARACTERS, MAX_PATHS = 20, 40
-# Least fraction of characters that must be printable and known.
+# Minimum fraction of characters that must be printable and known.
 MIN_PRINTABLE = 0.95
 # Greatest fraction of hidden characters: more are the text that another OCR put under a scan.
 MAX_HIDDEN = 0.1
@@ -34,7 +34,7 @@ MAX_IMAGE_SHARE = 0.5
 MAX_TEXT_ON_IMAGE = 2
 # Smallest image that may hold text, as a fraction of the page, and its smallest side in pixels.
 MIN_IMAGE_SHARE, MIN_IMAGE_SIDE = 0.002, 30.0
-# Most images of a page whose text is recognised.
+# Maximum number of images of a page whose text is recognised.
 MAX_PICTURES = 50
 
 _UNKNOWN = "\ufffd"

@@ -21,7 +21,7 @@ _KINDS = {2: "checkbox", 3: "radio", 4: "choice", 5: "choice", 6: "text", 7: "si
 _MOST_NAME, _MOST_VALUE = 1_000, 32_767
 # Size of the zero that ends a text.
 _ZERO_BYTES = 2
-# Most options of a list that are looked at.
+# Maximum number of options of a list that are read.
 _MOST_OPTIONS = 1_000
 
 

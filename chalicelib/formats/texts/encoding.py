@@ -55,7 +55,8 @@ _ASCII = bytes(range(128))
 _FEWEST_JUDGED = 3
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
 MIXED = "utf-8-mixed"
-# A file is UTF-8 if at most one row in 200 has other bytes, and three times as many prove it.
+# A file is UTF-8 if at most one row in 200 is not valid UTF-8, and at least three times that number
+# of rows are valid UTF-8 with characters beyond ASCII.
 _ROWS_PER_STRAY = 200
 _GOOD_PER_STRAY = 3
 # Encodings that are guessed; the first is the default.

@@ -230,7 +230,7 @@ def _find_row_fault(cells: list[str], layout: TextLayout) -> str:
             "the row has one cell; put text and label into two columns. Errors such as #N/A, and "
             "formulas whose results were not saved, are empty cells."
         )
-    # Most rows are decided by their last cell.
+    # The last cell is compared first, because it differs from the header in most rows.
     repeats = bool(layout.header) and cells[-1].strip() == layout.header[-1]
     if repeats and tuple(c.removeprefix("\ufeff").strip() for c in cells) == layout.header:
         return "the row repeats the header; remove it."

@@ -97,7 +97,7 @@ def _find_members(file: BinaryIO, layout: TextLayout) -> list[str]:
 
 
 def _read_objects(file: BinaryIO, layout: TextLayout, most: int) -> Iterator[Mapping[str, object]]:
-    """Yield up to `most` objects of a file. Another value becomes an empty object."""
+    """Yield up to `most` JSON values of a file; a value that is not an object becomes `{}`."""
     with open_text(file, layout.encoding) as stream:
         for value in islice(read_values(stream), most):
             yield value if isinstance(value, dict) else {}

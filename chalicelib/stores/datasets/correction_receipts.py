@@ -22,7 +22,7 @@ from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from chalicelib.stores.examples.examples import corrections_key
 
-# Most receipts that a lookup by mark reads.
+# Maximum number of receipts that `marked` reads.
 _LOOKED_THROUGH = 1000
 _COUNTS = ("moved", "changed", "removed", "added", "duplicates", "skipped")
 

@@ -19,7 +19,7 @@ from typing import Any, cast
 from chalicelib.errors import DownloadFailed
 from chalicelib.stores.fetching.urls import Location
 
-# Least rate of a server, measured over any PACE_SECONDS of waiting for it.
+# Minimum rate of a server, measured over any PACE_SECONDS of waiting for it.
 LEAST_BYTES_PER_SECOND = 10_000
 # Whole seconds over which the rate is measured, so that a short stall does not end a download.
 PACE_SECONDS = 30

@@ -100,7 +100,7 @@ class BoxTool:
         except MemberProblem:
             return False
         except _WrongFormat:
-            # A broken file of the tool fits, so that reading refuses with the tool's name.
+            # A damaged file of the tool fits, too, so that the error of `read` names the tool.
             return all(sign in content for sign in self.signs)
         return True
 

@@ -47,7 +47,7 @@ _HALF, _MOST, _NEARLY_ALL = 0.5, 0.8, 0.95
 _MOST_TITLES = 20
 _MOST_SHOWN = 10
 _ROWS_BELOW = 50
-# Most rows of names below a header, and fewest columns of codes that show them.
+# Maximum number of further header rows, and minimum number of columns of codes to detect them.
 _MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 1, 10
 # Forms and scripts write one of these after every label of a list, also after the last.
 _LABEL_ENDS = ";,|"
@@ -208,7 +208,7 @@ class ColumnFinder:
 
         below = islice(self._table.rows(), _MOST_HEADERS)
         found = [number for number, _ in takewhile(is_second, below)]
-        # In few rows, that some have no number says nothing.
+        # In a small table, it proves nothing that the first rows have no number.
         if rows >= _LEAST_BELOW and len(coded) >= _LEAST_CODED and found:
             self._layout = replace(
                 self._layout, skipped=self._layout.skipped.union(found)

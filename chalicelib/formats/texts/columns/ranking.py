@@ -254,7 +254,7 @@ def summarize_columns(profiles: Sequence[ColumnProfile]) -> tuple[ColumnSummary,
 def _ranks(scores: Sequence[float]) -> list[int]:
     """Return the rank of each score. The highest score has rank 1."""
     ranked = sorted(scores, reverse=True)
-    # The index of the first equal score, so that thousands of columns take no squared time.
+    # Looked up by score, so that thousands of columns do not take quadratic time.
     first = {score: at for at, score in reversed(list(enumerate(ranked, start=1)))}
     return [first[score] for score in scores]
 

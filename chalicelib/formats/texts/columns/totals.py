@@ -13,7 +13,7 @@ from chalicelib.formats.texts.language_file import TextRow
 MAX_TOTALS = 10
 _LEAST_ABOVE = 10
 _MOST_WORDS = 4
-# Most words of a figure, such as `60 tickets`.
+# Maximum number of words of a figure, such as `60 tickets`.
 _MOST_FIGURE_WORDS = 2
 
 
