@@ -79,7 +79,9 @@ def _cut_exact(line: TextLine, cuts: list[float], pitch: float) -> tuple[TextLin
         return (line,)
     whole = Ink(0.0, 1.0, ((0.0, 1.0),), 1.0)
     owners = [bisect_right(cuts, place) for place in line.places]
-    parts = [_kept(line, [o == index for o in owners]) for index in range(len(cuts) + 1)]
+    parts = [
+        _select_characters(line, [o == index for o in owners]) for index in range(len(cuts) + 1)
+    ]
     return tuple(part_of(part, *_exact_range(part, pitch), whole) for part in parts)
 
 
@@ -128,7 +130,7 @@ def divide(line: TextLine, ink: Ink, ranges: Sequence[Range]) -> LineSplit:
     """
     if len(ranges) == 1:
         return LineSplit((part_of(line, *ranges[0], ink),))
-    texts, is_clear = _shared_out(line, ranges, _SLACK * ink.height)
+    texts, is_clear = _assign_characters(line, ranges, _SLACK * ink.height)
     kept = [
         (text, own)
         for text, own in zip(texts, ranges, strict=True)
@@ -156,7 +158,7 @@ def _ranges(ink: Ink, least_gap: float) -> list[Range]:
     return ranges
 
 
-def _shared_out(
+def _assign_characters(
     line: TextLine, ranges: Sequence[Range], slack: float
 ) -> tuple[list[TextLine], bool]:
     """Assign each character of a line to the range that is nearest to it.
@@ -173,10 +175,12 @@ def _shared_out(
         character == " " or ranges[owner][0] - slack <= place <= ranges[owner][1] + slack
         for character, place, owner in zip(line.text, line.places, owners, strict=True)
     )
-    return [_kept(line, [o == index for o in owners]) for index in range(len(ranges))], is_clear
+    return [
+        _select_characters(line, [o == index for o in owners]) for index in range(len(ranges))
+    ], is_clear
 
 
-def _kept(line: TextLine, flags: Sequence[bool]) -> TextLine:
+def _select_characters(line: TextLine, flags: Sequence[bool]) -> TextLine:
     """Return a line with only the selected characters, without spaces at its ends."""
     chosen = [index for index, flag in enumerate(flags) if flag]
     while chosen and line.text[chosen[0]] == " ":

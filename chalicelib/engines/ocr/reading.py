@@ -201,7 +201,7 @@ def _straightened(
         unrolling = unrolling.turned_over(pixels.shape[1], pixels.shape[0])
         straight = turned_pixels(straight, 2)
         again = engine.read(straight, check)
-    is_better = _sense(again) > _sense(found)
+    is_better = _text_score(again) > _text_score(found)
     return _spaced(page, (turns, straight, again, unrolling) if is_better else flat, check)
 
 
@@ -213,7 +213,7 @@ def _spaced(page: Page, read: _Reading, check: CancelCheck) -> ReadPage:
     return ReadPage(page, turns, pixels, lines, unread=unread, unrolling=unrolling)
 
 
-def _sense(found: Sequence[TextLine]) -> float:
+def _text_score(found: Sequence[TextLine]) -> float:
     """Return the number of recognised characters, each weighted by its probability."""
     return sum(line.probability * len(line.text) for line in found)
 

@@ -67,7 +67,7 @@ def find_unrolling(pixels: Pixels, courses: Sequence[Course]) -> Unrolling | Non
     grey = np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).convert("L"))
     courses = [_along_ink(grey, course) for course in courses]
     frame = _Frame(courses, *grey.shape[::-1])
-    places, slopes = frame.seen(courses)
+    places, slopes = frame.points_on_text(courses)
     return frame.unrolling(_Slopes(places, slopes)) if len(slopes) else None
 
 
@@ -107,8 +107,8 @@ def _along_ink(grey: Pixels, course: Course) -> Course:
     degree = min(_WAVES, len(x) // _POINTS_A_WAVE)
     for _ in range(_APPROACHES):
         rows = np.rint(np.interp(columns, x, y)).astype(int) + away[:, None]
-        seen = grey[np.clip(rows, 0, len(grey) - 1), columns].astype(np.float32)
-        ink = _ink_of(seen)
+        strip = grey[np.clip(rows, 0, len(grey) - 1), columns].astype(np.float32)
+        ink = _ink_of(strip)
         weight = ink.sum(axis=0)
         if not weight.any():
             return course
@@ -142,7 +142,7 @@ class _Frame:
         self._low, self._high = turned.min(axis=0), turned.max(axis=0)
         self._step = max(8, math.ceil(max(self._high - self._low) / _CELLS))
 
-    def seen(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
+    def points_on_text(self, courses: Sequence[Course]) -> tuple[Doubles, Doubles]:
         """Return points on the lines of text of the rotated page, and the line's slope at each."""
         places, slopes = [], []
         for course in courses:
@@ -164,9 +164,9 @@ class _Frame:
         curves = np.empty((len(rows), len(columns)))
         curves[:, start] = rows
         for column in range(start, len(columns) - 1):
-            curves[:, column + 1] = slopes.followed(columns[column], curves[:, column], step)
+            curves[:, column + 1] = slopes.follow(columns[column], curves[:, column], step)
         for column in range(start, 0, -1):
-            curves[:, column - 1] = slopes.followed(columns[column], curves[:, column], -step)
+            curves[:, column - 1] = slopes.follow(columns[column], curves[:, column], -step)
         on_page = np.flatnonzero((curves.max(axis=1) >= low[1]) & (curves.min(axis=1) <= high[1]))
         curves = curves[on_page[0] : on_page[-1] + 1]
         points = np.stack((np.broadcast_to(columns, curves.shape), curves), axis=2)
@@ -208,7 +208,7 @@ class _Slopes:
             away = (slopes - known @ self._factors) / _OUTLIER_SLOPE
             weights = np.sqrt(1 / (1 + away**2))
 
-    def followed(self, x: float, y: Doubles, step: float) -> Doubles:
+    def follow(self, x: float, y: Doubles, step: float) -> Doubles:
         """Move points along the slopes by one step; return their new y (midpoint method)."""
         half = y + self._at(x, y) * step / 2
         return y + self._at(x + step / 2, half) * step

@@ -46,9 +46,9 @@ def exact_entities(piece: CardPiece) -> tuple[list[EntityMatch], list[CardPiece]
 def _spans_of(text: str) -> list[tuple[str, Span]]:
     """Return the spans of phone numbers, mail and web addresses in a text, with their tags."""
     mails = find_mails(text)
-    sites = [site for site in find_websites(text) if not any(site.meets(one) for one in mails)]
+    sites = [site for site in find_websites(text) if not any(site.overlaps(one) for one in mails)]
     known = [*mails, *sites]
-    phones = [phone for phone in find_phones(text) if not any(phone.meets(one) for one in known)]
+    phones = [phone for phone in find_phones(text) if not any(phone.overlaps(one) for one in known)]
     phones = _without_postcodes(text, phones)
     tagged = dict.fromkeys(mails, labels.EMAIL)
     tagged |= dict.fromkeys(sites, labels.WEBSITE)
@@ -68,7 +68,7 @@ def _without_postcodes(text: str, phones: Sequence[Span]) -> list[Span]:
         if phone.confidence >= settings.SURE_KIND
         or labels.tag_before(text[: phone.start])[0]
         or not (
-            any(phone.meets(code) for code in codes)
+            any(phone.overlaps(code) for code in codes)
             or (is_address and text[: phone.start].strip(_MARKS))
         )
     ]
@@ -169,10 +169,10 @@ def _introduces(text: str, cut: str) -> bool:
     words = text.split()
     if len(words) > settings.LABEL_WORDS or has_legal_form(text):
         return False
-    return cut.rstrip().endswith(":") or not _says_something(text)
+    return cut.rstrip().endswith(":") or not _may_be_contact(text)
 
 
-def _says_something(text: str) -> bool:
+def _may_be_contact(text: str) -> bool:
     """Return whether a text between two contacts is probably a contact, too."""
     kinds = (address_confidence(text), person_confidence(text), title_confidence(text))
     return max(kinds) >= settings.SURE_KIND or len(text.split()) >= settings.LABEL_WORDS

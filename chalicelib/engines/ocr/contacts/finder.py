@@ -35,10 +35,10 @@ def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Co
         page: the page as read.
         check: called regularly; raises to stop.
     """
-    found, rest = exact_found(pieces_of(page.lines), check)
+    found, rest = find_exact(pieces_of(page.lines), check)
     blocks, rest = address_blocks(rest, check)
     found += blocks
-    found += named_found(rest, found, check)
+    found += tag_names(rest, found, check)
     found.sort(key=lambda one: one.pieces[0].order)
     return tuple(as_contact(one) for one in found)
 
@@ -54,7 +54,7 @@ def as_contact(found: EntityMatch) -> Contact:
     return Contact(found.tag, found.text, probability, around(one.box for one in found.pieces))
 
 
-def named_found(
+def tag_names(
     rest: Sequence[CardPiece], found: Sequence[EntityMatch], check: CancelCheck = never_cancel
 ) -> list[EntityMatch]:
     """Tag pieces without an exact format as person, organisation, title or other text.
@@ -72,13 +72,13 @@ def named_found(
         [one.text for one in found if one.tag == labels.EMAIL],
         [one.text for one in found if one.tag == labels.WEBSITE],
     )
-    left = [part for part in parts if _says_anything(part)]
+    left = [part for part in parts if _has_real_text(part)]
     lines = [piece for one in found for piece in one.pieces] + left
     usual = median(piece.height for piece in lines) if lines else 1.0
     return name_entities(left, clues, usual, check)
 
 
-def exact_found(
+def find_exact(
     pieces: Sequence[CardPiece], check: CancelCheck = never_cancel
 ) -> tuple[list[EntityMatch], list[CardPiece]]:
     """Return phone numbers, mail and web addresses with their labels, and the remaining pieces."""
@@ -118,6 +118,6 @@ def _label_of(piece: CardPiece, marks: Neighbours) -> CardPiece | None:
     return label or next((mark for mark in near if is_below(mark, piece)), None)
 
 
-def _says_anything(piece: CardPiece) -> bool:
+def _has_real_text(piece: CardPiece) -> bool:
     """Return whether a piece has real text, not just a character or two from an icon or a line."""
     return sum(map(str.isalnum, piece.text)) > 1

@@ -10,7 +10,7 @@ from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts import labels, settings
 from chalicelib.engines.ocr.contacts.blocks import address_blocks
 from chalicelib.engines.ocr.contacts.exact import EntityMatch
-from chalicelib.engines.ocr.contacts.finder import as_contact, exact_found, named_found
+from chalicelib.engines.ocr.contacts.finder import as_contact, find_exact, tag_names
 from chalicelib.engines.ocr.contacts.piece import CardPiece, pieces_of
 from chalicelib.engines.ocr.interface import CancelCheck, never_cancel
 from chalicelib.engines.ocr.kinds.dates import find_dates
@@ -68,7 +68,7 @@ class VirtualTexts:
     @cached_property
     def _exact(self) -> tuple[list[EntityMatch], list[CardPiece]]:
         """Phone numbers, mail and web addresses, and the remaining pieces."""
-        return exact_found(self._pieces, self._check)
+        return find_exact(self._pieces, self._check)
 
     @cached_property
     def _blocks(self) -> tuple[list[EntityMatch], list[CardPiece]]:
@@ -81,7 +81,7 @@ class VirtualTexts:
         blocks, rest = self._blocks
         values = [_value(piece) for piece in rest]
         kept = [piece for piece in values if not piece.text.rstrip().endswith(":")]
-        return named_found(kept, [*self._exact[0], *blocks], self._check)
+        return tag_names(kept, [*self._exact[0], *blocks], self._check)
 
     @cached_property
     def _dates(self) -> list[EntityMatch]:

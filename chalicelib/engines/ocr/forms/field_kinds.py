@@ -90,7 +90,7 @@ def is_boxed_row(text: str) -> bool:
     return len(text.split()) >= settings.COMB_DIGITS and is_spaced(text)
 
 
-def closed_up(text: str) -> str:
+def join_boxed_digits(text: str) -> str:
     """Return a number that was read from single boxes, without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
     # A digit that touches a tick looks like a currency sign.
@@ -99,7 +99,7 @@ def closed_up(text: str) -> str:
     return closed if digits >= settings.COMB_DIGITS and is_spaced(single) else text
 
 
-def tightened(text: str) -> str:
+def remove_spaces(text: str) -> str:
     """Return an amount without spaces, except between groups of thousands."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
 

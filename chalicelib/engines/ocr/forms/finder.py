@@ -24,8 +24,8 @@ from chalicelib.engines.ocr.forms.certainty import (
     preparation,
 )
 from chalicelib.engines.ocr.forms.field_kinds import (
-    closed_up,
-    tightened,
+    join_boxed_digits,
+    remove_spaces,
     with_digits,
     with_letters,
     with_pounds,
@@ -187,13 +187,13 @@ def _choose_places(
 def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage) -> FormField:
     """Make the field of a key: correct its value, and compute the probability."""
     segments = value.segments
-    text = with_pounds(closed_up(" ".join(segment.text for segment in segments)))
+    text = with_pounds(join_boxed_digits(" ".join(segment.text for segment in segments)))
     if "NAME" in template.types and shared.blur:
         text = with_letters(text)
     if "PHONE" in template.types and shared.blur:
         text = with_digits(text)
     if "CURRENCY" in template.types or "$" in text:
-        text = shared.amounts.corrected(tightened(text))
+        text = shared.amounts.corrected(remove_spaces(text))
         if shared.amounts.is_odd(text):
             value = value.capped(settings.ODD_AMOUNT_CERTAINTY)
     return FormField(

@@ -11,7 +11,7 @@ from chalicelib.engines.ocr.kinds.postcode import (
     is_country,
     state_code,
 )
-from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, insert_spaces, word_set
 
 # Lower-case words that name a kind of street.
 STREET_WORDS = word_set(
@@ -106,7 +106,7 @@ def address_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line is part of a postal address."""
     line = text.strip()
     confidence = _confidence(line)
-    if confidence >= _FAIR or (loose := loosened(line)) == line:
+    if confidence >= _FAIR or (loose := insert_spaces(line)) == line:
         return confidence
     return max(confidence, 0.95 * _confidence(loose))
 
@@ -133,7 +133,7 @@ def names_street(text: str) -> bool:
     line = text.strip()
     return any(
         _BOX.search(one) is not None or _street(one) >= _SURE_STREET
-        for one in dict.fromkeys((line, loosened(line)))
+        for one in dict.fromkeys((line, insert_spaces(line)))
     )
 
 

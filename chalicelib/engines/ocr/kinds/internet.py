@@ -68,7 +68,7 @@ def find_mails(text: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     for match in _AT.finditer(text):
         span = _around(text, match)
-        if span is not None and not (spans and span.meets(spans[-1])):
+        if span is not None and not (spans and span.overlaps(spans[-1])):
             spans.append(span)
     return tuple(spans)
 
@@ -165,7 +165,7 @@ def find_websites(text: str) -> tuple[Span, ...]:
 
 def _add(spans: list[Span], span: Span | None) -> None:
     """Add a span, unless it is None or overlaps one that was found before."""
-    if span is not None and not any(span.meets(other) for other in spans):
+    if span is not None and not any(span.overlaps(other) for other in spans):
         spans.append(span)
 
 

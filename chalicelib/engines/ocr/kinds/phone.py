@@ -85,7 +85,7 @@ def find_phones(text: str) -> tuple[Span, ...]:
     for pattern, fewest, confidence in _FORMS:
         for match in pattern.finditer(corrected):
             span = _span_of(text, corrected, match, fewest, confidence)
-            if span is not None and not any(span.meets(other) for other in spans):
+            if span is not None and not any(span.overlaps(other) for other in spans):
                 spans.append(span)
                 corrected = (
                     corrected[: span.start] + "\0" * (span.end - span.start) + corrected[span.end :]

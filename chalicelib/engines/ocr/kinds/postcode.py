@@ -131,7 +131,7 @@ def find_postcodes(text: str) -> tuple[Span, ...]:
     for pattern, confidence in _LOOSE:
         for match in pattern.finditer(text):
             span = Span(match.start(), match.end(), match.group().strip(" ,-–:"), confidence)
-            if not any(span.meets(other) for other in spans):
+            if not any(span.overlaps(other) for other in spans):
                 spans.append(span)
     return tuple(sorted(spans, key=lambda span: span.start))
 

@@ -32,7 +32,7 @@ class Span:
     confidence: float
     """Confidence of the kind, 0 to 1."""
 
-    def meets(self, other: Span) -> bool:
+    def overlaps(self, other: Span) -> bool:
         """Return whether two spans overlap."""
         return self.start < other.end and other.start < self.end
 
@@ -53,7 +53,7 @@ def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(sorted(kept, key=lambda one: one.start))
 
 
-def loosened(text: str) -> str:
+def insert_spaces(text: str) -> str:
     """Insert the spaces that an engine missed between letters, digits and words.
 
     `RegionalDirector` becomes `Regional Director`, `12ElmStreet,Reno` `12 Elm Street, Reno`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.engines.ocr.kinds.span import folded_words, loosened, word_set
+from chalicelib.engines.ocr.kinds.span import folded_words, insert_spaces, word_set
 
 # Words that name a job.
 HEADS = word_set(
@@ -67,7 +67,7 @@ _SHORT_SENTENCE = 3
 
 def title_confidence(text: str) -> float:
     """Return the confidence, 0 to 1, that a line is a job title."""
-    text = loosened(text)
+    text = insert_spaces(text)
     words = folded_words(text)
     if not words or len(words) > _LONGEST_WORDS or any(word[0].isdecimal() for word in words):
         return 0.0

@@ -106,7 +106,7 @@ def _blocks(rows: list[Row]) -> Iterator[list[Row]]:
         above, below = rows[number], rows[number + 1]
         least = min(_WIDER * usual, _FAR * _height(above))
         follower = rows[number + 2] if number + 2 < len(rows) else None
-        if step > least or _is_other_print(above, below) or _begins(above, below, follower, left):
+        if step > least or _differs_in_size(above, below) or _begins(above, below, follower, left):
             yield block
             block = []
         block.append(below)
@@ -138,7 +138,7 @@ def _height(row: Row) -> float:
     return max(piece.height for piece in row)
 
 
-def _is_other_print(above: Row, below: Row) -> bool:
+def _differs_in_size(above: Row, below: Row) -> bool:
     """Return whether the letters of two rows differ in size."""
     least, most = sorted((_height(above), _height(below)))
     return most > _OTHER_PRINT * least

@@ -100,7 +100,7 @@ def with_zone(
     known = {field.entity: field for field in fields}
     claims = _claims(zone, known, entities, today or system_clock().date())
     for entity, claim in claims.items():
-        known[entity] = _settled(known.get(entity), entity, claim, zone)
+        known[entity] = _combine(known.get(entity), entity, claim, zone)
     return tuple(known[entity] for entity in entities if entity in known)
 
 
@@ -144,7 +144,7 @@ def _same(name: str, part: ZoneField) -> Callable[[str], bool]:
     return lambda printed: is_same_number(printed, part.text)
 
 
-def _settled(field: FormField | None, entity: str, claim: _Claim, zone: Zone) -> FormField:
+def _combine(field: FormField | None, entity: str, claim: _Claim, zone: Zone) -> FormField:
     """Combine a printed field, if any, with the zone's value."""
     part = claim.field
     box = zone.box(part.places)

@@ -25,7 +25,7 @@ from chalicelib.engines.ocr.mrz.formats import (
     Place,
     ZoneFormat,
 )
-from chalicelib.engines.ocr.mrz.strips import drawn_out, read_strips
+from chalicelib.engines.ocr.mrz.strips import extend_rows, read_strips
 
 # Letters that may be misread fillers. A recognised filler is always right.
 _FILLER_ALIKES = "CK"
@@ -81,20 +81,20 @@ def find_zone(
     """
     unread = (TextLine("", 0.0, place) for place in page.unread)
     groups = list(_groups((*page.lines, *unread)))
-    best = _surest(map(_as_read, groups))
+    best = _most_probable(map(_as_read, groups))
     if best is not None and best.decision.share >= _CLEAR:
         return best
     if page.pixels is None or page.is_exact or not isinstance(engine, ScoringEngine):
         return best
     again = []
     for form, lines in groups[-_MOST_TRIALS:]:
-        quads = drawn_out([line.corners for line in lines])
+        quads = extend_rows([line.corners for line in lines])
         decision = read_strips(form, quads, page.pixels, engine, check)
         again.append(None if decision is None else Zone(decision, quads))
-    return _surest(again) or best
+    return _most_probable(again) or best
 
 
-def _surest(zones: Iterable[Zone | None]) -> Zone | None:
+def _most_probable(zones: Iterable[Zone | None]) -> Zone | None:
     """Return the most probable zone."""
     found = [zone for zone in zones if zone is not None]
     return max(found, key=lambda zone: zone.decision.certainty, default=None)

@@ -33,7 +33,7 @@ def read_strips(
 
     Args:
         form: format, which defines the number of characters per row and the allowed characters.
-        quads: corners of the rows from the top, see `drawn_out`.
+        quads: corners of the rows from the top, see `extend_rows`.
         pixels: pixels of the page.
         engine: engine that scores characters.
         check: called regularly; raises to stop.
@@ -54,7 +54,7 @@ def read_strips(
     return decide(form, rows) if excess < _MOST_EXCESS else None
 
 
-def drawn_out(quads: Sequence[Quad]) -> tuple[Quad, ...]:
+def extend_rows(quads: Sequence[Quad]) -> tuple[Quad, ...]:
     """Extend all rows to the ends of the longest row.
 
     All rows of a zone begin and end at the same positions. A row that was detected too short is

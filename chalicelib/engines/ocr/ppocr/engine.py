@@ -15,7 +15,7 @@ from chalicelib.engines.ocr.interface import PPOCR
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.ppocr.crops import crop_width, cut_crop
 from chalicelib.engines.ocr.ppocr.ctc import NOTHING
-from chalicelib.engines.ocr.ppocr.senses import chosen_quads
+from chalicelib.engines.ocr.ppocr.directions import chosen_quads
 
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Pixels, Singles

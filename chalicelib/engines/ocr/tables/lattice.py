@@ -87,8 +87,8 @@ def lattice_grid(lattice: Lattice) -> TableGrid | None:
     """Return the cells of a lattice; None if it is only a frame or a decoration."""
     edges_y = _boundaries(lattice.horizontal, lattice)
     edges_x = _boundaries(lattice.vertical, lattice)
-    edges_x = _opened(edges_x, lattice.horizontal, lattice.text_height)
-    edges_y = _opened(edges_y, lattice.vertical, lattice.text_height)
+    edges_x = _add_outer_boundary(edges_x, lattice.horizontal, lattice.text_height)
+    edges_y = _add_outer_boundary(edges_y, lattice.vertical, lattice.text_height)
     rows, columns = len(edges_y) - 1, len(edges_x) - 1
     if rows < 1 or columns < 1 or rows * columns > settings.MAX_PLACES or rows * columns < 2:
         return None
@@ -117,7 +117,9 @@ def _boundaries(rulings: Iterable[Ruling], lattice: Lattice) -> list[float]:
     ]
 
 
-def _opened(edges: list[float], across: Sequence[Ruling], text_height: float) -> list[float]:
+def _add_outer_boundary(
+    edges: list[float], across: Sequence[Ruling], text_height: float
+) -> list[float]:
     """Add an outer boundary where most lines in the other direction end.
 
     Some tables have no borders at their sides.
@@ -167,7 +169,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
     owner = np.arange(rows * columns).reshape(rows, columns)
     while True:
         before = owner.copy()
-        _spread(owner, under, at_right)
+        _share_numbers(owner, under, at_right)
         for number in np.flatnonzero(np.bincount(owner.ravel()) > 1):
             where = np.argwhere(owner == number)
             if not len(where):  # joined to another one in the meantime
@@ -180,7 +182,7 @@ def _join_places(under: Bools, at_right: Bools) -> Ints:
             return owner
 
 
-def _spread(owner: Ints, under: Bools, at_right: Bools) -> None:
+def _share_numbers(owner: Ints, under: Bools, at_right: Bools) -> None:
     """Give cells without a border between them the same number, the smallest one, in place."""
     while True:
         before = owner.copy()

@@ -80,7 +80,7 @@ def link(parts: Sequence[PagePart]) -> list[WholeTable]:
             and part.view.page.number == before.view.page.number + 1
             and not any(other is not part and _is_above(other, part) for other in parts)
         )
-        if before and known and is_neighbour and _goes_on(known, before, part):
+        if before and known and is_neighbour and _continues_table(known, before, part):
             wholes[-1] = _joined(known, part.table)
         else:
             wholes.append(alone(part))
@@ -95,7 +95,7 @@ def _is_above(other: PagePart, part: PagePart) -> bool:
     )
 
 
-def _goes_on(known: WholeTable, before: PagePart, part: PagePart) -> bool:
+def _continues_table(known: WholeTable, before: PagePart, part: PagePart) -> bool:
     """Return whether a page's first table continues the last table of the previous page."""
     if _columns(known.table) != _columns(part.table) or not _is_at_the_break(before, part):
         return False

@@ -88,7 +88,7 @@ def split_rows(filled: FilledGrid, least: int) -> FilledGrid:
             numbers.update((id(line), number) for line in own)
     if max(depths, default=1) == 1:
         return filled
-    return _deepened(filled, depths, numbers)
+    return _split_into(filled, depths, numbers)
 
 
 def join_to_values(filled: FilledGrid) -> FilledGrid:
@@ -132,7 +132,7 @@ def _white(rows: Sequence[Sequence[TextLine]], row: int) -> float:
     return row_box(rows[row]).min_y - row_box(rows[row - 1]).max_y
 
 
-def _deepened(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
+def _split_into(filled: FilledGrid, depths: Sequence[int], numbers: dict[int, int]) -> FilledGrid:
     """Split row i into `depths[i]` rows. `numbers` maps a line's id to its row among these."""
     starts = [sum(depths[:row]) for row in range(len(depths) + 1)]
     texts: dict[Slot, tuple[TextLine, ...]] = {}

@@ -32,11 +32,11 @@ _LEAST_SIDE = 3
 # Clockwise quarter turns that are tried if the text of a page is not plausible.
 _OTHER_TURNS = (1, 3, 2)
 # Minimum mean probability of an upright page.
-_SENSIBLE = 0.6
+_PLAUSIBLE = 0.6
 # Another direction must have this many times more probable characters.
 _CLEARLY = 2.0
 # Minimum number of probable characters in another direction.
-_LEAST_SENSE = 5.0
+_LEAST_SCORE = 5.0
 
 
 class Tesseract:
@@ -67,10 +67,10 @@ class Tesseract:
             return ()
         best = self._upright(pixels, check)
         if best.is_uncertain:
-            least = max(_LEAST_SENSE, _CLEARLY * best.sense)
+            least = max(_LEAST_SCORE, _CLEARLY * best.text_score)
             for turns in _OTHER_TURNS:
                 other = self._turned(pixels, turns, check)
-                if other.sense >= least and other.sense > best.sense:
+                if other.text_score >= least and other.text_score > best.text_score:
                     best = other
         return tuple(in_reading_order(best.lines))
 
@@ -131,15 +131,15 @@ class _Reading:
         """Whether the page has ink, but its words are not plausible in this direction."""
         count = sum(len(word.text) for word in self.words)
         expected = sum(word.probability * len(word.text) for word in self.words)
-        return self._has_ink and expected <= _SENSIBLE * count
+        return self._has_ink and expected <= _PLAUSIBLE * count
 
     @property
-    def sense(self) -> float:
+    def text_score(self) -> float:
         """How plausible the text is: sum of length times probability over its probable words."""
         return sum(
             len(word.text) * word.probability
             for word in self.words
-            if word.probability >= _SENSIBLE and len(word.text) > 2
+            if word.probability >= _PLAUSIBLE and len(word.text) > 2
         )
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from chalicelib.engines.ocr.forms import settings
 from chalicelib.engines.ocr.forms.field_kinds import (
-    closed_up,
     fitness,
+    join_boxed_digits,
+    remove_spaces,
     span_of,
-    tightened,
     with_digits,
     with_letters,
 )
@@ -28,7 +28,7 @@ from chalicelib.engines.ocr.forms.field_kinds import (
 )
 def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
     """Digits that stand apart belong together; words and few letters do not."""
-    assert closed_up(text) == closed
+    assert join_boxed_digits(text) == closed
 
 
 def test_value_ends_where_the_first_of_its_type_ends() -> None:
@@ -48,7 +48,7 @@ def test_loss_keeps_its_parentheses() -> None:
 def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
     """Whole dollars with one blank where no thousands end are one amount; two amounts stay two."""
     assert span_of(("CURRENCY",), "1 8982") is None
-    assert [tightened(text) for text in ("1 8982", "10.00 32.00", "12 345")] == [
+    assert [remove_spaces(text) for text in ("1 8982", "10.00 32.00", "12 345")] == [
         "18982",
         "10.00 32.00",
         "12 345",
@@ -69,7 +69,7 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
 def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole: str) -> None:
     """Typewriters space marks apart, a 1 is narrow, blurred commas look like points: all count."""
     assert span_of(("CURRENCY",), text) is None
-    assert tightened(text) == whole
+    assert remove_spaces(text) == whole
     assert span_of(("CURRENCY",), "20 5,852") == (0, 2)
 
 

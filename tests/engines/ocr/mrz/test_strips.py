@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.interface import never_cancel
 from chalicelib.engines.ocr.mrz.finder import find_zone
 from chalicelib.engines.ocr.mrz.formats import CAPITALS, LETTERS, TD2, TD3
 from chalicelib.engines.ocr.mrz.posteriors import row_posteriors
-from chalicelib.engines.ocr.mrz.strips import drawn_out, read_strips
+from chalicelib.engines.ocr.mrz.strips import extend_rows, read_strips
 from tests.engines.ocr.mrz.zones import LETTER_WIDTH, PASSPORT, page_of
 
 PIXELS = np.full((800, 1000, 3), 255, np.uint8)
@@ -106,7 +106,7 @@ def test_a_row_that_was_not_read_is_read_again():
 def test_rows_of_another_format_are_refused():
     """Even valid check digits do not make two rows of 44 characters a zone of 36."""
     engine = ScriptedEngine(*map(steps, PASSPORT))
-    quads = drawn_out([line.corners for line in page_of(PASSPORT).lines])
+    quads = extend_rows([line.corners for line in page_of(PASSPORT).lines])
     assert read_strips(TD2, quads, PIXELS, engine, never_cancel) is None
     assert read_strips(TD3, quads, PIXELS, engine, never_cancel) is not None
 

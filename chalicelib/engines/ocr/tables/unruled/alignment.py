@@ -33,7 +33,8 @@ def aligned_grid(
     rows = group_rows(pieces)
     columns = _columns(rows)
     owners = [
-        _apart(row, [_covered_columns(piece, columns) for piece in row], columns) for row in rows
+        _separate_pieces(row, [_covered_columns(piece, columns) for piece in row], columns)
+        for row in rows
     ]
     return placed_grid(rows, owners, row_numbers(rows, owners, separators), columns)
 
@@ -101,7 +102,7 @@ def _covered_columns(piece: TextLine, columns: Sequence[Span]) -> tuple[int, int
     return nearest, nearest
 
 
-def _apart(
+def _separate_pieces(
     row: Sequence[TextLine], owners: Sequence[tuple[int, int]], columns: Sequence[Span]
 ) -> list[tuple[int, int]]:
     """Return first and last column of each piece in a row, so that neighbours share no column."""

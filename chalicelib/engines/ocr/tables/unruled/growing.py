@@ -66,7 +66,7 @@ class Growing:
             return True
         if len(row) > 1 and not rest:
             return False
-        return self._put_off(row, rest)
+        return self._add_pending(row, rest)
 
     def regions(self, rulings: Iterable[Ruling]) -> Iterator[Region]:
         """Yield the regions that the collected rows form."""
@@ -120,7 +120,7 @@ class Growing:
         self.whites.append(max(0.0, white))
         self.gutters = rest
 
-    def _put_off(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
+    def _add_pending(self, row: list[TextLine], rest: Sequence[Span]) -> bool:
         """Add a row without columns to the pending rows; return False if it ends the region."""
         is_breaking = len(rest) < len(self.gutters) and is_wordy(row[0].text)
         if is_breaking or len(self.pending) >= settings.MOST_PENDING_ROWS:

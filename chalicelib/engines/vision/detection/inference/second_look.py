@@ -39,7 +39,7 @@ def distinct(candidates: Candidates) -> Candidates:
     return Candidates(candidates.boxes[kept], candidates.scores[kept])
 
 
-def looked_at(candidates: Candidates) -> Doubles:
+def boxes_to_classify(candidates: Candidates) -> Doubles:
     """Return the boxes to classify again, float64, shape (boxes, 4).
 
     Args:
@@ -86,7 +86,7 @@ def second_look(
             if there is a box to classify.
     """
     once = distinct(candidates)
-    boxes = looked_at(once)
+    boxes = boxes_to_classify(once)
     if not len(boxes):
         return once
     rows = describe_crops(backbones, open_picture(LEAST_SIDE), boxes)

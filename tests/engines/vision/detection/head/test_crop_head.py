@@ -8,8 +8,8 @@ from chalicelib.engines.vision.detection.inference.decoding import Candidates
 from chalicelib.engines.vision.detection.inference.second_look import (
     MOST_CROPS,
     SecondLook,
+    boxes_to_classify,
     distinct,
-    looked_at,
 )
 from chalicelib.engines.vision.detection.views.crops import CROP_VALUES, describe_crops
 from tests.engines.vision.detection.drawn import POOL, drawn_picture
@@ -74,7 +74,7 @@ def test_few_boxes_are_looked_at_twice():
     twice = SecondLook(head).apply(once, rows[:MOST_CROPS])
 
     assert len(once.boxes) == 40
-    assert len(looked_at(once)) == MOST_CROPS
+    assert len(boxes_to_classify(once)) == MOST_CROPS
     assert (twice.scores[MOST_CROPS:] == once.scores[MOST_CROPS:]).all()
     assert (twice.scores[:MOST_CROPS] != once.scores[:MOST_CROPS]).any()
 
@@ -84,8 +84,8 @@ def test_unlikely_boxes_are_not_looked_at_again():
     boxes = np.array([[0.0, 0, 10, 10], [20, 0, 30, 10], [40, 0, 50, 10]])
     once = distinct(Candidates(boxes, np.array([[0.09, 0.05], [0.5, 0.1], [0.05, 0.1]])))
 
-    assert looked_at(once).tolist() == [[20, 0, 30, 10], [40, 0, 50, 10]]
-    assert len(looked_at(distinct(Candidates(boxes[:0], np.empty((0, 2)))))) == 0
+    assert boxes_to_classify(once).tolist() == [[20, 0, 30, 10], [40, 0, 50, 10]]
+    assert len(boxes_to_classify(distinct(Candidates(boxes[:0], np.empty((0, 2)))))) == 0
 
 
 def test_crops_at_and_beyond_the_border_are_described():

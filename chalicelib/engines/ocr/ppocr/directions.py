@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chalicelib.engines.ocr.ppocr.ctc import RecognisedText
 
     Read = Callable[[Sequence[Quad]], list[RecognisedText]]
-    Sense = Callable[[Rectangle], Rectangle]
+    Direction = Callable[[Rectangle], Rectangle]
     Result = tuple[Quad, RecognisedText]
 
 # Minimum height of an area that may be read downwards, in widths.
@@ -64,24 +64,24 @@ def _upwards(place: Rectangle) -> Rectangle:
     return place.turned().reversed()
 
 
-def _best(place: Rectangle, read: Read) -> tuple[Result, Sense]:
+def _best(place: Rectangle, read: Read) -> tuple[Result, Direction]:
     """Recognise a tall area in each possible direction; return the best text and its direction."""
-    senses = [_downwards, _upwards]
+    directions = [_downwards, _upwards]
     if place.breadth < _VERY_TALL * place.length:
-        senses.append(_upright)
-    quads = [sense(place).corners() for sense in senses]
+        directions.append(_upright)
+    quads = [turn(place).corners() for turn in directions]
     readings = read(quads)
     values = [
-        reading.probability + (_UPRIGHT_BONUS if sense is _upright else 0.0)
-        for reading, sense in zip(readings, senses, strict=True)
+        reading.probability + (_UPRIGHT_BONUS if turn is _upright else 0.0)
+        for reading, turn in zip(readings, directions, strict=True)
     ]
     best = values.index(max(values))
-    return (quads[best], readings[best]), senses[best]
+    return (quads[best], readings[best]), directions[best]
 
 
-def _majority(results: Sequence[tuple[Result, Sense]]) -> Sense:
+def _majority(results: Sequence[tuple[Result, Direction]]) -> Direction:
     """Return the direction in which most characters were recognised."""
-    votes: Counter[Sense] = Counter()
-    for (_, reading), sense in results:
-        votes[sense] += len(reading.text)
+    votes: Counter[Direction] = Counter()
+    for (_, reading), turn in results:
+        votes[turn] += len(reading.text)
     return votes.most_common(1)[0][0] if votes else _upright
