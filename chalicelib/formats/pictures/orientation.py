@@ -48,9 +48,9 @@ def displayed_size(width: int, height: int, orientation: int) -> tuple[int, int]
 
 
 def as_stored(displayed: NDArray[np.uint8], orientation: int) -> NDArray[np.uint8]:
-    """Return a view of an array for displayed pixels, in the order in which the file stores them.
+    """Return a view of the array `displayed`, with rows and columns in the order of the file.
 
-    Writing the stored rows into the view rotates the image without a second copy.
+    Writing the decoded rows into the view rotates the image without a second copy.
 
     Args:
         displayed: Pixels as displayed, shape (height, width, 3).
