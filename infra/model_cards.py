@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,9 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
     yield f"- Model type: `{PREBUILT[name]}`; language: {card.get('language', 'none')}"
     known = card["trainedOn"]
     counts = [f"{known[key]:,} {key}" for key in ("examples", "labels") if known.get(key)]
-    total = f" In total: {', '.join(counts)}." if counts else ""
-    yield f"- Data: {known['source'].rstrip('.')}.{total}"
+    total = [f"In total: {', '.join(counts)}."] if counts else []
+    yield "- Data:"
+    yield from _listed([*_sentences(f"{known['source'].rstrip('.')}."), *total])
     yield f"- Licence of the data and networks: {known['licence']}"
     names = [
         f"{network.get('name') or network['title']} ({network['licence']})"
@@ -59,11 +60,20 @@ def _section(name: str, card: Mapping[str, Any], limits: dict[str, list[str]]) -
     if left := card.get("leftOut"):
         kind = "Mean recall (and calibration error) on a source, by a head trained without it"
         yield f"- {kind}: {', '.join(_left_out(left))}"
-    sentences = re.split(r"(?<=\.) (?=[A-Z])", card["limits"])
+    sentences = _sentences(card["limits"])
     yield "- Limits:"
-    yield from (f"  - {sentence}" for sentence in _without_repeats(sentences, limits))
+    yield from _listed(_without_repeats(sentences, limits))
     yield ""
     limits[name] = sentences
+
+
+def _sentences(text: str) -> list[str]:
+    """Split a text after each full stop that is followed by a space and another word."""
+    return re.split(r"(?<=\.) (?=[A-Za-z])", text)
+
+
+def _listed(sentences: Iterable[str]) -> Iterator[str]:
+    return (f"  - {sentence}" for sentence in sentences)
 
 
 def _without_repeats(sentences: list[str], limits: Mapping[str, list[str]]) -> Iterator[str]:

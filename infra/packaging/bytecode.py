@@ -22,7 +22,7 @@ _OWN = ("app.py", "entry.py", "chalicelib/")
 
 @dataclass(frozen=True)
 class ByteCode:
-    """The compiled files and failures."""
+    """The result of compiling: the compiler, and the files that it could not compile."""
 
     compiler: str
     """The Python version that compiled the files."""

@@ -106,7 +106,7 @@ def _expression(metric: OwnMetric, statistic: str) -> str:
 
 
 def _of_api(metric: str) -> list[object]:
-    """Return a metric of the API."""
+    """Return a metric of the API, as a graph of the dashboard names it."""
     return ["AWS/ApiGateway", metric, "ApiName", SETTINGS.name, "Stage", API_STAGE]
 
 

@@ -11,7 +11,7 @@ from chalicelib.stores.datasets.receipts import ReceiptStore
 
 
 class ReceiptService:
-    """Lists the receipts of a dataset's uploads, and its corrections."""
+    """Lists the upload receipts and the corrections of a dataset."""
 
     def __init__(self, receipts: ReceiptStore, corrections: CorrectionReceipts) -> None:
         self._receipts = receipts

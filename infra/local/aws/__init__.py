@@ -1,1 +1,1 @@
-"""The emulated AWS of the local stack: moto, with missing checks and faster code added."""
+"""The emulated AWS of the local stack: moto, with the checks that it lacks, and faster code."""

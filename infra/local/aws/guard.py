@@ -2,8 +2,8 @@
 
 Every request must name this machine as its host, and be signed with the stack's key pair.
 Moto is not thread-safe: eight threads lost 4 of 800 counter updates, and a limit of 100 admitted
-101. So one lock serialises the calls to DynamoDB and SQS, and another one those to S3. A long poll
-waits outside the lock.
+101. So one lock serialises the calls to DynamoDB and SQS, and another lock the calls to S3. A long
+poll waits outside the lock.
 """
 
 from __future__ import annotations

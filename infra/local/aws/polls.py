@@ -77,7 +77,7 @@ class Polls:
     def lengths(self) -> dict[str, tuple[int, float]]:
         """Return the number of messages of each queue, and the age of the oldest in seconds.
 
-        Call it with the lock around moto's data held.
+        The caller must hold the lock around moto's data.
         """
         now = 1000 * time.time()
         found = {}

@@ -123,7 +123,7 @@ class Storage:
     def _pass(
         self, request: StorageRequest, environ: dict[str, Any], start_response: Respond
     ) -> Iterable[bytes]:
-        """Pass a presigned request.
+        """Pass a presigned request to the storage.
 
         Raises:
             Refused: the request is not presigned, or its signature does not allow it.
