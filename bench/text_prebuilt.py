@@ -27,7 +27,7 @@ from chalicelib.engines.text.classifier import TrainedText
 from infra.downloads.fetch import extract, fetch
 from infra.model_files.sentiment_head import LABELS
 from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
-from infra.sentiment.sentences import split_sentences
+from tools.sentiment.sentences import split_sentences
 
 WARM_PREDICTIONS = 200
 # Required mean difference to VADER over the sources.

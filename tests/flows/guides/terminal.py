@@ -89,7 +89,8 @@ class Terminal:
         folder = self._folder / name
         (folder / "bin").mkdir(parents=True)
         (folder / ".presage").mkdir()
-        for item in ("bench", "chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
+        tops = ("bench", "chalicelib", "client", "docs", "infra", "tests", "tools")
+        for item in (*tops, ".venv", ".models"):
             places = (self._folder / "quick" / item, ROOT / item)
             if found := next((place for place in places if place.exists()), None):
                 (folder / item).symlink_to(found)

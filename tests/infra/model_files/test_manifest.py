@@ -14,7 +14,7 @@ NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
 
 
 SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
-# Fetched by infra.sentiment alone, whose result is committed.
+# Fetched by tools.sentiment alone, whose result is committed.
 for fetched in (VADER, CLEAR_SENTENCES):
     SOURCES[fetched.package] = fetched
 

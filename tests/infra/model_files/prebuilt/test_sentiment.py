@@ -20,14 +20,14 @@ from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import sentiment_model
 from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
 from infra.models import default_directory
-from infra.sentiment.ratings import (
+from tools.sentiment.ratings import (
     LABELS,
     RatedSentence,
     label_index,
     read_clear_sentences,
     read_sentences,
 )
-from infra.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
+from tools.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
 
 MODEL = MODELS["CommunitySentiment"]
 ENCODER = MODELS["bge-sentiment"]
