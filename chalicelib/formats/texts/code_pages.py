@@ -26,7 +26,7 @@ _INSIDE = re.compile(r"(?<=[^\W\d_])(?:[^\w\s\x00-\x7f‘’·¿–—](?=[^\W\d
 # Frequent letters beyond ASCII, for each language of a code page.
 _WESTERN = (
     *(frozenset("éèêàâçîôûùëïöäüñáíóú"), frozenset("äöüßé"), frozenset("ñáéíóúü")),
-    *(frozenset("ãõáéíóúâêôçà"), frozenset("àèéìòù"), frozenset("åäöæøéü")),
+    *(frozenset("ãõáéíóúâêôçà"), frozenset("àèéìòù"), frozenset("åäöæøéü"), frozenset("šž")),
 )
 _CENTRAL = (
     *(frozenset("ąćęłńóśźż"), frozenset("áčďéěíňóřšťúůýžäôľ"), frozenset("áéíóöőúüű")),

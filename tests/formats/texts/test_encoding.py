@@ -47,7 +47,10 @@ def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None
         (b"PK\x03\x04" + bytes(50), "zip archive"),
         (b"%PDF-1.7\n", "PDF"),
         (b"\x1f\x8b\x08\x00", "gzip"),
-        (b"From a@x Mon\nReceived: from x\n by y\nSubject: hi, there\n\nhello\n", "e-mail"),
+        (
+            b"From a@x Mon\nReceived: from x\n by y\nTo: a@y\nSubject: hi, there\n\nhello\n",
+            "e-mail",
+        ),
         (b" \n<!DOCTYPE html><html>", "HTML page"),
         (b'<svg xmlns="x"/>', "SVG"),
         ("text,label\n".encode("utf-16-le"), "byte order mark"),
