@@ -86,10 +86,10 @@ def likely_label_errors(
 ) -> list[Suspect]:
     """Return examples whose labels are probably wrong, the most suspicious first.
 
-    Confident learning: an example counts for a label if the label's probability for this example
-    is above the label's mean probability for its own examples. If n examples count for a label
-    other than their own, the n examples with the lowest probability of their own label are
-    returned.
+    Confident learning: the threshold of a label is its mean probability over the examples with
+    this label. An example is assigned to the most probable label that reaches its threshold. If n
+    examples are assigned to another label than given, the n examples with the lowest probability
+    of the given label are returned.
 
     Args:
         probabilities: out of fold, float, shape (examples, labels).

@@ -76,7 +76,7 @@ def lay_out(
     tools: Tools,
     check: CancelCheck,
 ) -> tuple[Sequence[ReadingPlace], Sequence[WrittenBlock]]:
-    """Return the reading order of the items of task text, and the blocks of the page.
+    """Return the reading order of the items of the task `text`, and the blocks of the page.
 
     Args:
         page: page of the items; with pixels if tables are written.

@@ -153,7 +153,7 @@ def _is_headed(key: str, text: str) -> bool:
 
 
 def _names_address(key: str) -> bool:
-    """Return whether a key is one after which an address follows, such as `Ship to`."""
+    """Return whether a key announces an address, as `Ship to` does."""
     return labels.is_label(key) or is_heading(key)
 
 

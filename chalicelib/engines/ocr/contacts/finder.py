@@ -28,8 +28,8 @@ _NUMBERS = (labels.PHONE, labels.MOBILE_PHONE, labels.FAX)
 def find_contacts(page: ReadPage, check: CancelCheck = never_cancel) -> tuple[Contact, ...]:
     """Return the contacts of a card in reading order.
 
-    Every line with two or more letters or digits is part of exactly one contact. If it has no
-    known kind, its kind is OTHER.
+    Every line with two or more letters or digits is part of exactly one contact. A contact of no
+    known kind has the kind OTHER.
 
     Args:
         page: the page as read.

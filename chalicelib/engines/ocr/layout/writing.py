@@ -57,7 +57,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Return a block in a list; if it contains a table, return a block for each of its pieces."""
+    """Split a block that contains a table into a block for each piece; leave others whole."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]

@@ -1,8 +1,8 @@
 """Finds the most probable text of a zone among those with correct check digits.
 
 Each possible character at each position has a score. Most combinations have a wrong check digit.
-The best remaining one is found by dynamic programming over the check sums modulo 10 (Viterbi
-1967), in time linear in the number of positions.
+The best combination with correct ones is found by dynamic programming over the check sums modulo
+10 (Viterbi 1967), in time linear in the number of positions.
 """
 
 from __future__ import annotations

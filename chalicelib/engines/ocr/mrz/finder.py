@@ -58,7 +58,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around characters; those below the row of the first one are ignored."""
+        """Return a box around characters of one row; characters in later rows are ignored."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width

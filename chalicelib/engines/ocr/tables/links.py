@@ -46,7 +46,7 @@ class WholeTable:
     """Parts of the table, page by page. Their cells together are the cells of `table`, in order."""
 
     def split(self, named: NamedTable) -> list[NamedTable]:
-        """Divide this table, after its cells were named, into its parts on each page."""
+        """Split a table whose cells have been named into its parts, one per page."""
         shares, first = [], 0
         for part in self.parts:
             own = slice(first, first + len(part.cells))

@@ -200,7 +200,7 @@ def _named_share(filled: FilledGrid) -> float:
 
 
 def _mixed_share(filled: FilledGrid) -> float:
-    """Return how mixed columns are: mean of each one's smaller fraction, of numbers or of words."""
+    """Return the mean over columns of the smaller fraction of their texts: numbers or words."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
         if lines and slot.row and slot.column_span == 1:

@@ -41,7 +41,7 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of n texts of each of four kinds, float32, (4, n, 3); None in older models.
+    """Scaled signals of n sample texts per kind, float32, (4, n, 3); None in older models.
 
     The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
     background texts. The models that gave the signals were not trained on these texts. If nothing

@@ -23,7 +23,7 @@ def feedback_calibration(
 ) -> dict[str, Any] | None:
     """Return the calibration errors on feedback texts, for two temperatures.
 
-    One is fitted to the other examples, one to all examples.
+    One temperature is fitted without the feedback texts, the other to all examples.
 
     Args:
         out_of_fold: predictions by heads that were not trained on the examples.

@@ -1,6 +1,6 @@
 """Forms small groups of rows with similar directions, to search among many rows.
 
-Random hyperplanes divide the space. Rows on the same side of all of them are in the same bucket.
+Random hyperplanes divide the space. Rows on the same side of every plane are in the same bucket.
 Buckets have a maximum size, so that the time of a search does not depend on how similar the texts
 are.
 """

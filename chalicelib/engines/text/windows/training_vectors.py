@@ -1,4 +1,4 @@
-"""Computes the vectors of training texts from those of their windows."""
+"""Computes the vectors of training texts from the vectors of their windows."""
 
 from __future__ import annotations
 

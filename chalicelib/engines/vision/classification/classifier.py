@@ -102,7 +102,7 @@ class TrainedImage:
         return ranked(self.labels, self.probabilities(self._embedding(image)))
 
     def judge(self, image: Picture) -> Judgement:
-        """Return the best label of an image, its uncertainty and its likeness to training images.
+        """Return the best label of an image, the uncertainty, and the likeness to training images.
 
         Raises:
             BackboneNotInstalled: the backbone's files are missing or damaged.

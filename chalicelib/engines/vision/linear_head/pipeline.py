@@ -82,7 +82,7 @@ class HeadSpec(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit: its images and its setting."""
+    """A head to fit: images to train on, images to predict, and the setting to use."""
 
     purpose: str
     """Why the head is fitted: `choice`, `split`, `fold` or `final`."""

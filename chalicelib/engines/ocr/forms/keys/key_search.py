@@ -67,7 +67,7 @@ def _by_length(chains: Sequence[Sequence[int]]) -> Chains:
     """Group units by their number of segments.
 
     Returns:
-        For each group, the indexes of its units, and the indexes of their segments, shape (units,
+        For each group, the indexes of the units, and of each unit's segments, shape (units,
         segments).
     """
     lengths = np.array([len(each) for each in chains])
@@ -159,7 +159,7 @@ class KeyMatch:
     variation: str
     """The one of the key's texts that was searched for."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of the match: its segment's index, and the match's start and end in it."""
+    """Index of the segment, start and end of the match for each line of the match."""
     similarity: float
     """Similarity, 0 to 1; 1 if the texts are equal."""
 

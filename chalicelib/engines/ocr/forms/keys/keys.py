@@ -37,7 +37,7 @@ class FoundKey:
     number: int
     """Index of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
-    """For each line of the key: its segment's index, and the key's start and end in it."""
+    """Index of the segment, start and end of the key for each line of the key."""
     segments: tuple[LineSegment, ...]
     """The text of each part, as a segment."""
     similarity: float

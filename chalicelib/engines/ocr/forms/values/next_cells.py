@@ -48,7 +48,7 @@ def values_in_next_cells(
     """Find the values of keys that are alone in a ruled cell.
 
     Returns:
-        For each such key, by its index: the index of the value's first text.
+        Index of the value's first text, by index of the key.
     """
     page = _Cells(keys, unmatched, rulings)
     found = {pair.key: pair.value for pair in page.adjacent()}

@@ -1,6 +1,6 @@
 """Finds regions that may be tables without ruled cells.
 
-They are between horizontal lines of the same width, or their text is aligned in columns.
+Such regions are between horizontal lines of the same width, or their text is aligned in columns.
 sifting.py decides later which regions are tables.
 """
 

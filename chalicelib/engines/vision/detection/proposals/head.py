@@ -107,7 +107,7 @@ class ProposalSums:
         )
 
     def fit(self) -> tuple[ProposalHead, float]:
-        """Fit the head by ridge regression on standardised features; return it with its error.
+        """Fit the head by ridge regression on standardised features; return the head and its error.
 
         The error is the mean squared error over the boxes, summed over the labels.
         """

@@ -1,1 +1,1 @@
-"""Stages of a training; the numbers in their names are their order."""
+"""Stages of a training; the numbers in the names of modules give the order."""

@@ -117,7 +117,7 @@ class DetectionContext:
         return maps_of(compute_row(self.backbones, render(pixels, ImageView().mirrored())))
 
     def fit_options(self, epochs: int) -> DenseFitOptions:
-        """Return the options of a training of the dense head with a number of epochs."""
+        """Return the options for training the dense head for a number of epochs."""
         options = self.options
         rate = BEST_RATE * (options.learning_rate or _DEFAULT_RATE) / _DEFAULT_RATE
         return DenseFitOptions(epochs, rate, options.seed, options.threads, self.passes)

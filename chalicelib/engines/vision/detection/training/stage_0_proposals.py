@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and one without each fold's images."""
+"""Fits heads that label proposed boxes: one to all images, and one for each fold without it."""
 
 from __future__ import annotations
 

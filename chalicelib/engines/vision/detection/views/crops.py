@@ -28,7 +28,7 @@ CROP_VALUES = 1280
 
 
 def describe_crops(backbones: BackbonePool, image: Picture, boxes: Doubles) -> Singles:
-    """Return features of each box of an image, each of length 1, float32, shape (boxes, 1280).
+    """Return a feature vector of length 1 for each box of an image, float32, (boxes, 1280).
 
     Args:
         backbones: the installed networks.
