@@ -57,7 +57,6 @@ from chalicelib.services.maintenance.deletion_runs import (
 from chalicelib.services.maintenance.deletions import DeletionService
 from chalicelib.services.maintenance.health import HealthService
 from chalicelib.services.maintenance.sweeping import SweepService, SweepServiceStores
-from chalicelib.services.maintenance.traces import TraceService, TraceServiceStores
 from chalicelib.services.predictions.documents import OcrService
 from chalicelib.services.predictions.pictures import PicturePredictionService
 from chalicelib.services.predictions.texts import PredictionService
@@ -404,11 +403,6 @@ class Container(TrainingContainer):
         return DeletionRunService(
             pick(DeletionRunServiceStores, self.stores), self.clock, self.traces.clear
         )
-
-    @cached_property
-    def traces(self) -> TraceService:
-        """Return the service that deletes the data that corrections have replaced."""
-        return TraceService(pick(TraceServiceStores, self.stores), self.clock)
 
     @cached_property
     def webhooks(self) -> WebhookService:

@@ -11,6 +11,7 @@ from chalicelib.domain.models.learning import Learner
 from chalicelib.engines.text.encoding.pool import EncoderPool
 from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.services.datasets.thumbnails import ThumbnailService
+from chalicelib.services.maintenance.traces import TraceService, TraceServiceStores
 from chalicelib.services.training.adjusting import AdjustmentService, AdjustmentStores
 from chalicelib.services.training.embeddings import EmbeddingService
 from chalicelib.services.training.features import FeatureService, FeatureServiceStores
@@ -120,5 +121,14 @@ class TrainingContainer:
         """Return the service that adjusts models to texts of users."""
         stores = pick(AdjustmentStores, self.stores)
         return AdjustmentService(
-            stores, self.training.queue_adjustment, self.embeddings.embed, self.clock
+            stores,
+            self.training.queue_adjustment,
+            self.embeddings.embed,
+            self.traces.is_overdue,
+            self.clock,
         )
+
+    @cached_property
+    def traces(self) -> TraceService:
+        """Return the service that deletes the data that corrections have replaced."""
+        return TraceService(pick(TraceServiceStores, self.stores), self.clock)

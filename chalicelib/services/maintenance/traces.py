@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Pause before the next attempt when something is still in use, in seconds.
 WAIT_SECONDS = 60
+# When no further adjustment may delay the deletion, in seconds after the correction.
+OVERDUE_SECONDS = 600
 # Enough of a file of vectors to hold the digests of a few thousand examples.
 _HEAD_BYTES = 65_536
 
@@ -86,6 +88,12 @@ class TraceService:
             return WAIT_SECONDS
         open_rows = len(self._remove_uncommitted(dataset, noted, chain))
         return WAIT_SECONDS if open_rows or len(ready) < len(chain) else 0
+
+    def is_overdue(self, dataset: Dataset) -> bool:
+        """Return whether data that a correction replaced should have been deleted long ago."""
+        chain = committed(self._stores.traces.all(dataset.dataset_id), dataset.last_correction)
+        long_ago = to_milliseconds(self._clock()) - OVERDUE_SECONDS * 1000
+        return any(one.at < long_ago for one in self._ready(dataset, chain))
 
     def _ready(self, dataset: Dataset, chain: list[LeftTraces]) -> list[LeftTraces]:
         """Return the oldest corrections whose replaced data no reader can use.

@@ -20,6 +20,7 @@ from chalicelib.domain.datasets.dataset import (
     FEEDBACK,
     LANGUAGE,
     UPLOAD,
+    Dataset,
     DatasetView,
 )
 from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
@@ -111,9 +112,11 @@ class AdjustmentService:
         stores: AdjustmentStores,
         queue_again: QueueAgain,
         embed: Embed,
+        is_overdue: Callable[[Dataset], bool],
         clock: Clock,
     ) -> None:
         self._stores = stores
+        self._is_overdue = is_overdue
         self._queue_again = queue_again
         self._embed = embed
         self._clock = clock
@@ -173,12 +176,20 @@ class AdjustmentService:
         return replace(wanted, source=replace(source, uploaded=uploaded))
 
     def _check_dataset(self, model: Model) -> None:
-        """Raise an error while the model's dataset is being deleted.
+        """Raise an error while the model's dataset, or what was removed from it, is being deleted.
 
         The deletion waits for adjustments, so further ones could delay it without end.
         """
         dataset = self._stores.datasets.find(model.account_id, model.family, model.dataset_id)
-        if dataset is not None and dataset.status == DELETION_PENDING:
+        if dataset is None:
+            return
+        if self._is_overdue(dataset):
+            raise Conflict(
+                f"Examples that were removed from dataset {dataset.dataset_id} are being removed "
+                f"from model {model.model_id}. Adjust the model in two minutes.",
+                "dataset_being_deleted",
+            )
+        if dataset.status == DELETION_PENDING:
             raise Conflict(
                 f"Dataset {dataset.dataset_id} of model {model.model_id} is being deleted. Adjust "
                 "the model when the deletion has ended.",

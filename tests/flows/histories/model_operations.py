@@ -267,9 +267,14 @@ def predict(actor: Actor, model: TrainedModel) -> None:
     is_wrong_call = actor.random.random() < 0.04
     call = "intent" if is_intent != is_wrong_call else "sentiment"
     number = actor.random.choice((None, None, 1, 2, 0))
-    is_bad = not text.strip() or len(text) > 20_000 or number == 0 or is_wrong_call
+    is_bad = not text.strip() or len(text) > 20_000 or number == 0
     request = predict_request(actor, model.id, text, call, number)
-    obstacles = [*model.missing, *([(400, True)] if is_bad else []), *model.silent]
+    obstacles = [*model.missing, *([(400, True)] if is_bad else [])]
+    if is_wrong_call:
+        # An import has no type until its file is read.
+        is_unread = model.is_imported and model.labels is None
+        obstacles += [(400, False), (409, True)] if is_unread else [(400, True)]
+    obstacles += model.silent
     answer = metered(actor, request, obstacles)
     if answer.status == 200:
         wait_when_first(actor, model)

@@ -7,11 +7,15 @@ import re
 import zlib
 from typing import Any
 
+import pytest
+
 from chalicelib.domain.datasets.corrections import Correction
-from chalicelib.domain.datasets.dataset import DatasetView
+from chalicelib.domain.datasets.dataset import LANGUAGE, DatasetView
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.errors import Conflict
+from chalicelib.services.training.adjusting import AdjustmentRequest
 from chalicelib.stores.aws.tables import ExampleChunkRow
-from tests.builders import World, some_rows
+from tests.builders import World, a_source, some_rows
 from tests.pictures import draw, label_folders
 
 
@@ -83,6 +87,39 @@ def test_a_training_that_began_before_reads_what_was_there(world: World) -> None
     assert any("#upload#" in name for name in old)
     assert (done.status, done.stats.examples) == ("SUCCEEDED", 60)
     assert holders(world, json.dumps(text).encode()) == []
+
+
+def test_adjustments_do_not_keep_a_removed_text_for_ever(world: World) -> None:
+    """After ten minutes an adjustment is refused until the text is removed from the model."""
+    model = world.model(world.dataset(some_rows({"a": 30, "b": 30})))
+    view = world.container.datasets.get(world.account.account_id, LANGUAGE, model.dataset_id)
+    number, text = first_text(world, view)
+    sent = a_source(some_rows({"a": 12, "b": 12}, "sent"))
+
+    def adjust() -> None:
+        current = world.container.models.get(model.account_id, model.model_id)
+        world.container.adjustments.request(world.account, current, AdjustmentRequest(sent), 20)
+
+    world.container.corrections.remove_example(view, number)
+    accepted = []
+
+    def adjust_again_and_again() -> None:
+        while len(accepted) < 15:
+            adjust()
+            accepted.append(world.clock())
+            world.clock.advance(minutes=1)
+            # What was removed is to be deleted while the adjustment waits.
+            for message in sorted(world.messages(delayed=True), key=lambda one: one[0]):
+                world.deliver(message)
+
+    with pytest.raises(Conflict, match="removed from dataset"):
+        adjust_again_and_again()
+    assert len(accepted) >= 10
+    assert holders(world, json.dumps(text).encode())
+    world.settle()
+
+    assert holders(world, json.dumps(text).encode()) == []
+    adjust()
 
 
 def test_moved_examples_keep_their_vectors(world: World) -> None:

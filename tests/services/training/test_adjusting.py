@@ -165,7 +165,7 @@ def test_data_deleted_during_an_adjustment_is_not_in_its_version(
     world.stores.artifacts.put_json(card, {**found, "dataReport": report})
     if not removes_all:
         world.container.corrections.remove_example(view, item.example.example_id)
-        world.clock.advance(minutes=16)
+        world.clock.advance(minutes=2)
     put_version = world.stores.model_files.put_version
 
     def put_late(*given: Any) -> None:
