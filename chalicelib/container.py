@@ -119,7 +119,7 @@ class Container(TrainingContainer):
         self.load((*parts.FAST_ENCODERS, *parts.BACKBONES, *parts.READERS))
 
     def load(self, names: Sequence[str]) -> None:
-        """Load parts of engines in this order; skip parts whose files exist nowhere.
+        """Load parts of engines in this order; skip those neither installed nor in the catalogue.
 
         Missing parts are downloaded in parallel, while the modules that use them are imported.
 

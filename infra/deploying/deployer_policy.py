@@ -1,7 +1,8 @@
 """Builds the policy document with the rights that the deployer needs.
 
-Everything is limited to names that begin with `presage-`. docs/deployer.json is the policy, and a
-test compares it with the rights that AWS documents for each kind of resource.
+Where AWS can restrict an action to names, only names that begin with `presage-` are allowed.
+docs/deployer.json is the policy, and a test compares it with the rights that AWS documents for each
+kind of resource.
 """
 
 from __future__ import annotations

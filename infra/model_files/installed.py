@@ -55,7 +55,7 @@ def write_record(directory: Path, folder: Path, model: ModelDescription) -> None
 
 
 def _read_needs(directory: Path, model: ModelDescription) -> dict[str, dict[str, str]]:
-    """Return the digests of the installed files of each model that a model needs."""
+    """Return, for each model that this model needs, the digests of its installed files."""
     return {
         name: {
             file: str(known.get("sha256"))

@@ -57,7 +57,7 @@ class RatedSentence:
 
     @property
     def label_fractions(self) -> tuple[float, float, float]:
-        """Return the probability of each label for the mean of three random raters.
+        """Return the probability of each label for the mean rating of three random raters.
 
         The mean is taken to be normally distributed.
         """

@@ -256,7 +256,7 @@ class TextLearner:
         return of_unlabelled
 
     def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
-        """Return where the unlabelled texts' vectors are stored, and the texts; None for none."""
+        """Return the place of the unlabelled texts' vectors, and the texts; None without texts."""
         if model.request.unlabelled_upload:
             return self._user_texts.unlabelled(model)
         found = self._examples.unlabelled_dataset(model)

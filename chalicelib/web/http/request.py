@@ -341,7 +341,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 
 def _trimmed(name: str, value: object) -> object:
-    """Return a value without white space at its ends if it is a text, as in forms."""
+    """Return a text without surrounding white space, as forms are read; other values unchanged."""
     return value.strip() if isinstance(value, str) and name not in UNTRIMMED else value
 
 

@@ -158,7 +158,7 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return the kind of call by which a request takes turns; None if it never waits.
+        """Return a request's kind, whose calls take turns; None if the request never waits.
 
         A call that itself waits for another host uses no processor, so it does not take turns.
         """
