@@ -1,4 +1,4 @@
-"""Runs independent parts of a computation in threads; native code then runs in parallel."""
+"""Runs independent parts of a computation in threads, so that native code runs in parallel."""
 
 from __future__ import annotations
 

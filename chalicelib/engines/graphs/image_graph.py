@@ -136,7 +136,7 @@ def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> s
 
 
 def _pooled(graph: JoinedGraph, values: str) -> tuple[str, str]:
-    """Add two values of each channel: mean of all cells, and mean of the largest cells.
+    """Add nodes for two values of each channel: mean of all cells, and mean of the largest cells.
 
     Both have the shape (images, channels).
     """

@@ -36,7 +36,7 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class LineSplit:
-    """A line and its parts."""
+    """The parts into which a line was split."""
 
     parts: tuple[TextLine, ...]
     """Parts from left to right, with boxes tightened to the ink."""

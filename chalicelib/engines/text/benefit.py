@@ -41,15 +41,15 @@ class Benefit:
     before: float
     """Out-of-fold log-loss with the current encoders."""
     after: float
-    """Out-of-fold log-loss with the other encoders."""
+    """Out-of-fold log-loss with the additional encoders."""
     gain: float
     """Lower end of the paired 95 % interval of the gain in accuracy."""
     worth: float
-    """Relative decrease of the log-loss that justifies the other encoders."""
+    """Relative decrease of the log-loss from which the additional encoders are used."""
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether the other encoders are better by enough to be used."""
+        """Return whether the additional encoders are better by enough to be used."""
         return self.gain > 0 or self.after <= (1.0 - self.worth) * self.before
 
     @property

@@ -80,7 +80,7 @@ def name_headers(
 
 
 def _choose_names(votes: Sequence[Mapping[str, float]]) -> list[str | None]:
-    """Assign a name to each table, highest score first; each name is used once."""
+    """Choose a name for each table, by descending score; no name is used twice."""
     pairs = sorted(
         (-score, number, name)
         for number, table_votes in enumerate(votes)

@@ -33,10 +33,10 @@ def row_posteriors(steps: Singles, allowed: Sequence[str]) -> tuple[list[Scores]
         allowed: allowed characters at each position.
 
     Returns:
-        For each position, the natural logarithm of the probability of each allowed character; and
-        how unlikely a row of this length is: the log probability of the best text of any length,
-        minus that of all texts of this length, divided by the number of positions. None if there
-        are fewer steps than positions.
+        The natural logarithm of the probability of each allowed character, for each position. Also
+        a penalty for rows of another length: how much the log probability of the best text of any
+        length exceeds that of all texts of this length, per position. None if there are fewer
+        steps than positions.
     """
     if len(steps) < len(allowed):
         return None

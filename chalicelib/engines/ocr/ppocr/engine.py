@@ -155,7 +155,7 @@ def _line(
     image: Image.Image,
     course: Course | None = None,
 ) -> TextLine:
-    """Make a text line, in coordinates of the page, of a text recognised in a crop."""
+    """Make a text line, in coordinates of the page, from a text recognised in a crop."""
     top_left, top_right, _, bottom_left = quad
     box = around_points(_inside(point, image, scale) for point in quad)
     tilt = abs(top_right[1] - top_left[1])

@@ -35,7 +35,7 @@ class PagePart:
 
 @dataclass(frozen=True, slots=True)
 class WholeTable:
-    """One table with the parts that were joined to it."""
+    """A table that was joined from parts on several pages, and these parts."""
 
     table: Table
     """All rows, numbered from first to last part, without repeated headers.

@@ -52,7 +52,8 @@ class SplitEvaluator:
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head."""
-        trained, tested = self._side(head, self.training), self._side(head, self.held)
+        trained = self._predict_part(head, self.training)
+        tested = self._predict_part(head, self.held)
         labels = len(self.label_names)
         size = labels + 1 if self.may_reject else labels
         matrix = metrics.confusion_matrix(tested.truth, tested.answers, size)
@@ -77,7 +78,7 @@ class SplitEvaluator:
         truths = [np.empty(0, np.int64), *(part.truth for part in parts)]
         return np.concatenate([empty, *(part.shares for part in parts)]), np.concatenate(truths)
 
-    def _side(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> _Side:
+    def _predict_part(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> _PartPredictions:
         truths, answers, losses = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
         for part in self._probabilities(head, batches):
             truths.append(part.truth)
@@ -86,9 +87,11 @@ class SplitEvaluator:
             losses += metrics.log_loss(part.shares, part.truth) * len(part.truth)
         truth, answer = np.concatenate(truths), np.concatenate(answers)
         accuracy = float((truth == answer).mean()) if len(truth) else 0.0
-        return _Side(truth, answer, losses / max(len(truth), 1), accuracy)
+        return _PartPredictions(truth, answer, losses / max(len(truth), 1), accuracy)
 
-    def _probabilities(self, head: SoftmaxHead, batches: Sequence[ExampleBatch]) -> Iterator[_Part]:
+    def _probabilities(
+        self, head: SoftmaxHead, batches: Sequence[ExampleBatch]
+    ) -> Iterator[_BatchPredictions]:
         for batch in batches:
             for first in range(0, len(batch.labels), _CHUNK_ROWS):
                 alone = logits = head.logits(batch.features[first : first + _CHUNK_ROWS])
@@ -100,7 +103,7 @@ class SplitEvaluator:
                 some = None if evidence is None else evidence[first : first + _CHUNK_ROWS]
                 shares, is_rejected = self._evaluate(logits, alone, some)
                 truth = batch.labels[first : first + _CHUNK_ROWS]
-                yield _Part(shares, shares.argmax(axis=1), is_rejected, truth)
+                yield _BatchPredictions(shares, shares.argmax(axis=1), is_rejected, truth)
 
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
@@ -124,7 +127,7 @@ class SplitEvaluator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _BatchPredictions:
     """Predictions for one batch of examples."""
 
     shares: Singles
@@ -137,7 +140,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class _PartPredictions:
     """Predictions for one part of the split."""
 
     truth: Ints

@@ -31,7 +31,7 @@ _STEPS = 4_096.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowAttention:
-    """A linear model of windows: a class for each label, the last for windows without evidence."""
+    """A linear classifier of windows: a class per label, and one for windows without evidence."""
 
     encoder: str
     """Name of the encoder whose vectors determine the weights."""

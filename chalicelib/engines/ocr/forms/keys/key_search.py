@@ -264,7 +264,7 @@ def _search_long(
 
 
 def _search_unit(folded: str, unit: Unit) -> Iterator[tuple[int, int, float]]:
-    """Yield the positions of one key in one unit, at whole words."""
+    """Yield the ranges of words in a unit that match a key, with the similarity."""
     spans = [(0, len(unit.words) - 1)]
     for _ in range(settings.KEY_REPEATS):
         if not spans:
@@ -308,7 +308,7 @@ def _best_window(folded: str, unit: Unit, low: int, high: int) -> tuple[int, int
 
 
 def _covers(unit: Unit, first: int, last: int) -> bool:
-    """Return whether a match begins in the first segment of its unit and ends in the last one."""
+    """Return whether a match begins in the first segment of a unit and ends in the last segment."""
     return unit.words[first][0] == 0 and unit.words[last][0] == len(unit.segments) - 1
 
 
@@ -325,7 +325,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 def _parts(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return the characters of a match, segment by segment."""
+    """Return the index of the segment, start and end for each segment of a match."""
     bounds: dict[int, tuple[int, int]] = {}
     for place, word in unit.words[first : last + 1]:
         start, _ = bounds.get(place, (word.start, word.end))

@@ -18,14 +18,14 @@ class Unit:
     segments: tuple[int, ...]
     """Indexes of the segments."""
     words: tuple[tuple[int, Token], ...]
-    """For each word: number of its segment, counted within the unit, and the word."""
+    """Each word, with the position of its segment in `segments`."""
     folded: str
     """All words, joined without separators."""
     begins: tuple[int, ...]
     """Index in `folded` at which each word begins."""
 
     def word_at(self, place: int) -> int:
-        """Return the number of the word that contains a character of the folded text."""
+        """Return the index of the word that contains the character at an index of `folded`."""
         return bisect_right(self.begins, place) - 1
 
     def text_between(self, first: int, last: int) -> str:

@@ -34,7 +34,7 @@ class LineNumber:
     place: int
     """Index of the text that begins with the number, among segments or fragments of the page."""
     end: int
-    """Index after the number in that text."""
+    """Index after the number in the text at `place`."""
     is_alone: bool
     """Whether the text is only the number."""
     rect: Rect
