@@ -12,7 +12,7 @@ import pytest
 import app as module
 from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.accounts.idempotency import IdempotencyStore
-from chalicelib.stores.aws.tables import KeyRow
+from chalicelib.stores.aws.tables import DatasetRow, KeyRow
 from tests.api.conftest import make_event, multipart
 from tests.api.prepared import DATASET_ID, MODEL_ID
 
@@ -247,6 +247,26 @@ def test_a_repeat_finds_the_result_of_a_dead_call(call, world, monkeypatch, chan
     assert keyed(call, method, url, **fields).text == first.text
     assert everything(call, world) == found
     assert all(len(found[name]) - len(before[name]) <= 1 for name in found)
+
+
+@pytest.mark.parametrize("tail", ["", "/upload"])
+def test_a_repeat_completes_the_dataset_of_a_call_that_died_within(call, world, monkeypatch, tail):
+    """A row that the dead call only reserved is not the answer, because the sweep deletes it."""
+    body = multipart(("type", b"text-intent", None), ("name", b"new", None), ("data", CSV, "t.csv"))
+    kind = 'multipart/form-data; boundary="B"'
+
+    def send() -> Any:
+        return call("POST", DATASETS + tail, body, kind, idempotency_key="k")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.container.stores.datasets, "finish", _raise(Died()))
+        with pytest.raises(Died):
+            send()
+    let_leases_end(world, monkeypatch)
+
+    number = send().json["id"]
+    owner = f"{world.account.account_id}#language"
+    assert DatasetRow.get(owner, number).open != "DELETION_PENDING"
 
 
 def test_a_repeat_returns_corrections_of_a_dead_process(call, world, monkeypatch):

@@ -148,6 +148,8 @@ class Dataset:
     """Fence number of the last committed correction; 0 for none."""
     is_placed: bool = True
     """Whether `ExamplePlaces` has the labels of all examples. False in old datasets."""
+    is_unfinished: bool = False
+    """Whether the call that creates the dataset has not ended yet, or has died."""
 
     @property
     def receipt_id(self) -> str:

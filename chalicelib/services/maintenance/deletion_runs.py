@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chalicelib import log
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.datasets.dataset import UPLOADING, Dataset
+from chalicelib.domain.datasets.dataset import Dataset
 from chalicelib.domain.jobs.deletion import MODEL, TRACES, Deletion
 from chalicelib.domain.jobs.lease import is_owned
 from chalicelib.domain.jobs.messages import DeleteJob
@@ -106,7 +106,7 @@ class DeletionRunService:
         if deletion.kind == TRACES:
             return False
         dataset = self._stores.datasets.find(account_id, deletion.family, int(object_id))
-        return dataset is None or dataset.status != UPLOADING
+        return dataset is None or not dataset.is_unfinished
 
     def _delete(self, deletion: Deletion) -> Deletion | None:
         """Delete the rows and files of an object.

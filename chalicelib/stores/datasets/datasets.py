@@ -406,4 +406,5 @@ def load_dataset(row: DatasetRow) -> Dataset:
         bytes=int(row.size_bytes),
         # Rows of older versions have no such attribute, and no index.
         is_placed=bool(row.is_placed),
+        is_unfinished=row.open == DELETION_PENDING and row.status == UPLOADING,
     )
