@@ -250,7 +250,7 @@ release: $(INSTALLED) ## check versions, changelog and all tests, then tag the c
 	@$(BIN)/python -m tools.release tag "$(VERSION)"
 
 costs: $(INSTALLED) ## print what a deployment costs, from noted list prices; warn if they are a year old
-	@$(BIN)/python -m infra.costs $(ARGS)
+	@$(BIN)/python -m tools.costs $(ARGS)
 
 package: $(INSTALLED) ## build the zip of the functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)

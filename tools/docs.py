@@ -17,10 +17,9 @@ from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.formats.templates.form_template import standard_template
 from chalicelib.metrics import EXPORTED
 from chalicelib.routes import OPERATIONS
-from infra import costs
 from infra.deploying.deployer_policy import policy
 from infra.local.telemetry.names import GAUGE_LABELS, GAUGES, labels_of
-from tools import client_records
+from tools import client_records, costs
 
 DOCS = Path(__file__).parents[1] / "docs"
 _BEGIN, _END = "<!-- written by python -m tools.docs -->\n", "<!-- end -->\n"
