@@ -65,7 +65,7 @@ def bench_names(report: Report, embedder: Embedder, profiles: Sequence[str]) -> 
 
 def _languages(report: Report, embedder: Embedder) -> None:
     """Predict texts of nine languages from English label names alone."""
-    scores, errors, perfect, shares, truth = [], [], [], [], []
+    scores, errors, perfect, squares, shares, truth = [], [], [], [], [], []
     for code in CODES:
         test = embedder.read(f"sib200_{code}_test", LANGUAGES["accurate"])
         model = _train(embedder, test)
@@ -73,6 +73,7 @@ def _languages(report: Report, embedder: Embedder) -> None:
         errors.append(calibration_error(model, test).value)
         found, right = answers(model, test)
         perfect.append(perfect_error(found))
+        squares.append(unbiased_square(found, right))
         shares.append(found)
         truth.append(right)
     report.add("SIB-200 mean, names alone: accuracy", float(np.mean(scores)), "", Bar(0.70))
@@ -80,6 +81,9 @@ def _languages(report: Report, embedder: Embedder) -> None:
     peer = ("perfect probabilities", round(float(np.mean(perfect)), 4))
     error = float(np.mean(errors))
     report.add("SIB-200 mean, names alone: calibration error", error, "", ERROR, peer)
+    # Without a bar: it says how much of the error is not due to the few texts of a bin.
+    rest = max(0.0, float(np.mean(squares))) ** 0.5
+    report.add("SIB-200 mean, names alone: calibration error without bias", rest)
     joined = np.concatenate(shares)
     peer = ("perfect probabilities", round(perfect_error(joined), 4))
     error = float(metrics.calibration_error(joined, np.concatenate(truth)))
@@ -95,6 +99,20 @@ def perfect_error(shares: np.ndarray) -> float:
         truth = np.minimum(drawn, shares.shape[1] - 1)
         errors.append(metrics.calibration_error(shares, truth))
     return float(np.mean(errors))
+
+
+def unbiased_square(shares: np.ndarray, truth: np.ndarray) -> float:
+    """Return the mean squared gap of the bins of the calibration error, without their noise.
+
+    The expected value is 0 if the probabilities are perfect, so a single value may be negative.
+    """
+    top, is_right = shares.max(axis=1), shares.argmax(axis=1) == truth
+    squares = []
+    for rows in np.array_split(np.argsort(top, kind="stable"), metrics.CALIBRATION_BINS):
+        gap = top[rows].mean() - is_right[rows].mean()
+        # Subtracts the variance of the mean.
+        squares.append(gap**2 - (is_right[rows] - top[rows]).var(ddof=1) / len(rows))
+    return float(np.mean(squares))
 
 
 def _with_texts(
