@@ -26,7 +26,7 @@ from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TrainedText
 from infra.downloads.fetch import extract, fetch
 from infra.model_files.sentiment_head import LABELS
-from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
+from tools.sentiment.packages import CLEAR_SENTENCES, VADER
 from tools.sentiment.sentences import split_sentences
 
 WARM_PREDICTIONS = 200

@@ -17,9 +17,9 @@ from infra.downloads.errors import InstallError
 from infra.downloads.fetch import extract, fetch
 from infra.model_files.install import install
 from infra.model_files.sentiment_head import FOLDER
-from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 from infra.models import default_directory
 from tools.sentiment import run
+from tools.sentiment.packages import CLEAR_SENTENCES, VADER
 
 _BUILD = Path(__file__).parents[2] / "build" / "sentiment"
 

@@ -27,7 +27,6 @@ from infra.model_files.sentiment_head import (
     read_head,
     write_encoder,
 )
-from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 
 # Largest accepted difference between a probability and its reference. Rounding on another processor
 # changes much less, and another layer of the encoder much more.
@@ -111,7 +110,6 @@ def _make_card(
 ) -> dict[str, Any]:
     rated, own = figures["ratedSentences"], figures["ownSentences"]
     clear, held = figures["clearSentences"], figures["heldOutSentences"]
-    vader, reviews = VADER, CLEAR_SENTENCES
     return cards.Card(
         name=name,
         algorithm="sentiment",
@@ -120,13 +118,13 @@ def _make_card(
             "examples": rated + clear + own + held,
             "labels": len(LABELS),
             "feedback": 0,
-            "source": f"{vader.package} {vader.version}: {rated:,} sentences, each with the mean "
-            f"of its human ratings as published with VADER, and {held:,} held out. The development "
+            "source": f"vaderSentiment 3.3.2: {rated:,} sentences, each with the mean of its "
+            f"human ratings as published with VADER, and {held:,} held out. The development "
             "and test splits of the Stanford Sentiment Treebank are not used. "
-            f"{reviews.package} {reviews.version}: {clear:,} review sentences with a clear "
+            f"sentiment 5.0.2: {clear:,} review sentences with a clear "
             f"sentiment, from Sentiment Labelled Sentences. Also {own:,} sentences written for "
             "this project.",
-            "licence": f"{vader.licence}; {reviews.licence}; those of the project Apache-2.0",
+            "licence": "MIT; CC-BY-4.0; those of the project Apache-2.0",
         },
         engine={
             "name": classifier.KIND,

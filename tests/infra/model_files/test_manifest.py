@@ -6,8 +6,8 @@ import pytest
 
 from infra.downloads.packages import NODE, Registry
 from infra.model_files.manifest import MODELS, made_from, weights_source
-from infra.model_files.training_packages import CLEAR_SENTENCES, VADER
 from infra.models import default_directory
+from tools.sentiment.packages import CLEAR_SENTENCES, VADER
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())

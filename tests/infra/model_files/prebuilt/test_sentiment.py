@@ -20,6 +20,7 @@ from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import sentiment_model
 from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
 from infra.models import default_directory
+from tools.sentiment.packages import CLEAR_SENTENCES, VADER
 from tools.sentiment.ratings import (
     LABELS,
     RatedSentence,
@@ -340,6 +341,17 @@ def test_installed_sentiment_was_fitted_on_the_installed_encoder(installed_model
     assert metrics["testAccuracy"] == pytest.approx(
         card["metrics"]["testAccuracy"]["value"], abs=1e-6
     )
+
+
+@pytest.mark.parametrize("package", [VADER, CLEAR_SENTENCES], ids=lambda each: each.package)
+def test_card_names_the_packages_of_the_training_data(package):
+    """The card names the packages that the head was fitted on, with version and licence."""
+    trained_on = json.loads((default_directory() / MODEL.folder / "card.json").read_text())[
+        "trainedOn"
+    ]
+
+    assert f"{package.package} {package.version}: " in trained_on["source"]
+    assert package.licence in trained_on["licence"].split("; ")
 
 
 def test_building_again_gives_the_same_model(tmp_path):

@@ -1,7 +1,7 @@
 """Lists the packages with the training data of CommunitySentiment.
 
-Only the fitted head is stored in this repository. NOTICE names the packages too; a test compares
-both.
+Only the fitted head is stored in this repository. NOTICE and the model's card name the packages
+too; tests compare them.
 """
 
 from __future__ import annotations
