@@ -144,7 +144,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the headers of each column or of each row, by number; the outermost first."""
+    """Return the headers of each column, or of each row, by its number, the outermost first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:

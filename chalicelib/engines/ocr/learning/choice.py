@@ -75,8 +75,8 @@ def choose_captions(
         ranked: the possible captions of each entity, the best first.
 
     Returns:
-        The captions of each entity that has any. Each caption is in an example that has none of
-        the entity's previous captions.
+        The captions of each entity that has any. Each further caption of an entity is in an
+        example that has none of the previous ones.
     """
     chosen: dict[str, list[RankedCaption]] = {entity: [] for entity in ranked}
     covered: dict[str, set[int]] = {entity: set() for entity in ranked}

@@ -153,7 +153,7 @@ class _Words:
     """The words of a segment."""
 
     spans: tuple[tuple[int, int], ...]
-    """First character and end of each word in the segment's text."""
+    """Start and end index of each word in the segment's text."""
     texts: tuple[str, ...]
     """The words in lower case."""
 

@@ -217,9 +217,9 @@ def _lanes(filled: FilledGrid, is_row: bool) -> dict[int, range]:
 
 
 def crammed(filled: FilledGrid) -> int:
-    """Return the number of pieces in table rows that contain several whole rows of text.
+    """Return how many pieces are in a table row that should be several rows.
 
-    A table row is not counted if at least half of its cells contain wrapped text.
+    Such a row has several lines in each cell, and fewer than half of these are wrapped text.
     """
     ends: dict[int, float] = {}
     by_row: dict[int, list[tuple[Slot, list[list[TextLine]]]]] = {}

@@ -75,7 +75,7 @@ class StatementColumns:
     def own_number(self, label: Rect, text: str, types: Sequence[str]) -> tuple[bool, int | None]:
         """Find the number in a row that is the value of the row's label.
 
-        It is the sum of the year if the label says so. Otherwise it is the amount of the period,
+        It is the year-to-date sum if the label says so. Otherwise it is the amount of the period,
         or the hours if the key's type is not a currency.
 
         Returns:

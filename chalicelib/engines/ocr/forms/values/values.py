@@ -121,7 +121,7 @@ class Value:
     segments: tuple[LineSegment, ...]
     """Parts of the value in reading order; empty without a value."""
     certainty: float
-    """Score of the value, or of its absence, 0 to 1."""
+    """Score of the value, 0 to 1; without a value, probability that the key has none."""
     surroundings: Surroundings = field(default_factory=Surroundings)
     """Text printed around the value."""
     emptiness: Emptiness = Emptiness.NOTHING_NEAR

@@ -230,7 +230,7 @@ class TrainingWorkspace(Workspace):
         self._layers[layer].forward(values, kernel, out)
 
     def _masked(self, activations: Floats) -> Floats:
-        """Return the gradient, set to zero where an activation was zero, (positions, width)."""
+        """Return the gradient before a ReLU: zero where its output is zero, (positions, width)."""
         inside = self._grid.inside(self._gradient)
         np.multiply(self._grid.inside(self._back), self._grid.inside(activations) > 0.0, out=inside)
         return inside

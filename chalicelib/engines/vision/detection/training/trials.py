@@ -248,7 +248,7 @@ class Trials:
         """Return a proposal head whose scores are on the scale of the dense head.
 
         Args:
-            number: the head fitted without this fold; None for the head fitted to all images.
+            number: fold without which the head was fitted; None for the head fitted to all images.
         """
         own, other = (fit_calibration(_answers(part)) for part in (self._proposed, self._plain))
         return self.proposals.head(number).aligned(own, other)
