@@ -70,7 +70,7 @@ check: $(INSTALLED) ## check format, lint, types, import direction, docstrings a
 	@$(BIN)/mypy
 	@cd client && ../$(BIN)/mypy && ../$(BIN)/python tools/write_sync.py --check
 	@$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
-	@$(BIN)/interrogate --quiet app.py entry.py chalicelib infra tools
+	@$(BIN)/interrogate --quiet app.py entry.py chalicelib infra
 	@$(BIN)/python -m tests.infra.template.lint
 
 test: $(INSTALLED) fast-models $(if $(ARGS),check) ## run all checks and tests that must pass (ARGS="tests/web -x" runs some)
@@ -83,7 +83,7 @@ test-busy: fast-models ## run each part three times next to two busy loops (ARGS
 	@$(BIN)/python -m tests.busy $(ARGS)
 
 cover: check fast-models ## run the tests with branch coverage
-	@$(BIN)/python -m pytest -p pytest_cov --cov=chalicelib --cov=infra --cov=tools --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
+	@$(BIN)/python -m pytest -p pytest_cov --cov=chalicelib --cov=infra --cov-branch --cov-report=term-missing:skip-covered $(ARGS)
 
 test-localstack: fast-models ## run the flow tests and the CloudFormation tests on LocalStack
 	@$(BIN)/python -m tests.emulators run $(BIN)/python -m pytest tests/localstack tests/flows \
@@ -230,7 +230,7 @@ audit: $(INSTALLED) ## check every shipped package for known vulnerabilities (ne
 	@$(BIN)/python -m venv --clear build/audit
 	@build/audit/bin/python -m pip install --disable-pip-version-check --quiet pip-audit==2.10.1 || { \
 	  echo "pip-audit could not be installed, so nothing was checked." >&2; exit 3; }
-	@build/audit/bin/python -m tools.advisories
+	@build/audit/bin/python -m infra.advisories
 
 dist: $(INSTALLED) ## build the distributions of client, server and runtime into build/dist and check them (needs a network)
 	@rm -rf build/dist && $(BIN)/python -m venv --clear build/twine
@@ -245,12 +245,12 @@ test-dist: dist fast-models ## install the distributions in empty environments, 
 
 release: $(INSTALLED) ## check versions, changelog and all tests, then tag the commit (VERSION=x.y.z)
 	@test -n "$(VERSION)" || { echo "Name the version: make release VERSION=1.2.3" >&2; exit 1; }
-	@$(BIN)/python -m tools.release check "$(VERSION)"
+	@$(BIN)/python -m infra.release check "$(VERSION)"
 	@$(MAKE) --no-print-directory test ARGS=
-	@$(BIN)/python -m tools.release tag "$(VERSION)"
+	@$(BIN)/python -m infra.release tag "$(VERSION)"
 
 costs: $(INSTALLED) ## print what a deployment costs, from noted list prices; warn if they are a year old
-	@$(BIN)/python -m tools.costs $(ARGS)
+	@$(BIN)/python -m infra.costs $(ARGS)
 
 package: $(INSTALLED) ## build the zip of the functions for the Python of .venv ([PYTHON= ARCH=x86_64|arm64])
 	@$(BIN)/python -m infra.build --arch $(ARCH) $(ARGS)

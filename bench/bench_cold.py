@@ -24,6 +24,7 @@ from typing import Any
 from bench.report import Bar, Report
 from bench.shares import Share
 from bench.slow_bucket import SlowBucket
+from infra.costs import PRICES, run_price
 from infra.models import default_directory
 from infra.packaging.target import own_runtime
 from infra.template.functions import API, FUNCTIONS, RECORDS
@@ -32,7 +33,6 @@ from tests.flows.client import LANGUAGE
 from tests.flows.world import World, weather
 from tests.local_stack import LocalStack
 from tests.pictures import draw
-from tools.costs import PRICES, run_price
 
 ROOT = Path(__file__).parents[1]
 _BY_NAME = {function.name: function for function in FUNCTIONS}

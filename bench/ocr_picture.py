@@ -21,8 +21,8 @@ from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.formats.templates.form_template import read_template
-from tools.drawing.archives import ASSETS
-from tools.drawing.page import PAGE
+from infra.drawing.archives import ASSETS
+from infra.drawing.page import PAGE
 
 COLOURS = 32
 TEMPLATE = "samples/sample_template.json"

@@ -26,8 +26,8 @@ from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TrainedText
 from infra.downloads.fetch import extract, fetch
 from infra.model_files.sentiment_head import LABELS
-from tools.sentiment.packages import CLEAR_SENTENCES, VADER
-from tools.sentiment.sentences import split_sentences
+from infra.sentiment.packages import CLEAR_SENTENCES, VADER
+from infra.sentiment.sentences import split_sentences
 
 WARM_PREDICTIONS = 200
 # Required mean difference to VADER over the sources.

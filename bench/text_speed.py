@@ -74,7 +74,7 @@ def _processor_times(
 
 
 def _of_length(texts: Sequence[str], words: int) -> list[str]:
-    """Make texts with this number of words from others, as tools/costs.py assumes."""
+    """Make texts with this number of words from others, as infra/costs.py assumes."""
     found = " ".join(texts).split()
     return [" ".join(found[at : at + words]) for at in range(0, len(found) - words, words)]
 

@@ -34,7 +34,7 @@ DIVISION = {
     "service": ("tests/services", "tests/stores"),
     "others": ("tests",),
     "engines": ("tests/engines",),
-    "infra": ("tests/infra", "tests/tools", "tests/emulators"),
+    "infra": ("tests/infra", "tests/emulators"),
     "faults": ("tests/faults", "tests/policies"),
     "local": ("tests/local",),
 }
@@ -45,7 +45,7 @@ FAST_DIVISION = {
     "others": ("tests",),
     "ocr": ("tests/engines/ocr",),
     "engines": ("tests/engines",),
-    "infra": ("tests/infra", "tests/tools"),
+    "infra": ("tests/infra",),
 }
 """The same for the fast tests; the rest is second, because it takes long."""
 PYTEST = (sys.executable, "-m", "pytest")

@@ -1,6 +1,6 @@
 """Reads the fitted head of CommunitySentiment and writes the encoder that it works on.
 
-`python -m tools.sentiment` fits the head and writes it into this repository. The encoder is an
+`python -m infra.sentiment` fits the head and writes it into this repository. The encoder is an
 installed one that ends at a middle layer and whose tokeniser reads emoji as words.
 """
 

@@ -11,7 +11,7 @@ import pytest
 from presage import records, results
 from presage._records import decode
 
-from tools import client_records
+from infra import client_records
 
 ROOT = client_records.FILE.parents[3]
 EXAMPLES = Path(__file__).parents[1] / "spec" / "examples"

@@ -9,8 +9,8 @@ from typing import Any
 
 from PIL import Image
 
+from infra.drawing.fruits import draw_fruits
 from tests.pictures import a_box, annotations, draw, make_zip
-from tools.drawing.fruits import draw_fruits
 
 LABELS = {"ball": ("circle", "red"), "box": ("square", "blue")}
 """What the shared models know, and how it is drawn."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 from statistics import mean
 
+from infra.drawing.fruits import draw_fruits
 from tests.flows.client import VISION
 from tests.flows.pictures import FRUITS, basket_files, lossless, turned
-from tools.drawing.fruits import draw_fruits
 
 
 def test_metrics_are_given_per_label(gallery, baskets_id, baskets_model):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from infra.drawing.archives import sign_files
 from tests.conversions import with_raw_exif
 from tests.flows.client import VISION, Client
 from tests.flows.pictures import (
@@ -17,7 +18,6 @@ from tests.flows.pictures import (
 )
 from tests.flows.test_picture_examples import fetch
 from tests.pictures import a_box, draw, make_zip
-from tools.drawing.archives import sign_files
 
 NUMBERS = ("seen", "kept", "duplicates", "rejected")
 

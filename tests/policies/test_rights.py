@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import app as module
+from infra.costs import USES, Use
 from infra.template.functions import ANSWERING, FUNCTIONS, RECORDS
 from infra.template.rights import FUNCTION_RIGHTS, SERVICES
 from tests.policies.deployed import Deployed
-from tools.costs import USES, Use
 
 pytestmark = pytest.mark.timeout(300)
 """Asking the functions for everything takes half a minute of a processor."""
@@ -132,7 +132,7 @@ def test_every_operation_was_called(recorded: Deployed) -> None:
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.kind)
 def test_costs_are_computed_from_what_is_called(recorded: Deployed, use: Use) -> None:
-    """The calls of DynamoDB and S3 that tools/costs.py multiplies are those of a warm call."""
+    """The calls of DynamoDB and S3 that infra/costs.py multiplies are those of a warm call."""
     counted = recorded.counted[use.counted_as or use.kind]
     sums = dict.fromkeys(("reads", "writes", "gets", "puts"), 0)
     for action, number in counted.items():

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SERVICE = ("chalicelib", "infra", "tools")
+SERVICE = ("chalicelib", "infra")
 CLIENT = "client/src"
-# Written by tools/client_records.py and client/tools/write_sync.py: their sizes follow the source.
+# Written by infra/client_records.py and client/tools/write_sync.py: their sizes follow the source.
 GENERATED = ("client/src/presage/records.py", "client/src/presage/_sync/")
 CONSOLE = Path("chalicelib/assets/console")
 # Libraries that ship as their authors published them.

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tools import docs
+from infra import docs
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # Documents may name a path relative to any of these folders.
-TOPS = ("", "bench", "chalicelib", "chalicelib/engines", "infra", "tests", "tools", "docs")
+TOPS = ("", "bench", "chalicelib", "chalicelib/engines", "infra", "tests", "docs")
 # Above these figures a newcomer no longer reads the documentation; shorten it before you add to it.
 MAX_WORDS = {
     "README.md": 800,
@@ -76,7 +76,7 @@ def exists(path: str) -> bool:
 @each_document
 def test_paths_exist(document: Path) -> None:
     """Every file and folder that a document names exists."""
-    begins = r"(app|bench|chalicelib|infra|tests|tools|docs|\.ci)"
+    begins = r"(app|bench|chalicelib|infra|tests|docs|\.ci)"
     named = {
         word.split(":")[0].split("::")[0].rstrip(".,;)")
         for word in find_code(document)
@@ -116,7 +116,7 @@ def test_commands_exist(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:`|^)make ([a-z-]+)", text, re.MULTILINE))
-    modules = set(re.findall(r"python -m ((?:bench|infra|tests|tools)[\w.]*\w)", text))
+    modules = set(re.findall(r"python -m ((?:bench|infra|tests)[\w.]*\w)", text))
 
     assert sorted(named - targets) == []
     assert sorted(name for name in modules if find_spec(name) is None) == []
@@ -163,7 +163,7 @@ def test_every_page_is_in_an_index() -> None:
 
 
 def test_tables_are_those_of_the_code() -> None:
-    """`python -m tools.docs` changes nothing: it ran after the last change of its sources."""
+    """`python -m infra.docs` changes nothing: it ran after the last change of its sources."""
     assert [page.name for page, text in docs.pages().items() if page.read_text() != text] == []
 
 

@@ -1,4 +1,4 @@
-"""The records of the interface. Written by python -m tools.docs: do not edit."""
+"""The records of the interface. Written by python -m infra.docs: do not edit."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ import base64
 import pytest
 from playwright.sync_api import expect
 
+from infra.drawing.archives import ASSETS
 from tests.conversions import INSIDE, OUTSIDE, Conversion, transparent_images
-from tools.drawing.archives import ASSETS
 
 FRUITS = ASSETS / "global" / "image-detection.zip"
 COLOURS = """async ({ name, content, places }) => {

@@ -15,9 +15,9 @@ from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.formats.documents import open_document
 from chalicelib.formats.templates.form_template import read_template, standard_template
+from infra.drawing.archives import ASSETS
+from infra.drawing.page import CONTACTS, FIELDS, LINES, PAGE, TABLE
 from infra.models import default_directory
-from tools.drawing.archives import ASSETS
-from tools.drawing.page import CONTACTS, FIELDS, LINES, PAGE, TABLE
 
 KEYS = {
     "employee": "Employee Name",

@@ -89,8 +89,7 @@ class Terminal:
         folder = self._folder / name
         (folder / "bin").mkdir(parents=True)
         (folder / ".presage").mkdir()
-        tops = ("bench", "chalicelib", "client", "docs", "infra", "tests", "tools")
-        for item in (*tops, ".venv", ".models"):
+        for item in ("bench", "chalicelib", "client", "docs", "infra", "tests", ".venv", ".models"):
             places = (self._folder / "quick" / item, ROOT / item)
             if found := next((place for place in places if place.exists()), None):
                 (folder / item).symlink_to(found)

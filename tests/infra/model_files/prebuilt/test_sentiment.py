@@ -20,15 +20,15 @@ from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import sentiment_model
 from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
 from infra.models import default_directory
-from tools.sentiment.packages import CLEAR_SENTENCES, VADER
-from tools.sentiment.ratings import (
+from infra.sentiment.packages import CLEAR_SENTENCES, VADER
+from infra.sentiment.ratings import (
     LABELS,
     RatedSentence,
     label_index,
     read_clear_sentences,
     read_sentences,
 )
-from tools.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
+from infra.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
 
 MODEL = MODELS["CommunitySentiment"]
 ENCODER = MODELS["bge-sentiment"]

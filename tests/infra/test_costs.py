@@ -15,15 +15,15 @@ from chalicelib.domain.accounts.usage import PREDICTIONS, Reservation
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.metrics import METRICS
 from chalicelib.web.http.access_log import write_access
+from infra import costs
 from infra.template.gateway import LOG_FIELDS
 from tests.domain.accounts.test_usage import Counter
-from tools import costs
 
 DOCS = Path(__file__).parents[2] / "docs" / "deploy.md"
 
 
 def test_documented_prices_are_computed() -> None:
-    """The documentation contains every line that `python -m tools.costs` prints."""
+    """The documentation contains every line that `python -m infra.costs` prints."""
     text = DOCS.read_text()
 
     assert [line for line in costs.lines({}) if line not in text] == []

@@ -1,9 +1,9 @@
-"""The command `python -m tools.release`: checks that a version can be released, then tags it.
+"""The command `python -m infra.release`: checks that a version can be released, then tags it.
 
 `make release VERSION=x.y.z` runs every test between the two steps:
 
-    python -m tools.release check VERSION
-    python -m tools.release tag VERSION
+    python -m infra.release check VERSION
+    python -m infra.release tag VERSION
 
 Exit status: 0 when done, 1 when the version cannot be released; each reason is one line.
 """
@@ -148,7 +148,7 @@ def _has_identity() -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m tools.release",
+        prog="python -m infra.release",
         description="Check that a version can be released, or tag the commit with it.",
     )
     parser.add_argument("step", choices=("check", "tag"))

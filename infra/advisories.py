@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCKS = Path(__file__).parents[1] / "infra" / "packaging" / "locks"
+LOCKS = Path(__file__).parent / "packaging" / "locks"
 CLEAN, ADVISORIES, NOT_ASKED = 0, 1, 3
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tools.sentiment.fitting import SoftLabelledTexts, fit, weigh
-from tools.sentiment.sentences import OWN
+from infra.sentiment.fitting import SoftLabelledTexts, fit, weigh
+from infra.sentiment.sentences import OWN
 
 
 def test_labels_of_a_source_count_the_same():

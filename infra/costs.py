@@ -1,6 +1,6 @@
 """Estimates the cost of a deployment, idle and per thousand calls, from AWS list prices.
 
-`python -m tools.costs` prints the tables of docs/deploy.md. The prices are list prices of us-east-1
+`python -m infra.costs` prints the tables of docs/deploy.md. The prices are list prices of us-east-1
 for x86 functions, without free tiers, discounts and taxes. They were noted by hand on the date
 below; check them on the listed pages before you rely on a figure. A test compares the number of AWS
 calls with recorded calls. Seconds and sizes of answers are assumptions.
@@ -316,7 +316,7 @@ def _row(use: Use) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m tools.costs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m infra.costs", description=__doc__)
     parser.add_argument(
         "--seconds", nargs="*", default=[], metavar="KIND=SECONDS", help="seconds of a call"
     )

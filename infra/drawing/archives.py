@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tools.drawing.fruits import FRUITS, draw_fruits
-from tools.drawing.signs import SIGNS, draw_sign
-from tools.drawing.weather import WEATHER, draw_weather
+from infra.drawing.fruits import FRUITS, draw_fruits
+from infra.drawing.signs import SIGNS, draw_sign
+from infra.drawing.weather import WEATHER, draw_weather
 
 ASSETS = Path(__file__).resolve().parent.parent.parent / "chalicelib" / "assets"
 _EPOCH = (1980, 1, 1, 0, 0, 0)

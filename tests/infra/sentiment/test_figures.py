@@ -5,9 +5,9 @@ import pytest
 
 from chalicelib.engines.text.encoding.interface import EncoderFacts
 from infra.model_files.sentiment_head import LABELS, SentimentHead
-from tools.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
-from tools.sentiment.fitting import SoftLabelledTexts
-from tools.sentiment.sentences import ALIKE
+from infra.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
+from infra.sentiment.fitting import SoftLabelledTexts
+from infra.sentiment.sentences import ALIKE
 
 HEAD = SentimentHead(4 * np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
 SIGNS = ("+", "-", "0")

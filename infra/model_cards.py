@@ -1,4 +1,4 @@
-"""The command `python -m tools.model_cards`: writes docs/models.md from the installed cards."""
+"""The command `python -m infra.model_cards`: writes docs/models.md from the installed cards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INTRODUCTION = (
     "# Prebuilt models\n\n"
     "Data, accuracy and limits of the models that come with an installation. "
     "`GET /v2/{family}/models/{modelId}/card` returns the same card with digests. "
-    "`python -m tools.model_cards` writes this page from the installed cards.\n"
+    "`python -m infra.model_cards` writes this page from the installed cards.\n"
 )
 _FIGURES = {
     "macroRecall": "mean recall of the labels",

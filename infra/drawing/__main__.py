@@ -1,9 +1,9 @@
-"""The command `python -m tools.drawing`: draws the shipped images."""
+"""The command `python -m infra.drawing`: draws the shipped images."""
 
 from __future__ import annotations
 
-from tools.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
-from tools.drawing.page import PAGE, draw_page
+from infra.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
+from infra.drawing.page import PAGE, draw_page
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Generates the client's records from the service's declarations.
 
-`python -m tools.docs` writes the file; a test checks that it is up to date.
+`python -m infra.docs` writes the file; a test checks that it is up to date.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chalicelib.web.records.model_records import ReliabilityRecord
 from chalicelib.web.records.ocr_records import OcrRecord
 
 FILE = Path(__file__).parents[1] / "client" / "src" / "presage" / "records.py"
-_HEAD = '''"""The records of the interface. Written by python -m tools.docs: do not edit."""
+_HEAD = '''"""The records of the interface. Written by python -m infra.docs: do not edit."""
 
 from __future__ import annotations
 

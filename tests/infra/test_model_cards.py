@@ -4,8 +4,8 @@ import json
 import re
 
 from chalicelib.domain.models.model import PREBUILT
+from infra import model_cards
 from infra.models import default_directory
-from tools import model_cards
 
 
 def test_page_has_every_prebuilt_model_with_its_limits():

@@ -1,4 +1,4 @@
-"""The command `python -m tools.docs`: writes the parts of docs/ that are generated from code.
+"""The command `python -m infra.docs`: writes the parts of docs/ that are generated from code.
 
 It also writes the deployer's policy as JSON, and the client's records, which are generated from
 the service's records.
@@ -17,12 +17,12 @@ from chalicelib.domain.documents.form_template import FORM_TYPES
 from chalicelib.formats.templates.form_template import standard_template
 from chalicelib.metrics import EXPORTED
 from chalicelib.routes import OPERATIONS
+from infra import client_records, costs
 from infra.deploying.deployer_policy import policy
 from infra.local.telemetry.names import GAUGE_LABELS, GAUGES, labels_of
-from tools import client_records, costs
 
 DOCS = Path(__file__).parents[1] / "docs"
-_BEGIN, _END = "<!-- written by python -m tools.docs -->\n", "<!-- end -->\n"
+_BEGIN, _END = "<!-- written by python -m infra.docs -->\n", "<!-- end -->\n"
 
 
 def pages() -> dict[Path, str]:

@@ -17,8 +17,8 @@ from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresh
 from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.model_files.prebuilt.cards import INTERVAL_LEVEL
 from infra.model_files.sentiment_head import LABELS, SentimentHead
-from tools.sentiment.fitting import SoftLabelledTexts, fit
-from tools.sentiment.sentences import ALIKE
+from infra.sentiment.fitting import SoftLabelledTexts, fit
+from infra.sentiment.sentences import ALIKE
 
 # Texts whose probabilities each installation checks: plain, negated, emoji, empty, German.
 REFERENCES = (

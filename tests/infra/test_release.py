@@ -10,8 +10,8 @@ import presage
 import pytest
 
 from chalicelib import __version__
-from tools import release
-from tools.release import ReleaseCandidate, find_obstacles
+from infra import release
+from infra.release import ReleaseCandidate, find_obstacles
 
 CHANGELOG = """# Changelog
 

@@ -22,10 +22,10 @@ from infra.model_files.sentiment_head import (
     dump_head,
     write_encoder,
 )
-from tools.sentiment.figures import ScoredTexts, leave_sources_out, logits, measure, references
-from tools.sentiment.fitting import PENALTY_INVERSE, SoftLabelledTexts, fit
-from tools.sentiment.ratings import RatedSentence
-from tools.sentiment.sentences import Sentences, split_sentences
+from infra.sentiment.figures import ScoredTexts, leave_sources_out, logits, measure, references
+from infra.sentiment.fitting import PENALTY_INVERSE, SoftLabelledTexts, fit
+from infra.sentiment.ratings import RatedSentence
+from infra.sentiment.sentences import Sentences, split_sentences
 
 BASE = "bge"
 READING = "bge-sentiment"  # the base encoder with a tokeniser that reads emoji as words

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import advisories
-from tools.advisories import ADVISORIES, CLEAN, NOT_ASKED, Verdict, verdict
+from infra import advisories
+from infra.advisories import ADVISORIES, CLEAN, NOT_ASKED, Verdict, verdict
 
 
 def answer(**package: object) -> str:

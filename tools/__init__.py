@@ -1,1 +1,0 @@
-"""Commands of maintainers: draw, fit and generate committed files, and release. Never shipped."""
