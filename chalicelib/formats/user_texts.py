@@ -1,4 +1,4 @@
-"""Reads the texts of users, with their labels, from a file. beyond.md, section 15."""
+"""Reads the texts of users, with their labels, from a file. See beyond.md, section 15."""
 
 from __future__ import annotations
 

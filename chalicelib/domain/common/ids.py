@@ -1,4 +1,4 @@
-"""String ids: 26 characters of Base32. Contract section 1."""
+"""String ids: 26 characters of Base32. See contract section 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of a list, and whether more follows. Contract section 1, Lists."""
+"""A page of a list, and whether more follows. See contract section 1, Lists."""
 
 from __future__ import annotations
 

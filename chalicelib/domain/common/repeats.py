@@ -130,7 +130,7 @@ def object_number() -> int | None:
 
 
 def began_at(now: datetime) -> datetime:
-    """Return when the first attempt at the call began; without a key, return `now`."""
+    """Return when the first attempt at the call began; `now` without an idempotency key."""
     call = _CALL.get()
     return now if call is None else call.began_at
 
@@ -142,6 +142,6 @@ def attempt() -> int:
 
 
 def mark() -> str | None:
-    """Return the id that writes of the current call store; None without idempotency key."""
+    """Return the id of the call, which its writes store; None without an idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

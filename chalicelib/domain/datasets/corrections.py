@@ -58,9 +58,9 @@ class CorrectionResult:
     duplicates: int = 0
     """Number of examples removed because their new label already has an equal example."""
     skipped: int = 0
-    """Number of suspect examples left unchanged, because they were corrected after the training."""
+    """Number of flagged examples left unchanged, because they were corrected after the training."""
     correction_id: int = 0
-    """Id of the correction, unique in the dataset; 0 if nothing changed. It is a fence number."""
+    """Id of the correction, unique in the dataset; 0 if nothing changed. It is a fence token."""
     created_at: datetime | None = None
     """Time of the correction; None if nothing changed."""
     mark: str | None = None

@@ -52,9 +52,9 @@ class LabelCounts:
     """Number of examples that were uploaded in files or added one at a time."""
     feedback: int = 0
     named: int = 0
-    """Fence number of the correction that set the label's name; 0 for the original name."""
+    """Fence token of the correction that set the label's name; 0 for the original name."""
     upload_layout: int = 0
-    """Fence number of the correction that last rewrote the uploaded examples; 0 for none."""
+    """Fence token of the correction that last rewrote the uploaded examples; 0 for none."""
     feedback_layout: int = 0
 
     @property
@@ -135,7 +135,7 @@ class Dataset:
     bytes: int = 0
     """Size of the stored texts or images in bytes."""
     training: frozenset[str] = field(default_factory=frozenset)
-    """Guard entries of the trainings that are QUEUED or RUNNING: `model_id.milliseconds`."""
+    """Entries `model_id.milliseconds` of open trainings, which prevent deletion of the dataset."""
     is_uploaded: bool = False
     """Whether the dataset was created from a file. Only such datasets accept more files."""
     upload_id: str = ""
@@ -143,9 +143,9 @@ class Dataset:
     reserved_bytes: int = 0
     """Size of the file of a running upload, in bytes."""
     fence: int = 0
-    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
+    """Fence token, which each new lease of a worker increases. Older writes are refused."""
     last_correction: int = 0
-    """Fence number of the last committed correction; 0 for none."""
+    """Fence token of the last committed correction; 0 for none."""
     is_placed: bool = True
     """Whether `ExamplePlaces` has the labels of all examples. False in old datasets."""
     is_unfinished: bool = False

@@ -67,7 +67,7 @@ class ExampleView:
     example: Example
     label: Label
     location: str
-    """The text of a language example; a temporary URL of a vision example."""
+    """The text of a language example; a presigned URL of a vision example."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Checks of fields that several operations share. Contract section 5."""
+"""Checks of fields that several operations share. See contract section 5."""
 
 from __future__ import annotations
 

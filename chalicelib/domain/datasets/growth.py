@@ -1,4 +1,4 @@
-"""Checks whether an example or a file may be added to a dataset. Contract section 5, Limits."""
+"""Checks whether an example or a file may be added to a dataset. See contract section 5, Limits."""
 
 from __future__ import annotations
 

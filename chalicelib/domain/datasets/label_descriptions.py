@@ -1,4 +1,4 @@
-"""Descriptions in which callers explain the meaning of labels. beyond.md, section 15."""
+"""Descriptions in which callers explain the meaning of labels. See beyond.md, section 15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decides whether two label names are equal, and whether a name is visible. Contract section 5.
+"""Decides whether two label names are equal, and whether a name is visible. See contract section 5.
 
 A name can be typed in composed or decomposed characters, which look alike: one code point for é, or
 an e followed by an accent. New names are stored and compared in Unicode's form C. Labels created

@@ -35,7 +35,7 @@ class PreviewRow:
 
 @dataclass(frozen=True)
 class ColumnRank:
-    """How well a column fits as text and as label; 1 for the best of all columns."""
+    """Two ranks of a column, 1 for the best: as the text column, and as the label column."""
 
     text: int
     label: int

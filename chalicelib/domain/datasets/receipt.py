@@ -1,6 +1,6 @@
 """The results of reading an upload: accepted and rejected examples, and the receipt.
 
-Contract section 5, receipts.
+See contract section 5, receipts.
 """
 
 from __future__ import annotations

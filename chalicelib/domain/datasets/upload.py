@@ -3,7 +3,7 @@
 A file that is too large for the gateway is sent to the bucket directly. The caller requests a
 presigned form, sends the file with this form, and then passes the form's `path` to an upload call
 (as `path`) or to a prediction (as `sampleLocation`). The file can be used once, within an hour, and
-only by the account that requested the form. Contract section 5, uploads.
+only by the account that requested the form. See contract section 5, uploads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Options for reading a file, the recognised format, and warnings. beyond.md, section 1."""
+"""Options for reading a file, the recognised format, and warnings. See beyond.md, section 1."""
 
 from __future__ import annotations
 

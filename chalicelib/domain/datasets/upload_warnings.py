@@ -1,4 +1,4 @@
-"""Warnings about the labels and counts of an upload. beyond.md, section 1, warnings."""
+"""Warnings about the labels and counts of an upload. See beyond.md, section 1, warnings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Describes the dataset that an upload would create, without storing it. beyond.md, section 1."""
+"""Describes the dataset that an upload would create; stores nothing. See beyond.md, section 1."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Validation:
 def find_reasons(dataset_type: str, kept_by_label: Mapping[str, int], words: int) -> list[str]:
     """Return the reasons why a dataset of these examples cannot be trained.
 
-    Contract section 5, Enough examples.
+    See contract section 5, Enough examples.
 
     Args:
         dataset_type: type of the dataset.

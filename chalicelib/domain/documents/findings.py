@@ -1,4 +1,4 @@
-"""What OCR finds on a page: tables, contacts and form fields. Contract section 6.
+"""What OCR finds on a page: tables, contacts and form fields. See contract section 6.
 
 Coordinates are pixels of the page's raster, see chalicelib/domain/documents/page.py.
 """
@@ -41,7 +41,7 @@ class Cell:
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """Mean probability of the cell's lines, weighted by length; `Table.structure` if none."""
+    """Mean probability of the cell's lines, weighted by length; `Table.structure` without lines."""
     box: Rect
     """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL

@@ -1,4 +1,4 @@
-"""A form template that was learned from examples. beyond.md, section 16."""
+"""A form template that was learned from examples. See beyond.md, section 16."""
 
 from __future__ import annotations
 

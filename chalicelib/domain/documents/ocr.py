@@ -1,4 +1,4 @@
-"""Requests and findings of OCR. Contract section 6."""
+"""Requests and findings of OCR. See contract section 6."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class PageSize:
     height: int
     """Height in pixels, as the API returns it."""
     image: str | None = None
-    """Temporary URL of the page's image, if requested."""
+    """Presigned URL of the page's image, if requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +269,7 @@ def without_content(page: ReadPage) -> ReadPage:
 
 
 def count_line_words(lines: Iterable[TextLine]) -> int:
-    """Count the words in lines as the limit of words per image counts them."""
+    """Count the words in lines, by the rules of the word limit for images."""
     return sum(len(line.text.split()) for line in lines)
 
 

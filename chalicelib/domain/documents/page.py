@@ -175,7 +175,7 @@ class Page:
     number: int
     """Number of the page, from 1."""
     width: int
-    """Width of the raster in pixels, even if no raster was drawn."""
+    """Width in pixels at the scale of the raster; also set if `pixels` is None."""
     height: int
     scale: float
     """Factor from pixels of the raster to the pixels that the API returns."""

@@ -1,4 +1,4 @@
-"""Notes on pages whose results may be incomplete. Contract section 16, pageNotes."""
+"""Notes on pages whose results may be incomplete. See contract section 16, pageNotes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The image or document that a prediction call sends. Contract section 5."""
+"""The image or document that a prediction call sends. See contract section 5."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Batch:
     message: str = ""
     """Why the batch FAILED."""
     fence: int = 0
-    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
+    """Fence token, which each new lease of a worker increases. Older writes are refused."""
     attempts: int = 0
     """Number of attempts at the current step, such as writing the result."""
     stalls: int = 0

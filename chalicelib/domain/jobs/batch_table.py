@@ -1,4 +1,4 @@
-"""Input columns of a batch, which a result with `columns=input` repeats. beyond.md, section 14."""
+"""Input columns, which a batch result with `columns=input` repeats. See beyond.md, section 14."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Fence number, which increases if there is more to delete, so that old jobs cannot end it."""
+    """Fence token, which increases if there is more to delete, so that old jobs cannot end it."""
     urls_until: int = 0
-    """When the dataset's last temporary URL expires, in milliseconds since 1970; 0 for none."""
+    """When the dataset's last presigned URL expires, in milliseconds since 1970; 0 for none."""
 
 
 def deletion_of(account_id: str, kind: str, object_id: str, family: str = "") -> Deletion:

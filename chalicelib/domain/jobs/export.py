@@ -67,7 +67,7 @@ class Export:
     message: str = ""
     """Why the export FAILED."""
     fence: int = 0
-    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
+    """Fence token, which each new lease of a worker increases. Older writes are refused."""
     attempts: int = 0
     last_error: str = ""
     model: ExportedModel | None = None

@@ -1,4 +1,4 @@
-"""A lease: the right to work on a job for some time. Its fence number stops stalled workers."""
+"""A lease: the right to work on a job for some time. Its fence token stops stalled workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Lease:
     """The lease that a worker holds on a job."""
 
     fence: int
-    """Fence number of this lease. Each new lease has a higher one, and older writes are refused."""
+    """Fence token of this lease. Each new lease has a higher one, and older writes are refused."""
     attempts: int
     """Number of attempts at the job, including this one."""
     last_error: str = ""

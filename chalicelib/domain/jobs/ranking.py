@@ -1,4 +1,4 @@
-"""Rankings, which select the samples that should be labelled first. beyond.md, section 7.
+"""Rankings, which select the samples that should be labelled first. See beyond.md, section 7.
 
 A ranking is a batch. After all lines are answered, some of them are selected.
 """

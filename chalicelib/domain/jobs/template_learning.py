@@ -1,4 +1,4 @@
-"""Jobs that learn a form template from examples. beyond.md, section 16."""
+"""Jobs that learn a form template from examples. See beyond.md, section 16."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TemplateLearning:
     message: str = ""
     """Why the job FAILED."""
     fence: int = 0
-    """Fence number, which each worker that takes the lease increases. Older writes are refused."""
+    """Fence token, which each new lease of a worker increases. Older writes are refused."""
     attempts: int = 0
     last_error: str = ""
 

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that are notified of events, and the deliveries to them. beyond.md, section 6.
+"""Webhooks: URLs that are notified of events, and the deliveries to them. See beyond.md, section 6.
 
 Bodies, headers and signatures follow Standard Webhooks (https://www.standardwebhooks.com).
 """
@@ -97,7 +97,7 @@ class Webhook:
     former_until: datetime | None = None
     """Time until which deliveries are also signed with the former secret."""
     rotated_by: str = ""
-    """Id of the call that set the secret, so that a retry of it does not rotate it again."""
+    """Id of the call that set the secret, so that its retry does not rotate the secret again."""
 
     def recovered(self) -> Webhook:
         """Return the webhook without any data about failures, after a successful delivery."""

@@ -39,7 +39,7 @@ class ExplainedWord:
     text: str
     span: TextSpan
     share: float
-    """Contribution, -1 to 1; negative if the word speaks against the label."""
+    """Contribution, -1 to 1; negative if the word makes the label less probable."""
     is_read: bool = True
     """Whether the model reads the words; False beyond the maximum length of texts."""
 
@@ -50,7 +50,7 @@ class ExplainedRegion:
 
     box: PixelBox
     share: float
-    """Contribution, -1 to 1; negative if the region speaks against the label."""
+    """Contribution, -1 to 1; negative if the region makes the label less probable."""
 
 
 # Words in text order, or regions row by row; empty without a first label.

@@ -90,15 +90,15 @@ class LearnedModel:
     labels: int
     examples: int
     training_seconds: float
-    """Training time in seconds, summed over all Lambda functions that took part."""
+    """Training time in seconds, summed over all Lambda invocations of the run."""
     early_stopping: bool
     """Whether the training stopped before the last allowed epoch."""
     last_epoch: int
     train_size: int
-    """Number of training examples or images of the model whose metrics were measured."""
+    """Number of examples or images that trained the model whose metrics are reported."""
     test_size: int
     begun_at: datetime | None = None
-    """When the first Lambda function of the run began; None if this one is the first."""
+    """When the first Lambda invocation of the run began; None if this one is the first."""
     suspects: Sequence[SuspectExample] = ()
     """All flagged examples, the most suspicious first. The model card lists some of them."""
     evaluation: Evaluation | None = None
@@ -145,12 +145,12 @@ class Learner(Protocol):
     """Trains the models of one family of datasets."""
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train a model, or resume where an earlier Lambda function stopped.
+        """Train a model, or resume where an earlier Lambda invocation stopped.
 
         Raises:
             TrainingFailed: the dataset cannot be trained; the message says why and what to do.
             LeaseLost: another worker owns the run.
-            TimedOut: the time is up. The progress is saved, and the next function resumes.
+            TimedOut: the time is up. The progress is saved, and the next invocation resumes.
         """
         ...
 

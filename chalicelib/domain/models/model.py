@@ -65,7 +65,7 @@ class TrainStats:
     """Whether the optimiser stopped before its last epoch."""
     last_epoch: int
     train_size: int
-    """Number of training examples of the model whose metrics were measured."""
+    """Number of examples that trained the model whose metrics are reported."""
     test_size: int
 
 
@@ -80,7 +80,7 @@ class TrainRequest:
     params: Mapping[str, object] | None = None
     """The known members of `trainParams`, converted to their types."""
     adjustment: Mapping[str, object] | None = None
-    """For a run that adjusts the served version: key of the texts, and rate. Otherwise None."""
+    """Options of a run that adjusts the served version: key of the texts, and rate; or None."""
     imported: Mapping[str, object] | None = None
     """For an imported model: where its archive is. None for a model trained here."""
 
@@ -137,7 +137,7 @@ class Model:
     run: int = 1
     """Number of the run: 1 for the first training, one more for each retraining."""
     fence: int = 0
-    """Fence number, which each worker that takes the run increases. Older writes are refused."""
+    """Fence token, which each new lease of a worker increases. Older writes are refused."""
     attempts: int = 0
     queued_at: datetime | None = None
     is_paid: bool = False

@@ -21,7 +21,7 @@ class SuspectExample:
     example_id: int
     """Id of the example; for `missingLabel`, the id of the image's first example."""
     digest: str
-    """`Example.digest` in the training, 32 hex digits. It shows whether the example has changed."""
+    """`Example.digest` at the training, 32 hex digits. It shows whether the example has changed."""
     label_id: int
     """Id of the label during the training."""
     label: str

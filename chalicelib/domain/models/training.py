@@ -165,7 +165,7 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
 
 
 def shown_epochs(model: Model) -> int:
-    """Return the number of epochs that the API returns. Contract section 4, Training."""
+    """Return the number of epochs that the API returns. See contract section 4, Training."""
     default = DEFAULT_EPOCHS.get(model.type)
     # Images show the epochs that are used, texts those that ran.
     return model.epochs if default is None else model.request.epochs or default
@@ -241,7 +241,7 @@ def is_left_over(
     """Return whether a guard entry is stale, because its training has ended or never started.
 
     Args:
-        entry: a guard entry of `new_guard`.
+        entry: a guard entry that `new_guard` returned.
         open_models: ids of models that are QUEUED or RUNNING.
         now_milliseconds: the current time, in milliseconds since 1970.
         ended: when the last run of each model ended, in milliseconds since 1970, by model id.

@@ -143,8 +143,8 @@ def default_copies(pictures: int) -> int:
         pictures: number of images.
 
     Returns:
-        Three copies per image for at most 60 images, a mirror image of each for more than 200,
-            otherwise 0.
+        3 copies per image if there are at most 60 images, 1 (its mirror image) if there are more
+            than 200, otherwise 0; summed over all images.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
     # from mirror images too. In between a copy does not justify its run of the networks.

@@ -1,4 +1,4 @@
-"""Texts of users, to which a trained model is adjusted. beyond.md, section 15."""
+"""Texts of users, to which a trained model is adjusted. See beyond.md, section 15."""
 
 from __future__ import annotations
 

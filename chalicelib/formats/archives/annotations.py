@@ -1,7 +1,7 @@
 """Collects the boxes of all images in an archive, in 60 bytes per box.
 
 Annotation files of any format may come after the images in the archive, so they are read first.
-Contract section 5, Upload formats; beyond.md, section 1.
+See contract section 5, Upload formats, and beyond.md, section 1.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class BoxRow:
     box: Box
     """The box as written in the file, in pixels. It may reach outside the image."""
     place: str = ROW
-    """Format string that describes where the box is, for messages, such as `ROW`."""
+    """Template of the text that says in messages where the box is, such as `ROW`."""
 
     def reject(self, picture: str, reason: str) -> RejectedItem:
         """Return the entry of the receipt for this box, which is rejected.
@@ -58,7 +58,7 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     """Return the entry of the receipt for a rejected box.
 
     Args:
-        place: Format string that describes where the box is, with `number`, `part` and `picture`.
+        place: Template of the text that says where the box is, with `number`, `part`, `picture`.
         at: Number of the row, and name of the column or file.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.
@@ -89,7 +89,7 @@ class Annotations:
         """Create an empty collection.
 
         Args:
-            place: Format string that describes where a box is, such as `ROW`.
+            place: Template of the text that says in messages where a box is, such as `ROW`.
             in_fractions: Whether boxes are fractions of the image instead of pixels.
         """
         self.book = LabelBook()
@@ -143,7 +143,7 @@ class Annotations:
         """Return the name of a column or file with boxes; `box` and its index if it has no name.
 
         Args:
-            part: Index of the column or file, from 0. Columns are counted after that of the image.
+            part: Index of the file, or of the column without counting that of the image, from 0.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"

@@ -1,6 +1,6 @@
 """Reads annotations.csv of a detection archive: the boxes of each image.
 
-Contract section 5, Upload formats.
+See contract section 5, Upload formats.
 """
 
 from __future__ import annotations

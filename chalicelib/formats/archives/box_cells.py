@@ -1,4 +1,4 @@
-"""Parses one box of annotations.csv. Contract section 5, Upload formats."""
+"""Parses one box of annotations.csv. See contract section 5, Upload formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detects the annotation format of an image archive, and reads the boxes. beyond.md, section 1."""
+"""Detects the annotation format of an archive, and reads the boxes. See beyond.md, section 1."""
 
 from __future__ import annotations
 

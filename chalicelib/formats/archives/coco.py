@@ -1,4 +1,4 @@
-"""Reads COCO annotations: JSON with images, annotations and categories. beyond.md, section 1.
+"""Reads COCO annotations: JSON with images, annotations and categories. See beyond.md, section 1.
 
 Lists are split into their elements without parsing, and each element is parsed separately. So
 polygons and masks, which are most of such a file, take little time.

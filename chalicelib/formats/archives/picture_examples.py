@@ -1,4 +1,4 @@
-"""Checks the labels of images and boxes, and collects the accepted examples. Contract section 5."""
+"""Checks labels of images and boxes, and collects accepted examples. See contract section 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the image that an annotation names by its path or file name. Contract section 5."""
+"""Finds the image that an annotation names by its path or file name. See contract section 5."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The archive is read once. The callback stores each accepted image at once, and the caller writes the
 examples after the scan has succeeded. Images are stored under their digest, so a repeated attempt
-stores the same objects. Contract section 5.
+stores the same objects. See contract section 5.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class ImageRules:
     known: Mapping[str, AbstractSet[bytes]] = field(default_factory=dict)
     """Digests of the dataset's examples (`Example.digest`) by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present names of labels by former name."""
+    """Present name of each renamed label, by its former name."""
     pictures: AbstractSet[bytes] = frozenset()
     """Digests of the image files of a detection dataset; empty for other types."""
     examples: int = 0
@@ -396,8 +396,8 @@ class FeedbackRules:
 
     Args:
         labels: Names of the dataset's labels.
-        used_names: File names that the dataset already has; those not in the archive may be
-            missing.
+        used_names: File names of the dataset's examples. Only those that also occur in the archive
+            are needed.
     """
 
     def __init__(self, labels: Collection[str], used_names: AbstractSet[str]) -> None:

@@ -1,4 +1,4 @@
-"""Reads Pascal VOC annotations, with one XML document per image. beyond.md, section 1.
+"""Reads Pascal VOC annotations, with one XML document per image. See beyond.md, section 1.
 
 The XML parser refuses entities and references to other documents.
 """

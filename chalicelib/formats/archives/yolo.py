@@ -1,4 +1,4 @@
-"""Reads YOLO annotations: one text file per image, and class names. beyond.md, section 1.
+"""Reads YOLO annotations: one text file per image, and class names. See beyond.md, section 1.
 
 A line is `class x y width height`: centre and size of the box as fractions of the image. It can
 also be a class and the corners of a polygon; then the box around the polygon is used. Fractions are

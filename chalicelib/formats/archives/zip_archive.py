@@ -1,6 +1,6 @@
 """Reads zip archives safely: nothing is written to disk, and unpacked sizes are limited.
 
-Contract section 5.
+See contract section 5.
 """
 
 from __future__ import annotations

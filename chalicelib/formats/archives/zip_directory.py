@@ -1,6 +1,6 @@
 """Reads the directory of a zip archive as a stream, and checks names and paths.
 
-Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5. Contract section 5, Upload formats.
+Source: PKWARE APPNOTE 6.3.10, sections 4.3 and 4.5. See contract section 5, Upload formats.
 """
 
 from __future__ import annotations
@@ -341,7 +341,7 @@ def read_entries(file: BinaryIO, directory: Directory) -> Iterator[ZipEntry]:
 
     Raises:
         InvalidZip: the directory is damaged.
-        InvalidUpload: there are too many entries, and more than declared.
+        InvalidUpload: there are too many entries, although the file declares fewer.
     """
     window = b""
     at, left, index = 0, directory.size_bytes, 0

@@ -1,7 +1,7 @@
 """Reads exported models for an import: checks the whole archive, and never opens a graph.
 
 The archive is untrusted. Only files with fixed names are accepted. Of these, only the head, the
-labels, the card and the sample inputs are unpacked. beyond.md, section 13.
+labels, the card and the sample inputs are unpacked. See beyond.md, section 13.
 """
 
 from __future__ import annotations

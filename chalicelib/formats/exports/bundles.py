@@ -133,7 +133,7 @@ def readme(manifest: Mapping[str, Any], card: Mapping[str, Any]) -> str:
 
     Args:
         manifest: content of `model.json`.
-        card: card without data of examples.
+        card: model card without the examples' data.
     """
     is_text = manifest["family"] == "language"
     labels, networks = manifest["labels"], manifest["networks"]

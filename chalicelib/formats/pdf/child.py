@@ -93,7 +93,7 @@ class PdfReader:
     def page(
         self, number: int, needs_pixels: bool, most_widgets: int
     ) -> tuple[dict[str, Any], Any]:
-        """Return what is known of a page (`PageFacts` of document.py), and its RGB pixels or None.
+        """Return the members of `PageFacts` (document.py) for a page, and its RGB pixels or None.
 
         Args:
             number: number of the page, from 0.
@@ -157,7 +157,7 @@ class PdfReader:
         return self._pdfium.FPDF_LoadPage(self._document, number)
 
     def _widgets(self, page: Any, most: int) -> list[list[Any]]:
-        """Return up to `most` form fields of a page before they are drawn into it."""
+        """Return up to `most` form fields of a page. Call this before the fields are drawn."""
         width = self._pdfium.FPDF_GetPageWidthF(page)
         height = self._pdfium.FPDF_GetPageHeightF(page)
         with suppress(ValueError):

@@ -201,7 +201,7 @@ class Covers:
         return len(self._covers) >= _MAX_COVERS
 
     def above(self, text: int) -> list[Sides]:
-        """Return the opaque areas drawn after the text object with a memory address."""
+        """Return the opaque areas drawn after the text object with the memory address `text`."""
         order = self._texts.get(text, self._order)
         return [sides for place, sides in self._covers if place > order]
 

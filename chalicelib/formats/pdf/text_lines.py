@@ -167,7 +167,7 @@ def _place(number: int, glyph: Glyph, sizes: dict[int, float], frame: _Direction
 
 
 def _with_ends(letters: list[_Letter]) -> list[_Letter]:
-    """End each character of slanted text where the next one starts.
+    """Set the end of each character of slanted text to the start of the next character.
 
     The upright box around a slanted character is wider than the character itself.
     """

@@ -80,7 +80,7 @@ def rank_code_pages(texts: Iterable[bytes], candidates: Sequence[str]) -> list[s
 def has_rivals(texts: Iterable[bytes], candidates: Sequence[str]) -> bool:
     """Return whether texts are unlikely in the first code page, or as likely in another one.
 
-    A code page that reads the texts as the first one does is no rival.
+    A code page that reads the texts in the same way as the first one does not count.
     """
     sample = b"\n".join(take_sample(texts))
     if sample.isascii():

@@ -215,7 +215,8 @@ def find_stray_lines(file: BinaryIO) -> list[int]:
 def _decode_stray(error: UnicodeError) -> tuple[str | bytes, int]:
     """Decode a byte that is not UTF-8 as Windows-1252, for Python's codec error handler.
 
-    A byte without a character there becomes half of a surrogate pair, so that its row is rejected.
+    A byte that Windows-1252 does not define becomes half of a surrogate pair, so that its
+    row is rejected.
     So does a character that is cut off by the end of the file.
     """
     try:

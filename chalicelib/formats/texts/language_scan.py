@@ -60,7 +60,7 @@ class ScanRules:
     known: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     """Digests of the dataset's texts, by label."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Present names of labels by former name."""
+    """Present name of each renamed label, by its former name."""
     examples: int = 0
     """Number of examples in the dataset."""
     bytes: int = 0
@@ -86,7 +86,7 @@ class TextScan(UploadScan):
     merges: LabelMerges | None = None
     """Finds labels that become equal when cut, if a label must be cut; otherwise None."""
     marks: Mapping[str, int] | None = None
-    """Number of rows of each label that may mean a missing value; None if there are none."""
+    """Number of rows of each label that may mean a missing value; None if no label does."""
     totals: frozenset[int] = frozenset()
     """Numbers of the rows below the table that are totals and not examples."""
     last_rows: deque[TextRow] = field(default_factory=lambda: deque(maxlen=MAX_TOTALS + 1))
@@ -141,7 +141,7 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a scan without counts, with the format that an earlier scan found and more facts."""
+    """Return a new scan without counts, with the results of `result` on the format, and `facts`."""
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -396,5 +396,5 @@ def _warn(result: TextScan, rules: ScanRules, texts: _Texts) -> None:
 
 
 def _kept_marks(result: TextScan) -> list[str]:
-    """Return the new labels of the dataset that may stand for a missing value."""
+    """Return the accepted labels that the dataset lacked and that look like a missing value."""
     return [label for label in result.new_labels if may_be_missing(label)]

@@ -1,4 +1,4 @@
-"""Returns the first rows and the columns of a scanned text file. beyond.md, section 14."""
+"""Returns the first rows and the columns of a scanned text file. See beyond.md, section 14."""
 
 from __future__ import annotations
 

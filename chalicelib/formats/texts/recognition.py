@@ -1,7 +1,8 @@
 """Decides how a text file is read: kind, encoding, delimiter, header and columns.
 
-Every guess is reported as a warning. If a file can be read in two ways, and earlier versions did
-not accept it, it is refused. The error names both ways, and the request field to choose one.
+Every guess is reported as a warning. If a file can be read in two ways, and earlier versions of
+the service did not accept it, it is refused. The error names both ways, and the
+request field to choose one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reads the signed assertions of clients: JWTs with RS256, parsed strictly. Contract section 2.
+"""Reads the signed assertions of clients: JWTs with RS256, parsed strictly. See contract section 2.
 
 Parsing and verifying are two steps, because the subject decides which key is used. The result of
 `read_assertion` must not be trusted until `is_signed_by` has returned True. Headers that name a key

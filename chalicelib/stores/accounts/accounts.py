@@ -227,7 +227,7 @@ class AccountStore:
         try_update(AccountRow(account_id), actions, is_any)
 
     def training(self, account_id: str) -> frozenset[str]:
-        """Return the guard entries of an account's unfinished trainings."""
+        """Return the records of unfinished trainings that `add_training` wrote."""
         row = _row(account_id)
         return frozenset() if row is None else frozenset(row.training or ())
 
@@ -245,7 +245,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Return `caller` with the API key that has a digest; None if the account has no such key."""
+    """Add to `caller` the API key with a digest; return None if the account has no such key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)

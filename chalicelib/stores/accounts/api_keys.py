@@ -36,7 +36,7 @@ class ApiKeyStore:
         return load_api_keys(account_id, _ROWS.read(account_id))
 
     def find_account(self, digest: str) -> str | None:
-        """Return the id of the account of a key, which may have been revoked; None if unknown."""
+        """Return the account id of a key, even if the key was revoked; None for an unknown key."""
         row: ApiKeyRow | None = _ROWS.read(digest)
         return None if row is None else row.target
 

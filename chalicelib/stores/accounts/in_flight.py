@@ -97,12 +97,12 @@ class InFlight:
         return entry if _add_entry(row, entry, self._limits[DELIVERIES], now) else ""
 
     def end_delivery(self, account_id: str, entry: str, rest_seconds: float) -> None:
-        """Stop counting a delivery as running; after a slow delivery, only some seconds later.
+        """Stop counting a delivery as running, now or after `rest_seconds`.
 
         Args:
             account_id: account of the webhook.
             entry: the entry that `begin_delivery` returned.
-            rest_seconds: seconds for which the delivery stays counted; 0 to stop now.
+            rest_seconds: seconds for which a slow delivery stays counted; 0 to stop now.
         """
         row = QuotaRow(account_id, f"running#{DELIVERIES}")
         if rest_seconds > 0:

@@ -1,4 +1,4 @@
-"""Reserves integer ids: unique in the service and increasing. Contract section 1."""
+"""Reserves integer ids: unique in the service and increasing. See contract section 1."""
 
 from __future__ import annotations
 

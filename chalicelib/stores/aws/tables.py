@@ -24,7 +24,7 @@ def _meta(**facts: object) -> Any:
 
 
 class ClosedAccountIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of closed accounts, by the time at which the sweep deletes their data."""
+    """Sparse index of closed accounts, by the time at which SweepService deletes their data."""
 
     Meta = _meta(index_name="closed", projection=AllProjection())
     status = UnicodeAttribute(hash_key=True)
@@ -190,7 +190,7 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    A row numbered with the negated fence of a correction has its chunk layout. Dataset 7 has also
+    Row number -f has the chunk layout that the correction with fence f wrote. Dataset 7 has also
     `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections` (receipts).
     """
 
@@ -273,7 +273,7 @@ class ModelRow(TableRow):
 
 
 class OpenDeletionIndex(GlobalSecondaryIndex[Any]):
-    """Sparse index of unfinished deletions, for the sweep."""
+    """Sparse index of unfinished deletions, for the periodic sweep."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)
@@ -304,7 +304,7 @@ class DeletionRow(TableRow):
 
 
 class OpenExportIndex(GlobalSecondaryIndex[Any]):
-    """Exports that are OPEN or ENDED, by the time at which the sweep checks them."""
+    """Exports that are OPEN or ENDED, by the time at which the periodic sweep checks them."""
 
     Meta = _meta(index_name="open", projection=AllProjection())
     open = UnicodeAttribute(hash_key=True)

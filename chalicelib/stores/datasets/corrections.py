@@ -199,7 +199,7 @@ class _Work:
         return list(self._edits.values())
 
     def apply(self, found: Found, plan: CorrectionPlan) -> CorrectionResult:
-        """Convert a plan to edits; return what the correction will have changed."""
+        """Add the edits of a plan, which the caller writes; return the result of the correction."""
         counted = {"moved": 0, "changed": 0, "removed": 0}
         self._shown = list(plan.shown)
         for source, example in plan.added:
@@ -286,7 +286,7 @@ class _Work:
         self.moved.append(example)
 
     def _keep_lower(self, edit: SequenceEdit) -> int:
-        """Keep the lowest id of equal examples in an edit; return how many were removed."""
+        """Remove equal examples in an edit, except that of the lowest id; return how many."""
         if not edit.added:
             return 0
         digests = [example.digest for example in edit.added]

@@ -49,8 +49,8 @@ class DatasetStore:
     def reserve(self, dataset: Dataset) -> None:
         """Store the row of a new dataset before its labels and its file.
 
-        It is UPLOADING without labels until `finish`. If the call dies before, the sweep deletes
-        the dataset with everything that the call stored.
+        The dataset is UPLOADING without labels until `finish`. If the call dies, SweepService
+        deletes the dataset with everything that the call stored.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
         row.open, row.nudged_at = DELETION_PENDING, row.created_at
@@ -168,7 +168,7 @@ class DatasetStore:
         return try_update(row, [DatasetRow.training.add({entry})], free)
 
     def remove_training(self, dataset: Dataset, entries: Iterable[str]) -> None:
-        """Remove guard entries from a dataset. Missing ones are ignored."""
+        """Remove entries that `add_training` added to a dataset. Missing ones are ignored."""
         row = row_of(dataset)
         there = DatasetRow.dataset_id.exists()
         gone = set(entries)
@@ -205,7 +205,7 @@ class DatasetStore:
         return current is None or current.status == DELETION_PENDING
 
     def note_urls(self, dataset: Dataset, until: int) -> bool:
-        """Store when temporary URLs of a dataset's images expire.
+        """Store when presigned URLs of a dataset's images expire.
 
         Args:
             dataset: the dataset.
@@ -225,7 +225,7 @@ class DatasetStore:
         return current is not None and current.status != DELETION_PENDING
 
     def urls_until(self, dataset: Dataset) -> int:
-        """Return when the last temporary URL expires, in milliseconds since 1970; 0 for none."""
+        """Return when the last presigned URL expires, in milliseconds since 1970; 0 for none."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.urls_until or 0)
@@ -297,8 +297,8 @@ class DatasetStore:
     def claim_deleted(self, older_than: int) -> list[Dataset]:
         """Return datasets whose deletion makes no progress, so that the caller sends its job again.
 
-        Datasets whose call died before `finish` are among them. The current time is stored in the
-        row of each returned dataset, so that a simultaneous sweep does not return it again.
+        They include datasets whose creating call died before `finish`. The current time is stored
+        in the row of each returned dataset, so that a simultaneous sweep does not return it again.
 
         Args:
             older_than: datasets whose last message was sent after this time are not returned;
@@ -312,7 +312,7 @@ class DatasetStore:
         return self._claim(rows, stale & (DatasetRow.open == DELETION_PENDING))
 
     def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
-        """Record in each row that meets a condition when its message is sent; return these."""
+        """Store the current time in each row that meets a condition; return these datasets."""
         actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]

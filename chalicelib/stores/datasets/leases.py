@@ -271,7 +271,7 @@ class DatasetLeases:
         return OwnedDataset(load_dataset(row), lease, Upload(**(row.upload or {})))
 
     def _write(self, dataset: Dataset, lease: Lease, actions: list[Action], *statuses: str) -> None:
-        """Change the row of a leased dataset, if it has one of `statuses` or none is given."""
+        """Change the row of a leased dataset, if its status is in `statuses` or these are empty."""
         # A call that ends an upload also accepts its own final status. So a retry succeeds, and no
         # owner replaces a final status whose response was lost by another one.
         row = row_of(dataset)

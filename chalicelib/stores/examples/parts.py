@@ -91,7 +91,7 @@ def process_parts(
     """Process unfinished parts, the last one first, while other workers start at the first one.
 
     Args:
-        waiting: returns the keys of unfinished parts. Those that appear later are left to others.
+        waiting: returns the keys of unfinished parts. Parts that appear later are ignored.
         do: processes a part.
         check: called between parts with the numbers of finished parts and of all parts; raises an
             error to stop.

@@ -68,5 +68,5 @@ class PageImageStore:
         }
 
     def delete_all(self, account_id: str) -> None:
-        """Delete all page images of an account. The sweep deletes their rows."""
+        """Delete all page images of an account. The periodic sweep deletes their rows."""
         self._artifacts.delete_prefix(page_images_prefix(account_id))

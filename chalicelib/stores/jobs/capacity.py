@@ -176,7 +176,7 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return a number for `settle`, which each change of the sum of bytes increases."""
+        """Return the version of an account's sum of bytes, which each change increases."""
         row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 

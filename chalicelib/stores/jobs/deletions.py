@@ -120,13 +120,13 @@ class DeletionStore:
         try_update(row, [DeletionRow.lease_until.set(0)], DeletionRow.status == RUNNING)
 
     def note_urls(self, deletion: Deletion, until: int) -> None:
-        """Store when the last temporary URL of a dataset expires, before its row is deleted."""
+        """Store when the last presigned URL of the deleted images expires."""
         row = DeletionRow(deletion.account_id, deletion.deletion_id)
         actions: list[Action] = [DeletionRow.urls_until.set(until)]
         try_update(row, actions, DeletionRow.status == RUNNING)
 
     def finish(self, deletion: Deletion) -> bool:
-        """Set a deletion SUCCEEDED, or WAITING until its last temporary URL has expired.
+        """Set a deletion SUCCEEDED, or WAITING while a presigned URL of a deleted image is valid.
 
         Returns:
             False if the deletion has ended, or `reopen` was called after this job began.
@@ -146,7 +146,7 @@ class DeletionStore:
         return try_update(row, actions, unfinished & (DeletionRow.fence == deletion.fence))
 
     def end_waiting(self) -> int:
-        """End deletions whose last temporary URL has expired; return their number."""
+        """End WAITING deletions whose images have no valid presigned URL; return their number."""
         now = to_milliseconds(self._clock())
         dead = DeletionRow.urls_until <= now
         actions: list[Action] = [

@@ -40,21 +40,21 @@ class Events:
             log.error("event_not_sent", error, account=account_id, type=event)
 
     def send(self, hook: Webhook, event: WebhookEvent, message_id: str) -> Delivery:
-        """Store a delivery and send its job. If the webhook is paused, the sweep sends it later."""
+        """Store a delivery and send its job. For a paused webhook, SweepService sends it later."""
         delivery = self._deliveries.create(hook, event, message_id)
         if delivery.due_at <= delivery.created_at:
             self.announce(delivery)
         return delivery
 
     def announce(self, delivery: Delivery) -> None:
-        """Send the job of a delivery. If the queue fails, the sweep sends it later."""
+        """Send the job of a delivery. If the queue fails, the periodic sweep sends it later."""
         with retried_by_sweep("deliver", webhook=delivery.hook_id):
             self._queues.send(DELIVER, DeliverJob.of(delivery))
 
     def announce_later(self, job: DeliverJob) -> None:
         """Send the job of a delivery again with a delay, because its account is at its limit.
 
-        After the last delay, the sweep sends the job.
+        After the last delay, the periodic sweep sends the job.
         """
         if again := postponed(job):
             self._queues.send(DELIVER, *again)

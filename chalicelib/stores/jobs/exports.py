@@ -1,7 +1,7 @@
 """Exports: their rows, leases, and files in the bucket.
 
-The key of a file begins with the id of the dataset or model, and is deleted with it. The key ends
-with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
+The key of a file begins with the id of the dataset or model, with which the file is deleted. It
+ends with the fence of the worker that wrote it, so that a stalled worker cannot overwrite the file.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class GuardStore:
         self._accounts.remove_training(account_id, entries)
 
     def of_run(self, model: Model) -> frozenset[str]:
-        """Return the guard entries to remove when the current run of a model ends."""
+        """Return the guard entries of the current run of a model, to remove them when it ends."""
         # Right after the end, a retraining may add an entry, which must not be removed.
         dataset = self._datasets.find(model.account_id, model.family, model.dataset_id)
         entries = self._accounts.training(model.account_id)

@@ -30,7 +30,7 @@ def queue_name(settings: Settings, short: str) -> str:
 
 @contextmanager
 def retried_by_sweep(job: str, **ids: str | int) -> Iterator[None]:
-    """Log an error of the queue instead of raising it, because the sweep sends the job later.
+    """Log an error of the queue instead of raising it, because SweepService sends the job later.
 
     Args:
         job: kind of the job that is sent in the `with` block.

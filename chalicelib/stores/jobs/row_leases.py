@@ -68,7 +68,7 @@ class RowLease:
 
 
 class FileJob(Protocol):
-    """Attributes that all jobs in this table have."""
+    """Attributes that all jobs in the table of exports have."""
 
     @property
     def account_id(self) -> str:

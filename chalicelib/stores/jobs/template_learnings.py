@@ -56,7 +56,7 @@ class LearningStore(FileJobStore[TemplateLearning]):
             raise
 
     def result(self, learning: TemplateLearning) -> dict[str, Any] | None:
-        """Return the result of a job; None before it has SUCCEEDED."""
+        """Return the result of a job; None if the job has not SUCCEEDED."""
         if learning.status != SUCCEEDED:
             return None
         content = self._artifacts.get(_result_key(learning))

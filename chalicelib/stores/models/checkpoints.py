@@ -46,7 +46,7 @@ class CheckpointStore:
         self._artifacts = artifacts
 
     def beginning(self, model: Model) -> RunStart | None:
-        """Return what a run began with; None if the run has not begun."""
+        """Return the data with which a run began; None if the run has not begun."""
         document = self._artifacts.get_json(_key(model, "json"))
         if document is None:
             return None
@@ -58,7 +58,7 @@ class CheckpointStore:
         return RunStart(from_milliseconds(document["begun_at"]), counts, corrections)
 
     def begin(self, model: Model, datasets: Sequence[Dataset], now: datetime) -> RunStart:
-        """Store and return what a run begins with.
+        """Store the data with which a run begins, and return it.
 
         Args:
             model: the model.

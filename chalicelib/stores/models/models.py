@@ -50,7 +50,7 @@ class ModelStore:
 
         Args:
             model: the model.
-            is_hidden: hide the model until `show` is called. If that never happens, the sweep
+            is_hidden: hide the model until `show` is called. If that never happens, SweepService
                 deletes the model with its files.
         """
         row = new_row(model)
@@ -63,7 +63,7 @@ class ModelStore:
         """Make a new model visible that was created hidden.
 
         Raises:
-            StorageUnavailable: the sweep is deleting the model, or another attempt created it.
+            StorageUnavailable: SweepService is deleting the model, or another attempt created it.
         """
         row = ModelRow(model.account_id, model.model_id)
         is_ours = ModelRow.nudged_at == to_milliseconds(model.created_at)
@@ -169,7 +169,7 @@ class ModelStore:
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
 
-        The row stays if the sweep is deleting it, or if another attempt made the model visible.
+        The row stays if SweepService is deleting it, or if another attempt made the model visible.
 
         Returns:
             Whether the model does not exist any more.

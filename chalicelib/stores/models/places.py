@@ -1,6 +1,6 @@
 """Positions in the queue of trainings, at a cost that does not grow with the queue.
 
-Positions near the front are counted. For the others, the sweep counts the whole queue every few
+Positions near the front are counted. For the others, SweepService counts the whole queue every few
 seconds and stores marks, which are the acceptance times of every n-th training. Then only the
 trainings after the last mark have to be counted. Without recent marks, all trainings are counted.
 """

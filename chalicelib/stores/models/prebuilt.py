@@ -37,7 +37,7 @@ class PrebuiltStore:
         return self._read(model_id, ARTIFACT)
 
     def card(self, model_id: str) -> dict[str, Any]:
-        """Return the card of a prebuilt model.
+        """Return the model card of a prebuilt model.
 
         Raises:
             OSError: the model is not installed.

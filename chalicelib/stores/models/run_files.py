@@ -1,7 +1,7 @@
 """Queues runs that read files sent with the call: texts or an archive.
 
 The files of a new model are stored after its row, which is hidden until then. So if the process
-crashes in between, the sweep deletes the row and the files.
+crashes in between, the periodic sweep deletes the row and the files.
 """
 
 from __future__ import annotations

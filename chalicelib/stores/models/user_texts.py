@@ -37,7 +37,7 @@ class UserTextStore:
         self._artifacts.put_json(_unlabelled_key(model), list(texts))
 
     def unlabelled(self, model: Model) -> tuple[str, list[str]]:
-        """Return the current run's unlabelled texts, after the key prefix for their vectors.
+        """Return a key prefix for vectors of the current run's unlabelled texts, and the texts.
 
         Raises:
             TrainingFailed: the texts are deleted.

@@ -53,7 +53,7 @@ class ModelVersions:
         return self._artifacts.get_json(f"{_folder(model_id, version)}{name}")
 
     def suspects(self, model: Model) -> tuple[SuspectExample, ...] | None:
-        """Return all suspects of the served version; None if they were not stored."""
+        """Return the probably mislabelled examples of the served version; None if not stored."""
         found = model.version and self.document(model.model_id, model.version, SUSPECTS)
         return read_suspects(found) if found else None
 
@@ -80,7 +80,7 @@ _NAMING_EXAMPLES = (f"/{CARD}", f"/{SUSPECTS}", f"/{EVALUATION}")
 
 
 class ModelCards:
-    """Changes the cards, suspects, evaluations and learning curves of all versions of models."""
+    """Changes models' cards, evaluations, learning curves and lists of mislabelled examples."""
 
     def __init__(self, artifacts: ArtifactStore, models: ModelStore) -> None:
         self._artifacts = artifacts

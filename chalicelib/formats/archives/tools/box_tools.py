@@ -1,4 +1,4 @@
-"""Reads boxes of CreateML, LabelMe, VoTT, CVAT for images and TensorFlow's CSV. beyond.md 1."""
+"""Reads boxes of CreateML, LabelMe, VoTT, CVAT and TensorFlow's CSV. See beyond.md, section 1."""
 
 from __future__ import annotations
 

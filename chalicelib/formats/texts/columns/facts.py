@@ -186,7 +186,7 @@ def are_swapped(texts: ColumnFacts, labels: ColumnFacts, *, has_header: bool) ->
     """Return whether the text column and the label column are certainly swapped.
 
     They are if the "texts" are a few short values that repeat, and the "labels" are longer and
-    nearly all different. If the "labels" are much longer, a few of these values may be unique.
+    nearly all different. If the "labels" are much longer, a few of the "texts" may occur only once.
 
     Args:
         texts: Statistics of the column that is assumed to have the texts.

@@ -109,7 +109,7 @@ class ColumnFinder:
         self._find_columns(number, [cell.strip() for cell in cells])
 
     def _find_label_end(self) -> TextLayout:
-        """Return the layout with the character that ends nearly all labels in it, such as `;`."""
+        """Return the layout, with `label_end` set if nearly all labels end with `;` or the like."""
         at = self._layout.label_at
         rows = islice(self._table.rows(), SAMPLE_RECORDS)
         cells = (self._layout.pick(cells)[1].strip() for _, cells in rows if len(cells) > at)

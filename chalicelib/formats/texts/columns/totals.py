@@ -22,8 +22,8 @@ def find_totals(
 ) -> frozenset[int]:
     """Find rows at the end of a table that are totals and not examples.
 
-    Their labels are numbers or dates and no label above is one, or they hold the name of a total
-    and a figure, and one of their labels occurs nowhere above.
+    There are two kinds of such rows. Either their labels are numbers or dates, and no label above
+    is. Or each row has the name of a total and a figure, and one of their labels is only here.
 
     Args:
         last: The last accepted rows of the table.

@@ -1,1 +1,1 @@
-"""Exports of other tools: intents with example texts. beyond.md, section 1."""
+"""Exports of other tools: intents with example texts. See beyond.md, section 1."""
