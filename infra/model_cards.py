@@ -29,11 +29,7 @@ _FIGURES = {
 
 
 def page(cards: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the page of all prebuilt models.
-
-    Args:
-        cards: cards by model id.
-    """
+    """Return the page of all prebuilt models."""
     limits: dict[str, list[str]] = {}
     sections = ["\n".join(_section(name, card, limits)) for name, card in cards.items()]
     return "\n".join([_INTRODUCTION, *sections])

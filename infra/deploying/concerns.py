@@ -48,12 +48,7 @@ def concerns(
 
 
 def unconfirmed(target: Target, topic: str) -> Iterator[str]:
-    """Yield a line for each email address that has not confirmed its subscription to alarms.
-
-    Args:
-        target: target of the deployment.
-        topic: ARN of the topic.
-    """
+    """Yield a line for each email address that has not confirmed its subscription to alarms."""
     pages = target.client("sns").get_paginator("list_subscriptions_by_topic")
     for page in pages.paginate(TopicArn=topic):
         for entry in page["Subscriptions"]:

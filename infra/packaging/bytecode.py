@@ -36,9 +36,6 @@ def compile_all(folder: Path) -> ByteCode:
 
     A separate process compiles, because the files depend on the state of the process.
 
-    Args:
-        folder: the package, unpacked.
-
     Raises:
         PackageError: this Python version cannot compile a file of the project.
     """

@@ -61,10 +61,6 @@ def pins(text: str) -> dict[str, str]:
 def check(requirements: str, lock: str) -> None:
     """Check that the lock has all requirements at their versions.
 
-    Args:
-        requirements: content of requirements.txt.
-        lock: content of the lock.
-
     Raises:
         PackageError: the lock lacks a requirement or has another version of it.
     """

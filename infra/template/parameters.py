@@ -50,11 +50,7 @@ def reserved_id(function: Function) -> str:
 
 
 def reserved(parameters: Mapping[str, str]) -> int:
-    """Return the total reserved concurrency.
-
-    Args:
-        parameters: parameters of a stack.
-    """
+    """Return the total reserved concurrency."""
     names = [reserved_id(function) for function in FUNCTIONS if function.name in RESERVABLE]
     return sum(int(parameters.get(name) or 0) for name in names)
 

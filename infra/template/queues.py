@@ -20,11 +20,7 @@ from infra.template.names import (
 
 
 def queues(wanted: Iterable[str] = BY_QUEUE) -> Part:
-    """Return queues with their dead-letter queues.
-
-    Args:
-        wanted: short names of the queues.
-    """
+    """Return queues with their dead-letter queues."""
     chosen, parts = set(wanted), {}
     for queue in resources.queue_resources(SETTINGS, 0):
         short = short_name(queue.name)

@@ -95,10 +95,6 @@ class BatchAllowances:
         """Count the answered lines permanently and release all other predictions of a batch.
 
         A repeated call changes nothing.
-
-        Args:
-            batch: a batch that has ended.
-            kept: number of lines that have an answer.
         """
         if not batch.month:
             return

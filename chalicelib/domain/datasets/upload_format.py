@@ -149,10 +149,6 @@ def checked_format(value: str | None, kinds: Iterable[str]) -> str:
 def check_options(dataset_type: str, options: ReadingOptions) -> None:
     """Raise an error if the options do not fit the dataset type.
 
-    Args:
-        dataset_type: type of the dataset.
-        options: the options that the caller set.
-
     Raises:
         InvalidParameter: the format has boxes and the type has none, or the reverse; or there is
             a label separator for a type other than `image-multi-label`.

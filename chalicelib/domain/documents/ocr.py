@@ -225,12 +225,7 @@ def with_tick(finding: Finding) -> Finding:
 
 
 def with_roles(page: PageFindings, roles: Sequence[Role]) -> PageFindings:
-    """Return a page whose findings have the roles of the blocks that contain them.
-
-    Args:
-        page: findings and blocks of the page.
-        roles: role of each block.
-    """
+    """Return a page whose findings have the roles of the blocks that contain them."""
     special = [
         (block.box, role)
         for block, role in zip(page.blocks, roles, strict=True)

@@ -139,9 +139,6 @@ _MANY_PICTURES = 200
 def default_copies(pictures: int) -> int:
     """Return how many augmented copies a detection training adds if the caller sent no number.
 
-    Args:
-        pictures: number of images.
-
     Returns:
         3 copies per image if there are at most 60 images, 1 (its mirror image) if there are more
             than 200, otherwise 0; summed over all images.

@@ -39,9 +39,6 @@ def fit(
         on_epoch: called with the record of every epoch.
         on_progress: called with the fraction of the work that is done, from 0 to 1.
 
-    Returns:
-        The model with its report.
-
     Raises:
         TrainingFailed: these examples cannot be trained on; the message says what to do.
     """

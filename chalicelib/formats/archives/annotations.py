@@ -112,11 +112,7 @@ class Annotations:
         return len(self._rows)
 
     def boxes_of(self, picture: int) -> Iterator[BoxRow]:
-        """Yield the boxes of an image in the order of the file.
-
-        Args:
-            picture: Index of the image in the archive.
-        """
+        """Yield the boxes of an image in the order of the file."""
         at = self._first.get(picture, _NOTHING)
         while at != _NOTHING:
             label = self._labels[self._label_of[at]]

@@ -108,9 +108,6 @@ def open_archive(file: BinaryIO, encoding: str = "") -> ZipArchive:
         file: Seekable, up to 2 GB. It must stay open while the archive is read.
         encoding: Code page of names that are not UTF-8; empty to guess it.
 
-    Returns:
-        The archive.
-
     Raises:
         InvalidZip: the file is not a zip archive, is truncated, damaged, or has several parts.
         InvalidUpload: the archive has too many entries, overlapping entries, or only encrypted

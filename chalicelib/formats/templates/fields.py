@@ -40,9 +40,6 @@ def refuse(reason: str) -> NoReturn:
 def show(value: object) -> str:
     """Format a value of the template for error texts.
 
-    Args:
-        value: Any JSON value.
-
     Returns:
         A text in quotes, cut after 60 characters; a number or constant as JSON; for an array or
             object only its kind. The result can always be encoded as UTF-8.

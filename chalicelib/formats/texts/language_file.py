@@ -142,11 +142,7 @@ class LabelMerges:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Return a rejection if another label becomes equal when cut; otherwise None.
-
-        Args:
-            row: A row that was added before.
-        """
+        """Return a rejection if another label becomes equal when cut; otherwise None."""
         if row.label not in self._merged:
             return None
         return RejectedRow(

@@ -74,13 +74,7 @@ class RankingWork:
     def _lines(
         self, batch: Batch, number: int, rows: list[tuple[int, Placing]]
     ) -> list[AnsweredLine]:
-        """Return the selected lines of one part, each with the label that the model predicts.
-
-        Args:
-            batch: the batch.
-            number: number of the part.
-            rows: row in the part and rank of each selected line.
-        """
+        """Return the selected lines of one part, each with the label that the model predicts."""
         from chalicelib.engines.ranking.parts import load_part
 
         lines = self._files.part(batch, number)

@@ -196,14 +196,7 @@ class TrainingService:
     def queue_adjustment(
         self, account: Account, model: Model, request: TrainRequest, store: StoreFiles | None
     ) -> ModelView:
-        """Queue a run that adjusts a model, and reads no dataset. The errors are those of retrain.
-
-        Args:
-            account: owner of the model.
-            model: the model.
-            request: the validated options of the run.
-            store: writes the texts of the run.
-        """
+        """Queue a run that adjusts a model without a dataset. The errors are those of retrain."""
         return self._queue_again(account, model, request, None, store)
 
     def _queue_again(
@@ -313,11 +306,7 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count a training against the account's limit, and protect its dataset from deletion.
-
-        Returns:
-            The guard entry of the training.
-        """
+        """Count a training against the account's limit, and protect its dataset from deletion."""
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that those of dead calls can be recognised and removed.
         entry = guards.new(model_id)

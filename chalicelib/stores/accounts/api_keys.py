@@ -97,9 +97,6 @@ class ApiKeyStore:
         Args:
             account_id: the account.
             change: changes the mapping from id to key in place.
-
-        Returns:
-            The keys before the change, by id.
         """
         before, _ = _ROWS.change(account_id, account_id, change)
         return before

@@ -56,9 +56,6 @@ class ChunkLayout:
     def tail(self, count: int) -> tuple[int, int]:
         """Return the chunk to which the next example of a sequence is appended.
 
-        Args:
-            count: number of committed examples.
-
         Returns:
             The position of the chunk's first example, and the number of the chunk.
         """

@@ -152,9 +152,6 @@ def open_socket(
         tls: settings of the certificate check; None for a connection without TLS.
         limit: maximum seconds for connecting, and again for the TLS handshake.
 
-    Returns:
-        A connected socket.
-
     Raises:
         OSError: the connection failed, or the certificate is not valid.
     """

@@ -49,9 +49,6 @@ class Location:
     def join(self, reference: str) -> Location:
         """Return the location to which a redirect leads.
 
-        Args:
-            reference: value of the Location header in the redirect.
-
         Raises:
             DownloadFailed: the redirect leads to a URL that is not allowed.
         """

@@ -89,10 +89,6 @@ class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
 
         A waiting training goes first if only it is on a paid plan, or if it has run for a much
         shorter time.
-
-        Args:
-            model: the running training.
-            served_seconds: time that workers have spent on the running training.
         """
         if served_seconds < TURN_SECONDS:
             return False

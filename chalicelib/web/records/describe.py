@@ -144,13 +144,7 @@ def browsed(item: BrowsedExample) -> BrowsedExampleRecord:
 def correction(
     dataset_id: int, done: CorrectionResult, shown: Iterable[ExampleView]
 ) -> CorrectionRecord:
-    """Return the record of a correction.
-
-    Args:
-        dataset_id: id of the dataset.
-        done: the correction.
-        shown: the examples that the correction changed.
-    """
+    """Return the record of a correction."""
     return record(
         CorrectionRecord,
         done,

@@ -97,10 +97,6 @@ def store(form: Form, version: str) -> bool:
 
     The caller holds the lock of S3. The object owns the file afterwards.
 
-    Args:
-        form: a form whose file is on disk.
-        version: the file's ETag.
-
     Returns:
         Whether the bucket exists.
     """

@@ -59,12 +59,7 @@ class SavedData:
     """The saved data that this run has started with."""
 
     def __init__(self, settings: Settings, folder: BackupFolder) -> None:
-        """Set the folder of the data, which `load` reads.
-
-        Args:
-            settings: settings of the stack.
-            folder: the backup folder.
-        """
+        """Set the folder of the data, which `load` reads."""
         self._settings = settings
         self._folder = folder
         self.seal = ""

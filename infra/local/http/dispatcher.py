@@ -81,10 +81,6 @@ class FairDispatcher(ThreadedTaskDispatcher):
         """End a call, and start the next waiting call of the same caller and kind.
 
         The next call starts after a pause if other callers are active.
-
-        Args:
-            turns: caller and kind of the call that has ended.
-            seconds: the length of that call.
         """
         caller, kind = turns
         if kind.pauses:

@@ -317,13 +317,7 @@ def _is_next_line(upper: LineSegment, lower: LineSegment) -> bool:
 def _spans_of(
     text: str, find: Callable[[str], tuple[Span, ...]], amounts: frozenset[Decimal]
 ) -> list[Span]:
-    """Return the spans of a text whose amount is one of the wanted numbers.
-
-    Args:
-        text: text of a line.
-        find: function that finds amounts in a text.
-        amounts: the wanted numbers.
-    """
+    """Return the spans of a text whose amount is one of the wanted numbers."""
     return [
         span
         for span in find(text)

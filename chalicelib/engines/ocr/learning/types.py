@@ -33,11 +33,7 @@ _LAYOUT_SHARE = 1 / 3
 
 
 def guess_types(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the types that most values have; empty if they have none in common.
-
-    Args:
-        texts: the values as they are written on the pages.
-    """
+    """Return the types that most values have; empty if they have none in common."""
     if not texts:
         return ()
     for kind, find in _FINDERS.items():

@@ -68,10 +68,6 @@ class _Step:
 def decide(form: ZoneFormat, rows: Rows) -> Decision | None:
     """Find the most probable text of a zone that has correct check digits.
 
-    Args:
-        form: format of the zone.
-        rows: scores of each position of the format.
-
     Returns:
         The text. None if some position has no allowed character, or if it is more probable that a
         check digit is printed wrongly than that characters were misread.

@@ -43,9 +43,6 @@ class ZoneField:
 def fields_of(decision: Decision) -> Mapping[str, ZoneField]:
     """Return the fields of a zone by name: NUMBER, SURNAME and others.
 
-    Args:
-        decision: the text of a zone.
-
     Returns:
         The fields by name, without empty ones.
     """

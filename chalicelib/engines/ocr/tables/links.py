@@ -64,9 +64,6 @@ def alone(part: PagePart) -> WholeTable:
 def link(parts: Sequence[PagePart]) -> list[WholeTable]:
     """Join tables that continue from page to page.
 
-    Args:
-        parts: all tables of a document, page by page, from the top.
-
     Returns:
         The tables in the order of their first parts. Every given part is in one of them.
     """

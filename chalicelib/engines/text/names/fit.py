@@ -63,9 +63,6 @@ def fit_names(
         unlabelled: vectors of texts without labels by encoder, float32, shape (texts, dims).
         options: options of the training.
         on_epoch: called once, with the metrics.
-
-    Returns:
-        The model with its report.
     """
     space, given = _given(training_set, unlabelled)
     fitted, rate = fit_weights(given), options.out_of_domain_rate

@@ -74,11 +74,7 @@ class ColumnProfile:
         return [value for value, _ in self.values.most_common(SAMPLES)]
 
     def score_text(self, rows: int) -> float:
-        """Return how much the column looks like a text column, at least 0.
-
-        Args:
-            rows: number of rows in the table.
-        """
+        """Return how much the column looks like a text column, at least 0."""
         if not self.rows:
             return 0.0
         content = math.log1p(self.words / self.rows) * len(self.values) / self.rows
@@ -91,11 +87,7 @@ class ColumnProfile:
         )
 
     def score_label(self, rows: int) -> float:
-        """Return how much the column looks like a label column, at least 0.
-
-        Args:
-            rows: number of rows in the table.
-        """
+        """Return how much the column looks like a label column, at least 0."""
         distinct = len(self.values)
         if not 2 <= distinct <= min(_MOST_LABELS, self.rows / 2):
             return 0.0

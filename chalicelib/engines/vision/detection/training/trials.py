@@ -189,11 +189,7 @@ class Trials:
         return ours < (self._value(self._proposed[:1]) or 0.0) - _BEHIND
 
     def _wants_fold(self, number: int) -> Callable[[], bool]:
-        """Return a function that decides whether the dense head is tried on a fold.
-
-        Args:
-            number: number of the fold.
-        """
+        """Return a function that decides whether the dense head is tried on a fold."""
 
         def wants() -> bool:
             if not number or self._context.options.has_named_epochs:
