@@ -176,8 +176,8 @@ def test_the_output_decides_the_format(
 @pytest.mark.parametrize(
     ("output", "more", "text"),
     [
-        ("out.txt", (), "out.txt: the name must end in .jsonl, .csv, .xlsx."),
-        ("out", (), "out: the name must end in .jsonl, .csv, .xlsx."),
+        ("out.txt", (), "out.txt: the name must end in .jsonl or .csv or .xlsx."),
+        ("out", (), "out: the name must end in .jsonl or .csv or .xlsx."),
         ("out.csv", ("--set", "format=xlsx"), "out.csv ends in .csv, and --set format is xlsx"),
     ],
 )
@@ -189,6 +189,14 @@ def test_other_outputs_are_refused(
     words = ("batch", "run", "http://there/t.csv", "--model", "GlobalX", "--output", output)
     status, _, error = presage(*words, *more)
     assert (status, text in error, len(sent) <= 1) == (1, True, True), error
+
+
+def test_a_file_is_no_text(presage: Run, answers: dict[str, Any], tmp_path: Path) -> None:
+    """The name of a file is not predicted as a text, and the error names the command for files."""
+    answers["/language/train/GlobalX"] = 404, {"message": "no model", "code": "model_not_found"}
+    (tmp_path / "new.csv").write_text("text\nhello\n")
+    status, _, error = presage("predict", "GlobalX", "a long text " * 99, str(tmp_path / "new.csv"))
+    assert (status, "presage batch run" in error.replace("\n", " ")) == (1, True), error
 
 
 def test_every_reading_option_is_described() -> None:

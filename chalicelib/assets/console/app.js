@@ -171,6 +171,8 @@ function App() {
 }
 
 const root = document.getElementById("app");
+// A file that is dropped next to a drop zone must not replace the page.
+for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 restoreSession();
 takeTokenFromAddress();
 // Without this the placeholder, which is seen before the scripts, can stay below the page.

@@ -20,6 +20,8 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
   const [name, setName] = useState(file.name.replace(/\.\w+$/, ""));
   const [changes, plan] = useState({});
   const [removals, setRemovals] = useState({});
+  const gone = (found.labels ?? []).filter(({ name: label }) => changes[label]?.remove);
+  const removed = gone.reduce((sum, label) => sum + label.numExamples, 0);
   const fix = { found, options, change, changes, plan, setRemovals, type, setType, leaveOut, isNew };
   return html`
     <section class="card" aria-busy=${busy}>
@@ -50,7 +52,7 @@ export function Preview({ found, file, type, options, busy, change, setType, lea
         disabled=${busy || found.refusal || !found.kept}
         run=${() => create(name, changes, removals)}
       >
-        ${t(isNew ? "upload.create" : "upload.addCount", { count: number(found.kept) })}
+        ${t(isNew ? "upload.create" : "upload.addCount", { count: number(found.kept - removed) })}
       <//>
     </section>
   `;
@@ -191,10 +193,26 @@ export function Rows({ found, options, change, choices = ROLES }) {
   `;
 }
 
+/** Return labels as they will be after the planned `changes`; duplicates are not known yet. */
+function planned(labels, changes) {
+  const merged = (name) =>
+    labels
+      .filter((label) => changes[label.name]?.into === name)
+      .reduce((sum, one) => sum + one.numExamples, 0);
+  return labels
+    .filter(({ name }) => !changes[name])
+    .map((label) => ({ ...label, numExamples: label.numExamples + merged(label.name) }));
+}
+
 function Summary(fix) {
   const { found, changes, plan, isNew } = fix;
-  const most = Math.max(...found.labels.map((label) => label.numExamples), 1);
+  const labels = planned(found.labels, changes);
+  const most = Math.max(...labels.map((label) => label.numExamples), 1);
   const weak = found.labels.filter((label) => label.numExamples < MIN_EXAMPLES);
+  const isFixable = isNew && weak.length > 0 && weak.length < found.labels.length;
+  // The list below has the weak labels, with buttons.
+  const warnings = found.warnings.filter(({ code }) => !isFixable || code !== "fewExamples");
+  const isSolved = isFixable && weak.every(({ name }) => changes[name]);
   return html`
     <dl class="facts">
       <div><dt>${t("format.kind")}</dt><dd>${found.format.kind}</dd></div>
@@ -202,12 +220,10 @@ function Summary(fix) {
         (key) => html`<div><dt>${t(`format.${key}`)}</dt><dd>${number(found[key])}</dd></div>`,
       )}
     </dl>
-    <${Warnings} ...${fix} />
-    ${!found.isTrainable && found.reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
+    <${Warnings} ...${fix} found=${{ ...found, warnings }} />
+    ${!found.isTrainable && !isSolved && found.reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
     ${
-      isNew &&
-      weak.length > 0 &&
-      weak.length < found.labels.length &&
+      isFixable &&
       html`
         <${WeakLabels}
           weak=${weak}
@@ -218,9 +234,9 @@ function Summary(fix) {
       `
     }
     <${Rejections} of=${found} />
-    <h3>${t("upload.labels", { count: number(found.labels.length) })}</h3>
+    <h3>${t("upload.labels", { count: number(labels.length) })}</h3>
     <div class="bars">
-      ${found.labels.slice(0, MAX_LABELS).map(
+      ${labels.slice(0, MAX_LABELS).map(
         (label, index) => html`
           <${Bar}
             label=${label.name}
@@ -233,8 +249,8 @@ function Summary(fix) {
       )}
     </div>
     ${
-      found.labels.length > MAX_LABELS &&
-      html`<p class="muted small">${t("upload.more", { count: number(found.labels.length - MAX_LABELS) })}</p>`
+      labels.length > MAX_LABELS &&
+      html`<p class="muted small">${t("upload.more", { count: number(labels.length - MAX_LABELS) })}</p>`
     }
   `;
 }

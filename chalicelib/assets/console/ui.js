@@ -183,11 +183,14 @@ export function Field({ label, hint, children }) {
 export const colour = (index) => `hsl(${(index * 137.5 + 210) % 360} 55% var(--label-lightness))`;
 
 // Fields of calls that a chooser of the page sets.
+// What a call can send; the page has buttons for it.
+const CALL_ONLY = / Send (?:header=[^.]*|[^.]* to be sure)\./g;
 const CONTROLS = /'(textColumn|labelColumn|header|delimiter|encoding|sheet)'/g;
 
 /** Return a message of the service with the page's choosers in place of the fields of calls. */
 export const nameControls = (message) =>
   message
+    .replace(CALL_ONLY, "")
     .replace(/\b([Ss])end (?='(?:textColumn|labelColumn|header|delimiter|encoding|sheet)')/g, (_, s) =>
       s === "S" ? "Choose " : "choose ",
     )

@@ -12,6 +12,7 @@ const MAX_SHEETS = 5;
 // What programs that do not know UTF-8 write most.
 const STRAY_ENCODING = "windows-1252";
 const SPLIT = /^(train|valid|val|test)/i;
+const FORMAT = /^\w+$/;
 const TABLE = /\.csv$/i;
 // Texts with several labels are found in the page, so only in datasets of up to this many examples.
 const MAX_COMPARED = 20_000;
@@ -125,15 +126,14 @@ function chooseHeader(_warning, { found, options, change }) {
   ];
 }
 
-function chooseFormat({ message }, { found, options, change, type, setType }) {
-  // The message names the formats that the archive has.
-  const named = /with the field 'format': (.+)\.$/.exec(message)?.[1].split(" or ") ?? [];
+function chooseFormat({ places }, { found, options, change, type, setType }) {
   const use = (format) => ({
     text: t("fix.use", { name: format }),
     run: () => change({ ...options, format }),
   });
-  if (named.length) return named.map(use);
   const isFolders = found.format.kind === "zipFolders" && type !== "image-detection";
+  // The places are the formats that the archive has, or files and lines.
+  if (!isFolders) return places.filter((place) => FORMAT.test(place)).map(use);
   return [
     { text: t("fix.boxes"), run: () => setType("image-detection"), if: isFolders },
     { ...use("zipFolders"), text: t("fix.folders"), if: isFolders },
@@ -208,9 +208,10 @@ function leaveOutImages({ places }, { found, leaveOut }) {
   ];
 }
 
-function chooseFolders({ places, message }, { found, leaveOut, ...fix }) {
+function chooseFolders({ places }, { found, leaveOut, ...fix }) {
   const isPlain = hasPlainNames(found);
-  const parts = places.map((place) => ({
+  const isTable = places.some((place) => TABLE.test(place));
+  const parts = (isTable ? [] : places).map((place) => ({
     text: t("fix.remove", { name: place }),
     run: () => leaveOut((path) => path.startsWith(`${place}/`)),
     if: isPlain && places.length > 1,
@@ -221,7 +222,7 @@ function chooseFolders({ places, message }, { found, leaveOut, ...fix }) {
     {
       text: t("fix.folders"),
       run: () => leaveOut((path) => TABLE.test(path)),
-      if: isPlain && message.includes("label table"),
+      if: isPlain && isTable,
     },
     ...(places.length ? [] : leaveOutLabels({ places: labels }, fix)),
   ];

@@ -145,6 +145,7 @@ def _warning(kind: str, others: list[str]) -> UploadWarning:
         FORMAT_GUESSED,
         f"The archive also has {' and '.join(_WORDS[other] for other in others)}; {_WORDS[kind]} "
         f"was read. Choose one with the field 'format': {kind} or {' or '.join(others)}.",
+        places=(kind, *others),
     )
 
 

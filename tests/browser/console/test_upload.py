@@ -224,6 +224,13 @@ def test_warnings_of_texts_are_fixed_by_buttons(console, newcomer):
     assert labels_of(caller, "language") == {"Account": 20, "Returns": 10, "Shipping": 10}
 
 
+def test_a_file_dropped_next_to_the_zone_keeps_the_page(console, newcomer):
+    """The browser does not open a file that misses the drop zone in place of the console."""
+    console.enter(newcomer(), "upload")
+    event = "new DragEvent('drop', { bubbles: true, cancelable: true })"
+    assert console.page.evaluate(f"() => !document.body.dispatchEvent({event})")
+
+
 def test_text_and_label_are_swapped(console, newcomer):
     """A file with nearly one label a text has a button that swaps the columns."""
     rows = [f"{'ab'[n % 2]} {n % 3},I wonder about thing number {n}" for n in range(20)]

@@ -74,6 +74,7 @@ class FolderLabels:
             )
         used = (members or self._unread) if self._tables.labels else []
         self._used = {member.index for member in used}
+        self._read = tuple(show_path(member.path) for member in used)
         self._book = LabelBook()
         for name in filterfalse(find_label_fault, self._all_names(archive)):
             self._book.add(name)
@@ -126,6 +127,7 @@ class FolderLabels:
     def _describe_splits(self) -> list[UploadWarning]:
         places = tuple(sorted(map(show_path, self._splits.outer | self._splits.inner)))
         if self._tables.labels:
+            places = self._read
             message = "Labels were read from the label table; folders such as train are not labels."
         elif self._unread:
             message = (

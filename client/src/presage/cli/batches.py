@@ -173,7 +173,7 @@ def _table_fields(file: str, output: Path | None, fields: dict[str, Any]) -> dic
         return {}
     kind = _format_of(output)
     if kind is None:
-        raise PresageError(f"{output}: the name must end in {', '.join(_ENDINGS)}.")
+        raise PresageError(f"{output}: the name must end in {' or '.join(_ENDINGS)}.")
     asked = fields.get("format", kind)
     if asked != kind:
         raise PresageError(

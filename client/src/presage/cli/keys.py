@@ -59,7 +59,7 @@ def list_keys(as_json: Json = False) -> None:
     if as_json:
         print_json(found)
         return
-    for line in table(("id", "begins", "scope", "expires", "last used", "name"), map(_row, found)):
+    for line in table(("ID", "BEGINS", "SCOPE", "EXPIRES", "LAST USED", "NAME"), map(_row, found)):
         say(line)
 
 

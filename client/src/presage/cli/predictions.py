@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,12 +45,14 @@ def predict(
             kind = find_model(service, model_id).model_type
             family = family_of(service, kind)
         except NotFoundError:  # models that ship with the service have no training
-            family = (
-                service.vision
-                if all(Path(item).is_file() for item in samples)
-                else service.language
-            )
+            family = service.vision if all(map(isfile, samples)) else service.language
             kind = ""
+        files = [item for item in samples if isfile(item) and Path(item).suffix]
+        if files and family is service.language:
+            raise PresageError(
+                f"{files[0]} is a file, and the model reads texts. Predict the rows of a file with "
+                f"`presage batch run {files[0]} --model {model_id}`."
+            )
         for sample in _each(samples):
             answer = family.predict_sample(model_id, kind, sample, results, explain or None)
             _show_answer(sample, answer, results or 1, as_json)

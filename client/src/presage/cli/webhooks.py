@@ -41,7 +41,7 @@ def list_webhooks(as_json: Json = False) -> None:
         print_json(found)
         return
     rows = [(one.id, one.status, one.url, ", ".join(one.events)) for one in found]
-    for line in table(("id", "status", "address", "events"), rows):
+    for line in table(("ID", "STATUS", "ADDRESS", "EVENTS"), rows):
         say(line)
 
 
@@ -82,7 +82,7 @@ def deliveries(webhook_id: HookId, as_json: Json = False) -> None:
         (one.created_at, one.event, one.status, str(one.attempts), one.failure_msg or "")
         for one in found
     ]
-    for line in table(("created", "event", "status", "attempts", "cause"), rows):
+    for line in table(("CREATED", "EVENT", "STATUS", "ATTEMPTS", "CAUSE"), rows):
         say(line)
 
 
