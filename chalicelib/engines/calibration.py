@@ -96,12 +96,16 @@ def probabilities(logits: Floats, temperature: float) -> Singles:
     """
     result = np.empty(logits.shape, np.float32)
     for first in range(0, len(logits), _CHUNK_ROWS):
-        part = logits[first : first + _CHUNK_ROWS].astype(np.float64) / temperature
-        part -= part.max(axis=1, keepdims=True)
-        exact_exp(part)
-        part /= np.add.reduce(part, axis=1)[:, None]
-        result[first : first + _CHUNK_ROWS] = part
+        part = logits[first : first + _CHUNK_ROWS].astype(np.float64)
+        result[first : first + _CHUNK_ROWS] = softmax(part / temperature)
     return result
+
+
+def softmax(logits: Doubles) -> Doubles:
+    """Return the softmax of logits, float64, shape (texts, labels); each row sums to 1."""
+    shares = np.asarray(exact_exp(logits - logits.max(axis=1, keepdims=True)), np.float64)
+    shares /= np.add.reduce(shares, axis=1)[:, None]
+    return shares
 
 
 def _derivatives(

@@ -13,7 +13,7 @@ from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
 from chalicelib.engines.interface import TextMetrics
 from chalicelib.engines.text.encoding.interface import Encoder
-from chalicelib.engines.text.head.evaluation import held_out_curve, label_thresholds
+from chalicelib.engines.text.head.evaluation import label_thresholds
 from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.model_files.prebuilt.cards import INTERVAL_LEVEL
 from infra.model_files.sentiment_head import LABELS, SentimentHead
@@ -111,7 +111,7 @@ def measure(trained: ScoredTexts, held: ScoredTexts, temperature: float) -> dict
     hits = int(np.trace(np.array(found.confusion_matrix)))
     interval = metrics.wilson_interval(hits, len(held.truth))
     thresholds = label_thresholds(shares, held.truth, LABELS)
-    curve = asdict(held_out_curve(shares, held.truth))
+    curve = asdict(metrics.precision_recall_curve(shares, held.truth))
     scores = _scores(shares, held.truth)
     return {
         "testAccuracy": {**asdict(interval), "level": INTERVAL_LEVEL},

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from chalicelib.engines.arithmetic import exact_exp, exact_log
+from chalicelib.engines.calibration import softmax
 from chalicelib.engines.metrics import wilson_interval
 from chalicelib.engines.text.classifier import TrainedText
 from chalicelib.engines.text.head.domain_score import scores as domain_scores
@@ -137,7 +138,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     logits = tempered.astype(np.float64)
 
     def loss(factor: float, shift: Doubles) -> float:
-        chosen = _softmax(logits / factor + shift)[np.arange(len(truth)), truth]
+        chosen = softmax(logits / factor + shift)[np.arange(len(truth)), truth]
         belief = _TEMPERATURE_TEXTS * float(np.log(factor)) ** 2
         return float(belief - np.add.reduce(exact_log(np.maximum(chosen, _SMALLEST))))
 
@@ -148,7 +149,7 @@ def _fit_labelled(tempered: Singles, truth: Ints, counted: int) -> tuple[float, 
     if not counted:
         return factor, np.zeros(logits.shape[1])
     # Feedback has the texts that were misclassified, so it says nothing about frequencies.
-    expected = _softmax(logits[:counted] / factor).mean(axis=0)
+    expected = softmax(logits[:counted] / factor).mean(axis=0)
     counts = np.bincount(truth[:counted], minlength=len(expected))
     frequencies = (counts + _FREQUENCY_TEXTS * expected) / (counted + _FREQUENCY_TEXTS)
     shift = np.asarray(exact_log(frequencies / expected), np.float64)
@@ -173,12 +174,6 @@ def _fit_trust(certainty: Singles, is_inside: Bools, is_outside: Bools) -> float
         return float(belief - float(np.log(np.maximum(chosen, _SMALLEST)).sum()))
 
     return min(_TRUSTS, key=loss)
-
-
-def _softmax(logits: Doubles) -> Doubles:
-    shares = np.asarray(exact_exp(logits - logits.max(axis=1, keepdims=True)), np.float64)
-    shares /= np.add.reduce(shares, axis=1)[:, None]
-    return shares
 
 
 def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float) -> TrainedText:

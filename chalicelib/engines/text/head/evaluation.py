@@ -10,7 +10,7 @@ import numpy as np
 
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import energies, probabilities
-from chalicelib.engines.interface import PrecisionRecallCurve, TextMetrics
+from chalicelib.engines.interface import TextMetrics
 from chalicelib.engines.text.head.domain_score import answer_support
 from chalicelib.engines.text.head.neighbours import add_nearness, fit_neighbours
 
@@ -217,8 +217,3 @@ def label_thresholds(scores: Singles, truth: Ints, label_names: Sequence[str]) -
         name: round(metrics.best_threshold(scores[:, place], truth == place), 6)
         for place, name in enumerate(label_names)
     }
-
-
-def held_out_curve(scores: Singles, truth: Ints) -> PrecisionRecallCurve:
-    """Return the micro-averaged precision-recall curve of the held-out examples."""
-    return metrics.precision_recall_curve(scores, truth)

@@ -55,4 +55,4 @@ def rejection_threshold(energies: Floats, rate: float | None) -> float:
         threshold = float(ranked[0]) - _MARGIN_DEVIATIONS * float(ranked.std())
     else:
         threshold = float(np.quantile(ranked, rate))
-    return round(threshold * _STEPS) / _STEPS
+    return round_threshold(threshold)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chalicelib.engines.calibration import softmax
 from chalicelib.engines.text.names.space import unit_rows
 
 if TYPE_CHECKING:
@@ -51,12 +52,6 @@ class LabelledVectors:
     def is_moved(self) -> bool:
         """Return whether there are examples or unlabelled texts, which change the prototypes."""
         return len(self.labels) + len(self.unlabelled) > 0
-
-
-def softmax(logits: Doubles) -> Doubles:
-    """Return the probabilities of logits, float64, shape (texts, labels)."""
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(shares / np.add.reduce(shares, axis=1, keepdims=True))
 
 
 def fit_prototypes(given: LabelledVectors) -> Doubles:

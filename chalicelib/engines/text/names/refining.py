@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chalicelib.engines.calibration import softmax
 from chalicelib.engines.text.head.anchors import anchor_rows
 from chalicelib.engines.text.head.optimizer import dot, minimise
-from chalicelib.engines.text.names.prototypes import LabelledVectors, fit_prototypes, softmax
+from chalicelib.engines.text.names.prototypes import LabelledVectors, fit_prototypes
 from chalicelib.engines.text.names.space import unit_rows
 
 if TYPE_CHECKING:

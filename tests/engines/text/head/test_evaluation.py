@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from chalicelib.engines.text.head.evaluation import SplitEvaluator, held_out_curve, label_thresholds
+from chalicelib.engines.text.head.evaluation import SplitEvaluator, label_thresholds
 from chalicelib.engines.text.head.regression import ExampleBatch, SoftmaxHead
 
 HEAD = SoftmaxHead(np.eye(2), np.zeros(2))
@@ -64,7 +64,6 @@ def test_nothing_held_out_gives_plain_zeros() -> None:
     assert (found.test_accuracy, found.test_loss, found.macro_f1) == (0.0, 0.0, 0.0)
     assert scores.shape == (0, 2)
     assert label_thresholds(scores, truth, ["no", "yes"]) == {"no": 0.5, "yes": 0.5}
-    assert held_out_curve(scores, truth).threshold == []
 
 
 def test_thresholds_by_hand() -> None:
