@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.clock import Clock, date_text
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.common.repeats import object_id
@@ -36,6 +36,7 @@ from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import (
     BadRequest,
     BatchNotFound,
+    LeaseLost,
     ServiceError,
     StorageUnavailable,
     TooLarge,
@@ -280,7 +281,9 @@ class BatchService:
             self._stores.batch_files.put_template(batch, template)
         self._batches.create(batch)
         if is_ready_now:
-            self._prepare(batch)
+            # If the lease is lost, another attempt at the call or a worker prepares the batch.
+            with suppress(LeaseLost):
+                self._prepare(batch)
         else:
             self._send(batch)
 
@@ -288,6 +291,8 @@ class BatchService:
         """Undo a failed request, whether its row was written or not."""
         with suppress(StorageUnavailable):
             found = self._batches.find(batch.account_id, batch.batch_id)
+            if found is not None and date_text(found.created_at) != date_text(batch.created_at):
+                return  # Another attempt at the call has created it.
             if found is not None:
                 self._settle(self._batches.cancel(found) or found)
                 found = self._batches.find(batch.account_id, batch.batch_id)

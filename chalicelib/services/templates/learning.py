@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from chalicelib import journal, log
 from chalicelib.config import Settings
 from chalicelib.domain.accounts.account import Account
-from chalicelib.domain.common.clock import Clock
+from chalicelib.domain.common.clock import Clock, date_text
 from chalicelib.domain.common.ids import STRING_ID
 from chalicelib.domain.common.limits import MAX_OCR_BYTES
 from chalicelib.domain.common.repeats import object_id
 from chalicelib.domain.datasets.dataset import VISION
 from chalicelib.domain.datasets.upload import (
+    UploadedFile,
     UploadSource,
     claimed_file,
     is_upload_path,
@@ -139,15 +140,21 @@ class TemplateService:
                 self._learnings.put_input(learning, source.content)
             self._learnings.create(learning)
         except ServiceError:
-            # The row may or may not have been written.
-            with suppress(StorageUnavailable):
-                self._learnings.delete(learning)
-                if uploaded is not None:
-                    self._stores.uploaded_files.release(uploaded, learning.learning_id)
+            self._revert(learning, uploaded)
             raise
         with retried_by_sweep("learn", template=learning.learning_id):
             self._stores.queues.send(EMBED, LearnJob.of(learning))
         return learning
+
+    def _revert(self, learning: TemplateLearning, uploaded: UploadedFile | None) -> None:
+        """Undo a failed request, whether its row was written or not."""
+        with suppress(StorageUnavailable):
+            found = self._learnings.find(learning.account_id, learning.learning_id)
+            if found and date_text(found.created_at) != date_text(learning.created_at):
+                return  # Another attempt at the call has created it.
+            self._learnings.delete(learning)
+            if uploaded is not None:
+                self._stores.uploaded_files.release(uploaded, learning.learning_id)
 
     def get(
         self, account: Account, learning_id: str

@@ -9,8 +9,8 @@ import pytest
 
 from chalicelib.domain.common.repeats import KeyedCall, under_key
 from chalicelib.domain.datasets.upload import UploadSource
-from chalicelib.domain.jobs.batch import Batch
-from chalicelib.errors import DownloadFailed
+from chalicelib.domain.jobs.batch import SUCCEEDED, Batch
+from chalicelib.errors import DownloadFailed, StorageUnavailable
 from tests.builders import World
 from tests.services.batches.conftest import Batches
 
@@ -41,3 +41,47 @@ def test_an_earlier_attempt_that_is_slow_leaves_the_batch_of_the_later_one(
 
     kept: Batch = made[0]
     assert world.stores.batches.find(world.account.account_id, kept.batch_id) is not None
+
+
+def test_a_slow_attempt_that_cannot_store_its_lines_leaves_the_later_batch(
+    batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It undoes only what it has created itself."""
+    world, files = batches.world, batches.world.stores.batch_files
+    source = UploadSource(content=b"text\nbook it\ncancel it\n", file_name="lines.csv")
+    put, made = files.put_input, []
+
+    def put_after_another(*args: Any) -> None:
+        if made:
+            return put(*args)
+        made.append(None)
+        world.clock.advance(seconds=1)
+        with _attempt(world, 2):
+            made[0] = batches.create(source)
+        raise StorageUnavailable
+
+    monkeypatch.setattr(files, "put_input", put_after_another)
+    with _attempt(world, 1), pytest.raises(StorageUnavailable):
+        batches.create(source)
+    world.work()
+
+    kept: Batch = made[0]
+    found = world.stores.batches.find(world.account.account_id, kept.batch_id)
+    assert found is not None
+    assert found.status == SUCCEEDED
+
+
+def test_a_batch_that_another_attempt_prepares_is_returned(
+    batches: Batches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not an error: the batch exists, and its owner finishes the work."""
+    world = batches.world
+    source = UploadSource(content=b"text\nbook it\ncancel it\n", file_name="lines.csv")
+    with monkeypatch.context() as patch:
+        patch.setattr(world.stores.batches, "acquire", lambda *_: None)
+        made = batches.create(source)
+    world.settle()
+
+    found = world.stores.batches.find(world.account.account_id, made.batch_id)
+    assert found is not None
+    assert found.status == SUCCEEDED

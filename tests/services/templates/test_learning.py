@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.common.repeats import KeyedCall, under_key
 from chalicelib.domain.datasets.upload import UploadSource
 from chalicelib.domain.jobs.messages import LearnJob
 from chalicelib.domain.jobs.template_learning import (
@@ -190,3 +191,29 @@ def test_templates_are_deleted_with_their_account(world: World) -> None:
     assert (world.objects("batches/"), world.rows(ExportRow)) == ([], [])
     world.work()
     assert world.objects("batches/") == []
+
+
+def test_a_slow_attempt_that_cannot_store_its_archive_leaves_the_later_job(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failed attempt at a call undoes only what it has created itself."""
+    put = world.stores.learnings.put_input
+    made: list[TemplateLearning] = []
+
+    def attempt(number: int) -> TemplateLearning:
+        account_id = world.account.account_id
+        with under_key(KeyedCall(account_id, "k", "r", "C" * 26, world.clock(), 0, number)):
+            return _create(world)
+
+    def put_after_another(*args: Any) -> None:
+        monkeypatch.setattr(world.stores.learnings, "put_input", put)
+        world.clock.advance(seconds=1)
+        made.append(attempt(2))
+        raise StorageUnavailable
+
+    monkeypatch.setattr(world.stores.learnings, "put_input", put_after_another)
+    with pytest.raises(StorageUnavailable):
+        attempt(1)
+    world.work()
+
+    assert _get(world, made[0]).status == "SUCCEEDED"
