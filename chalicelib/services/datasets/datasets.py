@@ -146,9 +146,10 @@ class DatasetService:
             has_more = len(ids) > offset + count
         else:
             # A list without a filter is read by position: a far page skips the rows before it.
-            found = self._datasets.page(account_id, family, offset, count + 1)
-            has_more = len(found) > count
-        return ListPage(tuple(self._labels.views(found[:count])), offset, has_more)
+            rows = self._datasets.page(account_id, family, offset, count + 1)
+            has_more = len(rows) > count
+            found = [one for one in rows[:count] if not one.is_unfinished]
+        return ListPage(tuple(self._labels.views(found)), offset, has_more)
 
     def list_global(
         self, family: str, offset: int, count: int, wanted: ListFilter = EVERYTHING

@@ -105,7 +105,7 @@ class DeletionRunService:
             return not self._stores.models.is_unfinished(account_id, object_id)
         if deletion.kind == TRACES:
             return False
-        dataset = self._stores.datasets.find(account_id, deletion.family, int(object_id))
+        dataset = self._stores.datasets.find_deleted(account_id, deletion.family, int(object_id))
         return dataset is None or not dataset.is_unfinished
 
     def _delete(self, deletion: Deletion) -> Deletion | None:

@@ -49,8 +49,8 @@ class DatasetStore:
     def reserve(self, dataset: Dataset) -> None:
         """Store the row of a new dataset before its labels and its file.
 
-        The dataset is UPLOADING without labels until `finish`. If the call dies, SweepService
-        deletes the dataset with everything that the call stored.
+        No call finds it until `finish`. If this call dies before, SweepService deletes the
+        dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
         row.open, row.nudged_at = DELETION_PENDING, row.created_at
@@ -94,7 +94,7 @@ class DatasetStore:
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset of an account, or None."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
-        return load_dataset(row) if row else None
+        return load_dataset(row) if row and not _is_unfinished(row) else None
 
     def find_deleted(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset that is being deleted, or None."""
@@ -108,11 +108,12 @@ class DatasetStore:
 
     def ids(self, account_id: str, family: str, wanted: ListFilter) -> list[int]:
         """Return the ids of the datasets that match a filter, ascending."""
-        members = ["dataset_id", "name", "status"]
+        members = ["dataset_id", "name", "status", "open"]
         rows = DatasetRow.query(
             owner_key(account_id, family), consistent_read=True, attributes_to_get=members
         )
-        return [int(row.dataset_id) for row in rows if wanted.keeps(row.name, row.status)]
+        wanted_rows = (row for row in rows if wanted.keeps(row.name, row.status))
+        return [int(row.dataset_id) for row in wanted_rows if not _is_unfinished(row)]
 
     def find_many(self, account_id: str, family: str, ids: Sequence[int]) -> list[Dataset]:
         """Return the datasets with these ids, ascending. Missing ones are left out."""
@@ -121,7 +122,10 @@ class DatasetStore:
         return sorted((load_dataset(row) for row in rows), key=lambda found: found.dataset_id)
 
     def page(self, account_id: str, family: str, offset: int, count: int) -> list[Dataset]:
-        """Return `count` datasets from position `offset` of the list, which is sorted by id."""
+        """Return `count` datasets from position `offset` of the list, sorted by id.
+
+        Unfinished ones are among them.
+        """
         now = to_milliseconds(self._clock())
         return [
             load_dataset(row)
@@ -261,7 +265,7 @@ class DatasetStore:
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
         if row is None or row.status != UPLOADING or row.upload_id != upload_id:
             return None
-        if row.open == DELETION_PENDING:
+        if _is_unfinished(row):
             return None
         return _load_queued(row)
 
@@ -388,6 +392,10 @@ def label_ids(blocks: Iterable[str]) -> set[int]:
     return {int(first) + number for first, count in pairs for number in range(int(count))}
 
 
+def _is_unfinished(row: DatasetRow) -> bool:
+    return bool(row.open == DELETION_PENDING and row.status == UPLOADING)
+
+
 def _load_queued(row: DatasetRow) -> QueuedUpload:
     account_id, _, family = str(row.owner).rpartition("#")
     owner = {"account_id": account_id, "family": family}
@@ -406,5 +414,5 @@ def load_dataset(row: DatasetRow) -> Dataset:
         bytes=int(row.size_bytes),
         # Rows of older versions have no such attribute, and no index.
         is_placed=bool(row.is_placed),
-        is_unfinished=row.open == DELETION_PENDING and row.status == UPLOADING,
+        is_unfinished=_is_unfinished(row),
     )

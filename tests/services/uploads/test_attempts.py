@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
 from chalicelib.domain.common.repeats import KeyedCall, under_key
 from chalicelib.domain.datasets.dataset import LANGUAGE, SUCCEEDED, DatasetView
 from chalicelib.domain.datasets.label_descriptions import LabelDescription
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
-from chalicelib.errors import DatasetNotYetAvailable, DownloadFailed, StorageUnavailable
+from chalicelib.errors import (
+    DatasetNotFound,
+    DatasetNotYetAvailable,
+    DownloadFailed,
+    StorageUnavailable,
+)
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import AccountRow, DatasetRow, LabelRow, ReceiptRow
 from tests.builders import World, a_csv, a_source, some_rows
@@ -69,6 +75,28 @@ def test_a_new_dataset_leaves_nothing_if_its_call_dies(
         return
     assert [one.status for one in found] == [SUCCEEDED]
     assert len(found[0].counts) == 3
+
+
+@pytest.mark.parametrize("call", [upload, create])
+def test_a_dataset_is_found_only_when_its_call_has_finished_it(
+    world: World, call: Callable[[World], DatasetView], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a list nor its id shows a dataset that is only reserved."""
+    finish, datasets = world.stores.datasets.finish, world.container.datasets
+    account_id, seen = world.account.account_id, []
+
+    def look_before(*args: Any) -> None:
+        for wanted in (EVERYTHING, ListFilter(name="n")):
+            seen.extend(datasets.list(account_id, LANGUAGE, 0, 25, wanted).items)
+        with pytest.raises(DatasetNotFound):
+            datasets.get(account_id, LANGUAGE, args[0].dataset_id)
+        finish(*args)
+
+    monkeypatch.setattr(world.stores.datasets, "finish", look_before)
+    made = call(world)
+
+    assert seen == []
+    assert datasets.list(account_id, LANGUAGE, 0, 25).items == (made,)
 
 
 @pytest.mark.parametrize("call", [upload, create])
