@@ -23,7 +23,7 @@ from chalicelib.domain.accounts.api_key import (
     new_api_secret,
 )
 from chalicelib.domain.common.clock import Clock, date_text
-from chalicelib.domain.common.repeats import began_at, object_id
+from chalicelib.domain.common.repeats import object_id
 from chalicelib.errors import InvalidParameter, InvalidToken, StorageUnavailable
 from chalicelib.stores.accounts.accounts import AccountStore
 from chalicelib.stores.accounts.api_keys import ApiKeyStore
@@ -101,7 +101,7 @@ class ApiKeyService:
             scope=_checked_scope(scope),
             prefix=secret[:SHOWN_CHARACTERS],
             digest=digest_of(secret),
-            created_at=began_at(now),
+            created_at=now,
             expires_at=None if expires_at is None else _checked_end(expires_at, now),
         )
         self._keys.add(key)

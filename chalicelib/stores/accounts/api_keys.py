@@ -41,15 +41,18 @@ class ApiKeyStore:
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
-        """Store an API key; replace an existing one with the same id.
+        """Store an API key; replace that of an earlier attempt at the call.
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.
+            StorageUnavailable: a later attempt at the call has stored it.
         """
 
         def change(keys: dict[str, ApiKey]) -> None:
             if len(keys) >= MAX_KEYS and key.key_id not in keys:
                 raise TooManyApiKeys
+            if key.key_id in keys and keys[key.key_id].created_at > key.created_at:
+                raise StorageUnavailable
             keys[key.key_id] = key
 
         replaced = self._change(key.account_id, change).get(key.key_id)
@@ -69,7 +72,9 @@ class ApiKeyStore:
         ApiKeyRow(key.digest).delete()
 
         def change(keys: dict[str, ApiKey]) -> None:
-            keys.pop(key.key_id, None)
+            # Another attempt at the call may have stored another key with this id.
+            if key.key_id in keys and keys[key.key_id].digest == key.digest:
+                del keys[key.key_id]
 
         self._change(key.account_id, change)
 

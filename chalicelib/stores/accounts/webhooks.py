@@ -20,6 +20,7 @@ from chalicelib.domain.jobs.webhook import (
     Webhook,
     new_secret,
 )
+from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.member_rows import MemberRows
@@ -51,13 +52,14 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replace an existing one with the same id.
+        """Store a webhook with a new secret; replace that of an earlier attempt at the call.
 
         Returns:
             The webhook and its secret, which is not returned again.
 
         Raises:
             TooManyWebhooks: the account has the maximum number of webhooks.
+            StorageUnavailable: a later attempt at the call has stored it.
         """
         secret = new_secret(os.urandom(_SECRET_BYTES))
         hook = replace(hook, sealed=self._closed(hook, secret))
@@ -65,6 +67,8 @@ class WebhookStore:
         def change(hooks: dict[str, Webhook]) -> None:
             if len(hooks) >= MAX_HOOKS and hook.hook_id not in hooks:
                 raise TooManyWebhooks
+            if hook.hook_id in hooks and hooks[hook.hook_id].created_at > hook.created_at:
+                raise StorageUnavailable
             hooks[hook.hook_id] = hook
 
         self._change(hook.account_id, change)
@@ -93,6 +97,9 @@ class WebhookStore:
             # If an earlier attempt of the same call died, its secret was never returned, so the
             # secret before it stays the previous one.
             is_again = bool(call) and one.rotated_by == call
+            if is_again and one.updated_at > now:
+                # A later attempt at this call has returned its secret, which must stay valid.
+                return one
             return replace(
                 one,
                 sealed=self._closed(one, secret),
