@@ -192,7 +192,7 @@ class AccountService:
 
 
 def _existing(account: Account | None, email: str) -> Account:
-    """Return the account; raise NotFound if there is none."""
+    """Return `account`; raise NotFound if it is None."""
     if account is None:
         raise NotFound(
             f"There is no active account {email}. "
@@ -235,7 +235,7 @@ def _check_range(name: str, value: float, maximum: int, unit: str) -> None:
 
 
 def _source_of(plan: str, present: str) -> str:
-    """Return the source whose plans include a plan: the present source if possible."""
+    """Return HEROKU or SALESFORCE, whichever offers the plan; `present` if both do."""
     having = [source for source, plans in PLANS.items() if plan in plans]
     return present if present in having or not having else having[0]
 
@@ -244,7 +244,7 @@ def _new_key(public_pem: str | None) -> tuple[AccountKey, str | None]:
     """Create a key pair, or check the caller's public key.
 
     Returns:
-        The new key of the account, and the private key in PEM; None if the caller has it.
+        The new key of the account; and its private key in PEM, None if the caller has it.
     """
     private_pem = new_private_pem() if public_pem is None else None
     try:

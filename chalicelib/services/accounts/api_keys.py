@@ -1,4 +1,4 @@
-"""Creates, lists and revokes API keys, and finds the account of a key. beyond.md, section 11."""
+"""Creates, lists and revokes API keys, and finds their accounts. See beyond.md, section 11."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class PictureWork:
                 yield AnsweredLine(line, error=LineError(refusal.code, refusal.message))
 
     def _answerer(self, batch: Batch, model: ServedModel) -> Answer:
-        """Return a function that predicts a line's image, or makes its ranking judgement."""
+        """Return a function that predicts a line's image or, for a ranking, judges the image."""
         types = KIND_TYPES[batch.kind]
         options = PredictionOptions(batch.count, judges=batch.kind == RANK)
         # Refused here, the whole part fails; refused below, it would be the error of one line.

@@ -356,7 +356,7 @@ class BatchRunService:
                 self._send(batch, head)
 
     def _run_part(self, batch: Batch, number: int, delivery: int) -> None:
-        """Answer a part, and send the next part of its chain."""
+        """Answer a part, and send the message of the next part in its chain."""
         if batch.status != RUNNING:
             return
         if number in batch.numbers_done:

@@ -66,7 +66,7 @@ class BrowsedExample:
     suspect: SuspectExample | None = None
     """Why a training flagged the example, with present label names; None for no flag."""
     location: str = ""
-    """The text of a language example; a temporary URL of a vision example."""
+    """The text of a language example; a presigned URL of a vision example."""
     thumbnail: Thumbnail | None = None
     """Thumbnail of a vision example; None if none exists yet."""
 

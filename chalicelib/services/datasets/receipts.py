@@ -1,4 +1,4 @@
-"""Lists the receipts of uploads and corrections. Contract section 5, receipts."""
+"""Lists the receipts of uploads and corrections. See contract section 5, receipts."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class ExportRunService:
 
         Args:
             job: the job of the message.
-            remaining_seconds: returns the remaining time of the function, in seconds.
+            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
             delivery: how many times the queue has delivered this message.
         """
         export = self._stores.exports.acquire(job.account_id, job.export_id)

@@ -1,1 +1,1 @@
-"""Deletions, the sweep that resumes abandoned work, and the state of the engines."""
+"""Deletions, the periodic sweep that resumes abandoned work, and the state of the engines."""

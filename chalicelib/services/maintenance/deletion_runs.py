@@ -93,13 +93,13 @@ class DeletionRunService:
             log.info("deleted", kind=deletion.kind, object=deletion.object_id)
 
     def _emit(self, deletion: Deletion) -> None:
-        """Emit the event for the end of a deletion. Temporary URLs may be valid a bit longer."""
+        """Emit the event for the end of a deletion. Presigned URLs may be valid a bit longer."""
         data = {"id": deletion.deletion_id, "type": deletion.kind}
         data["deletedObjectId"] = deletion.object_id
         self._stores.events.emit(deletion.account_id, "deletion.done", **data)
 
     def _is_known(self, deletion: Deletion) -> bool:
-        """Return whether the caller knows the object. It does not if the creating call died."""
+        """Return whether the caller knows the object; False if the call that created it died."""
         account_id, object_id = deletion.account_id, deletion.object_id
         if deletion.kind == MODEL:
             return not self._stores.models.is_unfinished(account_id, object_id)
@@ -153,7 +153,7 @@ class DeletionRunService:
         """Delete a dataset, and remove its examples from the cards of models.
 
         Returns:
-            The deletion, with the expiry of the last temporary URL; None if it must wait for an
+            The deletion, with the expiry of the last presigned URL; None if it must wait for an
             adjustment that copies a card.
         """
         stores = self._stores

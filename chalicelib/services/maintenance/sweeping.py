@@ -102,7 +102,7 @@ class SweepService:
         return sent
 
     def count_places(self) -> bool:
-        """Count the waiting trainings, which gives their queue positions.
+        """Count the waiting trainings, to compute their queue positions.
 
         Returns:
             Whether the number of waiting trainings is so large that they must be counted often.

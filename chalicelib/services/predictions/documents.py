@@ -212,7 +212,7 @@ class OcrService:
     def packed_pages(
         self, model: ServedModel, content: bytes, seconds_left: Callable[[], float]
     ) -> list[PackedPage]:
-        """Read the pages of a form to learn a template from. Raises the errors of `read`."""
+        """Read the pages of a form, to learn a template from them; raise the errors of `read`."""
         model.require_type((OCR,))
         tools, request = self._load(model, DOCUMENTED), OcrRequest(FORM)
 

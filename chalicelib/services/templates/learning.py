@@ -345,6 +345,6 @@ def _named(document: LearningDocument, refusal: ServiceError) -> InvalidUpload:
 
 
 def _countdown(seconds: float) -> Callable[[], float]:
-    """Return a function that returns how many of these seconds are left."""
+    """Return a function that returns how many seconds of a time limit are left."""
     until = time.monotonic() + seconds
     return lambda: until - time.monotonic()

@@ -1,4 +1,4 @@
-"""Adjusts a text model to texts of users, without training it again. beyond.md, section 15.
+"""Adjusts a text model to texts of users, without training it again. See beyond.md, section 15.
 
 An adjustment is queued and run like a training. It reads the served version, and changes the
 version's temperature, label frequencies and rejection threshold.
@@ -448,7 +448,7 @@ def _card_members(
 
 
 def _advice(card: dict[str, Any], found: Adjustment, rate: float | None) -> list[dict[str, Any]]:
-    """Return the advice for an adjusted version, also if texts differ from the training data."""
+    """Return the advice for an adjusted version, with advice on texts unlike the training data."""
     from chalicelib.engines.advice import with_shift
 
     advice: list[dict[str, Any]] = card.get("advice", [])

@@ -1,4 +1,4 @@
-"""Imports models that another installation or account exported. beyond.md, section 13.
+"""Imports models that another installation or account exported. See beyond.md, section 13.
 
 An import is queued and run like a training, but reads an archive instead of a dataset.
 """

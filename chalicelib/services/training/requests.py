@@ -97,7 +97,7 @@ class TrainingService:
             view: the dataset.
             name: name of the new model.
             request: options of the call.
-            seconds: time in which uploaded texts must be read; 0 for the longest.
+            seconds: time in which uploaded texts must be read; 0 for the maximum time.
 
         Raises:
             BadRequest: a field is not allowed, or there are too few examples.
@@ -337,14 +337,14 @@ class TrainingService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _unguard(self, account_id: str, dataset: Dataset, entry: str) -> None:
-        """Remove a guard entry. If that fails, the entry is recognised as stale later."""
+        """Remove a guard entry of `_guard`. If that fails, it is recognised as stale later."""
         try:
             self._stores.guards.remove(account_id, dataset, [entry])
         except StorageUnavailable:
             log.warning("unguard_failed", dataset=dataset.dataset_id)
 
     def _enqueue(self, model: Model) -> None:
-        """Send the job of a training. If the queue fails, the sweep sends it later."""
+        """Send the job of a training. If the queue fails, the periodic sweep sends it later."""
         with retried_by_sweep("train", model=model.model_id):
             self._stores.training_queue.announce(TrainJob.of(model))
 

@@ -96,7 +96,7 @@ class TrainingRunService:
 
         Args:
             job: the job of the message.
-            remaining_seconds: returns the remaining time of the function, in seconds.
+            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
             delivery: how many times the queue has delivered this message.
         """
         model = self._queue.acquire(job)
@@ -122,7 +122,7 @@ class TrainingRunService:
         """Train a model, and store in its row whether that succeeded.
 
         Returns:
-            False if the run has not ended, because another function continues it.
+            False if the run has not ended, because another Lambda invocation continues it.
         """
         started, ended = time.monotonic(), False
         try:
@@ -376,9 +376,9 @@ class _RunControl:
         self._shown = model.progress
 
     def remaining_seconds(self) -> float:
-        """Return the remaining time in seconds; 0 if another training must run before this one.
+        """Return the time until Lambda stops this process; 0 if another training must run first.
 
-        The learner then saves its state, as if the time of the function were up.
+        The learner then saves its state, as if the time of the invocation were up.
         """
         now = time.monotonic()
         if not self._must_yield and now - self._checked_at >= LOOK_SECONDS:

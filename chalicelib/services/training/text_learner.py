@@ -103,7 +103,7 @@ class TextLearner:
         self._clock = clock
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train a model on texts. Vectors are stored, so that another function can continue.
+        """Train a model on texts. Vectors are stored, so that another invocation can continue.
 
         Raises:
             TrainingFailed: the texts cannot be trained on; the message says why and what to do.
@@ -256,7 +256,7 @@ class TextLearner:
         return of_unlabelled
 
     def _unlabelled_texts(self, model: Model) -> tuple[int | str, list[str]] | None:
-        """Return the place of the unlabelled texts' vectors, and the texts; None without texts."""
+        """Return dataset id or key prefix of the vectors, and the unlabelled texts; or None."""
         if model.request.unlabelled_upload:
             return self._user_texts.unlabelled(model)
         found = self._examples.unlabelled_dataset(model)
@@ -340,7 +340,7 @@ class TextLearner:
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the time of the function is nearly up.
+            TimedOut: the time of this Lambda invocation is nearly up.
         """
         of_parts = encoder_names(dataset.language, None)
         # A part gets vectors of all encoders of the queue, which this training may not need.
@@ -431,13 +431,13 @@ class _Progress:
         return _EMBED_SHARE * self._embed_share
 
     def on_vectors(self, seconds: float) -> None:
-        """Stop before the fit if this function has too little time left for it.
+        """Stop before the fit if this Lambda invocation has too little time left for it.
 
         Args:
             seconds: expected time of the fit.
 
         Raises:
-            TimedOut: less time is left, and another function will have more.
+            TimedOut: less time is left, and another invocation will have more.
         """
         # Only after work of this function: another one would not have more time otherwise.
         if self.has_embedded and self._control.remaining_seconds() < seconds:
@@ -448,7 +448,7 @@ class _Progress:
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the time of the function is nearly up.
+            TimedOut: the time of this Lambda invocation is nearly up.
         """
         now = monotonic()
         self._longest_step = max(self._longest_step, now - self._checked_at)
@@ -464,7 +464,7 @@ class _Progress:
 
         Raises:
             LeaseLost: another worker owns the run.
-            TimedOut: the time of the function is nearly up.
+            TimedOut: the time of this Lambda invocation is nearly up.
         """
         self.has_embedded |= done < total
         self.on_embed(0.0)

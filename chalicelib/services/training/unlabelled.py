@@ -1,4 +1,4 @@
-"""Copies uploaded texts without labels for the run that uses them. beyond.md, section 15.
+"""Copies uploaded texts without labels for the run that uses them. See beyond.md, section 15.
 
 An upload is deleted within the hour, and a run may wait longer or be repeated. So the call reads
 the file, and the run uses its own copy of the texts.
@@ -59,7 +59,7 @@ class UnlabelledTextService:
 
         Args:
             model: the model, with number and request of the run.
-            seconds: time in which the texts must be read; 0 for the longest.
+            seconds: time in which the texts must be read; 0 for the maximum time.
             enqueue: queues the run; if it fails, the upload can be used again.
 
         Raises:

@@ -1,6 +1,6 @@
 """Trains image models: reads images, computes features, trains step by step, saves checkpoints.
 
-chalicelib/services/training/runs.py calls it. A function that is stopped or killed loses at most
+chalicelib/services/training/runs.py calls it. A worker that is stopped or killed loses at most
 one epoch. The state is in a checkpoint, and finished epochs are in the learning curve.
 """
 
@@ -110,17 +110,17 @@ class _OpenTraining:
     curve: CurveWriter
     """Writer of the learning curve."""
     fingerprint: str
-    """Digest of data and options. A checkpoint with another one is not used."""
+    """Digest of data and options. A checkpoint with another digest is not used."""
     earlier_seconds: float
-    """Seconds that earlier functions spent on training."""
+    """Seconds that earlier Lambda invocations spent on this training."""
     begun: float = field(default_factory=time.monotonic)
-    """When this function began to train, in seconds of the monotonic clock."""
+    """When this Lambda invocation began to train, in seconds of the monotonic clock."""
     saved: float = field(default_factory=time.monotonic)
     """Time of the last checkpoint, in seconds of the monotonic clock."""
 
     @property
     def seconds(self) -> float:
-        """Return the training time of all functions so far, in seconds."""
+        """Return the training time so far, summed over all Lambda invocations, in seconds."""
         return self.earlier_seconds + time.monotonic() - self.begun
 
 
@@ -150,7 +150,7 @@ class VisionLearner:
             TrainingFailed: the images cannot be trained on; the message says why and what to do.
             BackboneNotInstalled: the files of a backbone are missing.
             LeaseLost: another worker owns the run.
-            TimedOut: the state is saved; another function continues.
+            TimedOut: the state is saved; another Lambda invocation continues.
             PartsSent: other workers compute the features.
         """
         begun_at, pictures = self._pictures(model, dataset, control)
@@ -215,7 +215,7 @@ class VisionLearner:
         copies: int,
         control: RunControl,
     ) -> StoredFeatures:
-        """Collect the features of the images; stop if the time of the function is nearly up."""
+        """Collect the features of the images; stop if the time of this invocation is nearly up."""
         extractor = self._extractor(model)
         default = registry.extractor_for(model.type, None, self._backbones)
 
@@ -288,7 +288,7 @@ class VisionLearner:
                 raise TimedOut("The training is not finished; the next function continues.")
 
     def _save(self, run: _OpenTraining, control: RunControl) -> None:
-        """Save a checkpoint from which another function can resume."""
+        """Save a checkpoint from which another Lambda invocation can resume."""
         saved = Checkpoint(run.training.save(), run.training.epochs_done, run.seconds)
         content = dump_checkpoint(saved, run.fingerprint)
         control.check()
@@ -335,7 +335,7 @@ def _options(model: Model, copies: int, threads: int) -> VisionOptions:
 def _copies(model: Model, pictures: int) -> int:
     """Return the maximum number of augmented views of all images together.
 
-    If the caller requested augmentation, the number is too large to be a limit.
+    If the caller requested augmentation, the number is so large that nothing is limited.
     """
     request = model.request
     asked = request.param("augmentData")

@@ -94,7 +94,7 @@ class Reader(Protocol):
     """Reads the files of one family."""
 
     max_bytes: int
-    """Maximum size in bytes of a file behind a `path`."""
+    """Maximum size in bytes of a file that a request gives by `path`."""
     download_seconds: float
     """Time limit of a download in seconds."""
 

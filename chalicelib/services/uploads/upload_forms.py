@@ -1,7 +1,7 @@
-"""Issues presigned forms, with which callers send files too large for the gateway to the bucket.
+"""Issues presigned forms, with which callers send large files directly to the bucket.
 
-Contract section 5, POST /v2/uploads. uploads.py and the predictions with a `sampleLocation` check
-the files before their use.
+See contract section 5, POST /v2/uploads. The files are checked later, by uploads.py and by
+predictions with a `sampleLocation`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class UploadPartService:
 
         Args:
             job: the job of the message.
-            remaining_seconds: returns the remaining time of the function, in seconds.
+            remaining_seconds: returns the remaining time of the Lambda function, in seconds.
             delivery: how many times the queue has delivered this message.
         """
         if isinstance(job, EmbedJob):

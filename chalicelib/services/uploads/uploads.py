@@ -364,8 +364,8 @@ class UploadService:
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
         """Count an upload, and claim a file that a presigned form sent; undo both on failure.
 
-        The block has not failed if the upload has started: by a write that got no reply, or by
-        another attempt at the call.
+        An error in the block is not a failure if the upload has started, by a write that got no
+        reply or by another attempt at the call.
         """
         if source.uploaded is not None:
             self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)
@@ -444,7 +444,7 @@ class UploadService:
         cancellation.check()
 
     def _store_file(self, upload: Upload, source: UploadSource) -> None:
-        """Store the file of the call. The ingest copies one sent with a presigned form."""
+        """Store the file of the call. IngestService copies a file sent with a presigned form."""
         # Not copied here: 2 GB take longer than a gateway waits.
         if upload.raw:
             self._stores.artifacts.put(upload.raw, source.content or b"")
@@ -478,7 +478,7 @@ class UploadService:
             log.warning("receipt_failed", dataset=receipt.dataset_id)
 
     def _enqueue(self, job: IngestJob) -> None:
-        """Send the job of an upload. If the queue fails, the sweep sends it later."""
+        """Send the job of an upload. If the queue fails, the periodic sweep sends it later."""
         with retried_by_sweep("ingest", dataset=job.dataset_id):
             self._queue.announce(job)
 
