@@ -28,7 +28,7 @@ from chalicelib.formats.archives.picture_examples import LabelBook, cut_label, f
 from chalicelib.formats.archives.zip_archive import MemberProblem, ZipArchive, ZipMember
 from chalicelib.formats.archives.zip_directory import show_path
 
-_IMAGES = frozenset({"images", "image", "imgs", "img"})
+_IMAGES = frozenset(("images", "image", "imgs", "img", "pictures", "photos", "pics", "jpegimages"))
 
 
 class FolderLabels:
