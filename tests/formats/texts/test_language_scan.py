@@ -72,6 +72,13 @@ def test_a_total_below_a_table_is_rejected(total: tuple[str, str]) -> None:
     assert (decision.kept, decision.rejections[0].row) == (30, 31)
 
 
+def test_a_label_that_ends_in_a_digit_is_no_total() -> None:
+    """A rare label such as `tier1` at the end of a sorted file keeps its examples."""
+    rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
+
+    assert scan(io.BytesIO(a_csv([*rows, ("count me in", "tier1")])), _rules()).kept == 31
+
+
 def test_many_totals_are_read_as_examples() -> None:
     """Below a table are a few totals; hundreds of such rows are no totals, and read once."""
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]

@@ -73,7 +73,7 @@ def _names_total(cell: str) -> bool:
 
 
 def _is_figure(cell: str) -> bool:
-    return any(map(str.isdigit, cell)) and len(cell.split()) <= _MOST_FIGURE_WORDS
+    return cell[:1].isdigit() and len(cell.split()) <= _MOST_FIGURE_WORDS
 
 
 def _is_number(label: str) -> bool:
