@@ -124,6 +124,6 @@ class FormField:
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score, 0 to 1, by which the best of several pages is chosen; None to use `probability`."""
+    """Score, 0 to 1, to choose among fields of one entity on several pages; or None."""
     key_score: float = 1.0
     """How well the key on the page matches the template, 0 to 1; 1 for a virtual key."""

@@ -85,7 +85,7 @@ class LearnedModel:
 
     artifact: bytes
     metrics: dict[str, Any]
-    """`metricsData` of GET models/{id}."""
+    """The value of `metricsData` in the answer to GET models/{id}."""
     card: dict[str, Any]
     labels: int
     examples: int

@@ -34,7 +34,7 @@ _LICENCES = ("LICENSE", "NOTICE")
 
 
 class GoldenTexts(Protocol):
-    """The method of text prediction with which the sample answers of an archive are made."""
+    """The method of the text prediction service that computes the sample answers of an archive."""
 
     def predict(
         self,
@@ -48,7 +48,7 @@ class GoldenTexts(Protocol):
 
 
 class GoldenPictures(Protocol):
-    """The method of image prediction with which the sample answers of an archive are made."""
+    """The method of the image prediction service that computes the sample answers of an archive."""
 
     def predict(
         self,

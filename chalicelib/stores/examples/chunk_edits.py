@@ -1,6 +1,6 @@
 """Writes new chunks when examples are removed, changed or added.
 
-The new chunks become visible once the dataset's row has the fences of their layouts.
+The new chunks become visible once the dataset's row has the fence tokens of their layouts.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class ChunkEditor:
         return ChunkLayout(tuple(chunks), free, *self._unindexed(edit))
 
     def _unindexed(self, edit: SequenceEdit) -> tuple[bool, tuple[Entry, ...]]:
-        """Return whether the digest index stays usable after an edit, and what it then lacks.
+        """Return whether the digest index stays usable after an edit, and which examples it lacks.
 
         Returns:
             Whether it stays usable, and digest and id of each example that it lacks.

@@ -49,7 +49,7 @@ class ExampleSequence:
     label_id: int
     """Label of the examples."""
     layout: int = 0
-    """Fence of the correction that wrote the chunk layout; 0 if there was no correction."""
+    """Fence token of the correction that wrote the chunk layout; 0 without a correction."""
 
     @property
     def key(self) -> str:

@@ -30,7 +30,7 @@ TRAIN_LANES = lane_of(TRAIN, is_paid=True), lane_of(TRAIN, is_paid=False)
 
 @translate_errors
 class TurnStore:
-    """Counts the turns of lanes, and of accounts in a lane."""
+    """Assigns jobs their turns, the positions at which they start in a queue lane."""
 
     def __init__(self, clients: Clients, clock: Clock) -> None:
         clients.bind_tables()

@@ -100,7 +100,7 @@ class NamedColumns(NamedTuple):
     labels: list[int]
     """Positions of the columns whose names fit labels equally well."""
     is_sure: bool = False
-    """Whether the names are known, and do not only contain a known word."""
+    """Whether the whole names are known, not just a word in them."""
 
     @property
     def columns(self) -> Columns | None:
