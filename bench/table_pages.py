@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from random import Random
@@ -21,11 +22,14 @@ from bench.drawn_pages import SENTENCES, font, wrapped
 from bench.form_pages.sheet import HEIGHT, WIDTH, Sheet
 from bench.ocr_table_data import Cells
 from bench.ocr_table_metrics import GridText
+from bench.plain_pages import PLAIN, draw_plain
+from bench.table_families import CODES, DATES, FAMILIES, NUMBERS, PAIRS, TEXTS, WORDS, Family
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 
-NUMBERS, CODES, WORDS, PAIRS = "numbers", "codes", "words", "pairs"
+EVERY = (*FAMILIES, *PLAIN)
+"""Families of pages with a table, then of those without."""
 # Seeds of the pages on which weights are fitted, and of those on which they are measured.
-FITTED, MEASURED = range(6), range(100, 106)
+FITTED, MEASURED = range(6), range(100, 104)
 _NAMES = (
     "Kelby", "Orrin Bay", "Saltmere", "Tarn", "Upper Quillmoor", "Ferndale", "Port Alder", "Wexley",
     "North Harbour", "Ashdown", "Bracken Hill", "Coldwater", "Dunmore", "Eastgate", "Fallow End",
@@ -50,90 +54,20 @@ _NOTES = (
     "* Without boats of visitors.", "Source: registry of the harbour office.",
     "Values are means; standard deviations in brackets.", "n.a. = not available",
 )  # fmt: skip
-_WORDS = ("yes", "no", "open", "closed", "oak", "pine", "sound", "weak", "Ms Winslow", "Mr Orr")
-
-
-@dataclass(frozen=True)
-class Family:
-    """One way to rule and to fill tables."""
-
-    rules: str
-    """Which rules are drawn: see `_RULES`."""
-    body: tuple[str, ...] = (NUMBERS,)
-    """Kinds of the columns after the first one."""
-    header_lines: int = 1
-    has_spans: bool = False
-    """Whether a first row of the header names groups of columns."""
-    wraps: float = 0.0
-    """Fraction of the rows whose first cell has several lines."""
-    more_wraps: float = 0.0
-    """Fraction of the cells in columns of words that have several lines."""
-    empty: float = 0.0
-    """Fraction of the cells after the first column that are empty."""
-    has_merges: bool = False
-    """Whether some first cells cover several rows."""
-    has_sums: bool = False
-    """Whether there are names and amounts in two columns above and below the table, as in invoices.
-    """
-    has_sections: bool = False
-    """Whether some rows have only a first cell, as a heading of the rows below."""
-    rows: tuple[int, int] = (4, 14)
-
-
-FAMILIES: Mapping[str, Family] = {
-    "grid": Family("grid", (NUMBERS, WORDS)),
-    "grid spans": Family("grid", has_spans=True),
-    "grid merges": Family("grid", (NUMBERS, WORDS), has_merges=True),
-    "grid spans merges": Family("grid", has_spans=True, has_merges=True),
-    "grid sections": Family("grid", has_sections=True, rows=(6, 14)),
-    "grid wraps": Family("grid", (WORDS, NUMBERS), wraps=0.5, more_wraps=0.4),
-    "grid gaps": Family("grid", (NUMBERS, CODES), empty=0.35),
-    "first column": Family("stub"),
-    "first column words": Family("stub", (WORDS, CODES), header_lines=2),
-    "groups": Family("groups", rows=(8, 20)),
-    "groups words": Family("groups", (WORDS, NUMBERS, CODES), rows=(8, 18), empty=0.1),
-    "groups spans": Family("groups", has_spans=True, rows=(8, 16)),
-    "group rows": Family("group rows", rows=(8, 20)),
-    "group rows wraps": Family("group rows", wraps=0.3, rows=(6, 14)),
-    "rows": Family("rows", (NUMBERS, WORDS)),
-    "rows wraps": Family("rows", (WORDS, NUMBERS), wraps=0.4, more_wraps=0.3),
-    "rows gaps": Family("rows", empty=0.3, header_lines=2),
-    "rows sums": Family("rows", (WORDS, NUMBERS), more_wraps=0.2, has_sums=True, rows=(3, 9)),
-    "plain sums": Family("none", (NUMBERS, WORDS), has_sums=True, rows=(3, 9)),
-    "three sums": Family("three", (NUMBERS,), has_sums=True, wraps=0.2, rows=(3, 9)),
-    "grid sums": Family("grid", (NUMBERS, WORDS), has_sums=True, rows=(3, 9)),
-    "grid two lines": Family("grid", header_lines=2),
-    "columns two lines": Family("columns", (NUMBERS, CODES), header_lines=2),
-    "groups two lines": Family("groups", header_lines=2, rows=(8, 16)),
-    "grid text": Family("grid", (WORDS,), wraps=0.8, more_wraps=0.8, rows=(3, 9)),
-    "grid text gaps": Family("grid", (WORDS, NUMBERS), wraps=0.6, more_wraps=0.9, empty=0.1),
-    "rows text": Family("rows", (WORDS,), wraps=0.8, more_wraps=0.8, rows=(3, 9)),
-    "three text": Family("three", (WORDS, NUMBERS), wraps=0.7, more_wraps=0.7, rows=(3, 9)),
-    "grid pairs": Family("grid", (PAIRS,), rows=(3, 10)),
-    "three pairs": Family("three", (PAIRS,), rows=(4, 12)),
-    "three pairs spans": Family("three", (PAIRS, NUMBERS), has_spans=True, rows=(4, 12)),
-    "plain pairs": Family("none", (PAIRS,), rows=(4, 12)),
-    "columns": Family("columns"),
-    "columns wraps": Family("columns", wraps=0.4),
-    "frame": Family("frame", header_lines=2),
-    "three": Family("three"),
-    "three spans": Family("three", has_spans=True),
-    "three wraps": Family("three", wraps=0.35),
-    "three sections": Family("three", has_sections=True, rows=(8, 18)),
-    "three gaps": Family("three", empty=0.25, header_lines=2),
-    "three words": Family("three", (WORDS, NUMBERS), more_wraps=0.3),
-    "plain": Family("none"),
-    "plain wraps": Family("none", wraps=0.3),
-    "plain spans": Family("none", has_spans=True),
-    "plain gaps": Family("none", empty=0.2),
-    "list": Family("none", (WORDS, CODES, NUMBERS), rows=(10, 26)),
-    "list two lines": Family("none", (CODES, NUMBERS, WORDS), header_lines=2, rows=(10, 26)),
+_VALUES: Mapping[str, Callable[[Random], str]] = {
+    TEXTS: lambda random: random.choice(SENTENCES["en"]),
+    PAIRS: lambda random: f"{random.uniform(0, 60):.1f}\n({random.uniform(0, 9):.2f})",
+    CODES: lambda random: f"{random.choice('ABKRT')}{random.randint(10, 999)}",
+    DATES: lambda random: (
+        f"{random.randint(1, 28):02}/{random.randint(1, 12):02}/20{random.randint(10, 26)}"
+    ),
 }
+_WORDS = ("yes", "no", "open", "closed", "oak", "pine", "sound", "weak", "Ms Winslow", "Mr Orr")
 
 
 @dataclass
 class TablePage:
-    """A page with its table."""
+    """A page with its table, or without one: then there are no cells."""
 
     sheet: Sheet
     cells: Cells
@@ -186,21 +120,24 @@ class _Row:
 
 
 def draw_table(name: str, seed: int) -> TablePage:
-    """Draw a page of a family."""
-    return _Drawing(FAMILIES[name], Random(f"{name} {seed}")).draw()
+    """Draw a page of a family, with a table or without any."""
+    if name in FAMILIES:
+        return _Drawing(FAMILIES[name], Random(f"{name} {seed}")).draw()
+    return TablePage(draw_plain(name, seed), (), (), Rect(0, 0, WIDTH, HEIGHT), 0.7)
 
 
 def draw_tables(seeds: range) -> Iterator[tuple[str, TablePage]]:
-    """Draw a page of every family for each seed."""
+    """Draw a page of every family of tables for each seed."""
     for seed in seeds:
         for name in FAMILIES:
             yield name, draw_table(name, seed)
 
 
 def generator_digest() -> str:
-    """Return one sha256 of the texts and boxes of a table of each family."""
+    """Return one sha256 of the texts and boxes of a page of each family."""
     digest = hashlib.sha256()
-    for name, page in draw_tables(FITTED[:1]):
+    for name in EVERY:
+        page = draw_table(name, FITTED[0])
         cells = [(each.row, each.column, each.text) for each in page.cells]
         lines = [
             (line.text, round(line.box.min_x), round(line.box.min_y)) for line in page.sheet.lines
@@ -218,14 +155,15 @@ class _Drawing:
         self.font = random.choice(("DejaVuSans.ttf", "DejaVuSerif.ttf", "STIXGeneral.ttf"))
         self.size = random.randint(16, 24)
         self.pitch = round(random.uniform(1.1, 1.35) * self.size)
-        self.count = random.randint(3, 8 if WORDS not in family.body else 5)
+        most = min(family.most_columns, 5 if {WORDS, TEXTS} & {*family.body} else 8)
+        self.count = random.randint(min(3, most), most)
         # Rows with several lines need white space between them; otherwise their ends could not be
         # seen.
         wraps = family.wraps or family.more_wraps or PAIRS in family.body
         is_open = wraps and family.rules not in ("grid", "rows", "stub")
         self.room = round(random.uniform(0.35 if is_open else 0.05, 0.9) * self.size)
         self.gap = round(random.uniform(0.9, 2.5) * self.size)
-        self.kinds = [WORDS, *(random.choice(family.body) for _ in range(self.count - 1))]
+        self.kinds = [family.first, *(random.choice(family.body) for _ in range(self.count - 1))]
         self.shares = [0.0, *(random.choice((0.0, 0.5, 1.0, 1.0)) for _ in self.kinds[1:])]
         if random.random() < 0.5:
             self.shares[1:] = [self.shares[1]] * (self.count - 1)
@@ -293,12 +231,18 @@ class _Drawing:
         return y + self.pitch
 
     def _header(self) -> list[_Row]:
-        """Invent the header."""
+        """Invent the header, if the family has one."""
+        if not self.family.header_lines:
+            return []
         names = _LONG_HEADS if self.family.header_lines > 1 else _HEADS
         texts = self.random.sample(names, self.count)
         if self.family.header_lines > 1:
             short = self.random.sample(_HEADS, self.count)
             texts = [self.random.choice(pair) for pair in zip(texts, short, strict=True)]
+        if self.family.has_years:
+            last = self.random.randint(2005, 2026)
+            texts[1:] = [str(last - number) for number in range(1, self.count)]
+        texts[0] = texts[0] if self.family.has_corner else ""
         rows = [_Row(texts, [1] * self.count, True)]
         if self.family.has_spans:
             spans = [1]
@@ -318,24 +262,26 @@ class _Drawing:
                 spans = [self.count] if is_wide else [1] * self.count
                 yield _Row([sections[used], *[""] * (len(spans) - 1)], spans)
                 used += 1
-            yield _Row(
-                [self._text(kind, at) for at, kind in enumerate(self.kinds)], [1] * self.count
-            )
+            kinds = self.kinds
+            if self.family.by_rows:
+                kinds = [WORDS, *[self.random.choice(self.family.body)] * (self.count - 1)]
+            yield _Row([self._text(kind, at) for at, kind in enumerate(kinds)], [1] * self.count)
 
     def _text(self, kind: str, column: int) -> str:
         """Invent the text of a cell."""
         random = self.random
-        if column == 0:
-            return random.choice(_LONG if random.random() < self.family.wraps else _NAMES)
-        if random.random() < self.family.empty:
+        if column == 0 and kind == WORDS:
+            short = _LONG_HEADS if self.family.by_rows else _NAMES
+            return random.choice(_LONG if random.random() < self.family.wraps else short)
+        if column and random.random() < self.family.empty:
             return ""
+        if kind == NUMBERS and self.family.has_signs:
+            return f"$ {random.uniform(1, 5000):,.2f}"
         if kind == WORDS:
             is_long = random.random() < self.family.more_wraps
             return random.choice(_LONG if is_long else (*_WORDS, *_NAMES))
-        if kind == PAIRS:
-            return f"{random.uniform(0, 60):.1f}\n({random.uniform(0, 9):.2f})"
-        if kind == CODES:
-            return f"{random.choice('ABKRT')}{random.randint(10, 999)}"
+        if kind in _VALUES:
+            return _VALUES[kind](random)
         return random.choice(
             (
                 f"{random.uniform(0, 100):.1f}",
@@ -343,6 +289,8 @@ class _Drawing:
                 f"{random.uniform(-9, 9):.2f}",
                 f"{random.uniform(0, 60):.1f} ({random.randint(1, 99)})",
                 f"{random.uniform(0, 60):.1f} ± {random.uniform(0, 9):.1f}",
+                f"{random.uniform(0, 100):.1f}%",
+                f"${random.uniform(0, 5000):,.2f}",
                 "-",
             )
         )
@@ -386,6 +334,8 @@ class _Drawing:
             self._merge(rows)
         for number, row in enumerate(rows):
             depth = max(map(len, row.lines)) * self.pitch + self.room
+            if self.family.is_uneven and self.random.random() < 0.3:
+                depth += self.random.uniform(0.3, 2) * self.pitch
             if tops[-1] + depth > HEIGHT - 120:
                 break
             at = 0
@@ -394,7 +344,7 @@ class _Drawing:
                 self._cell(row, lines, (edges[at], edges[at + span]), (tops[-1], depth), at)
                 if text:
                     place = tuple(range(first, len(self.sheet.lines)))
-                    text = text.replace("\n", " ")
+                    text = " ".join(line.text for line in self.sheet.lines[first:])
                     self.cells[place] = GridText(number, at, text, 1, span, row.is_header)
                 at += span
             tops.append(tops[-1] + depth)
@@ -433,8 +383,24 @@ class _Drawing:
         is_span = len(row.lines) < self.count
         share = 0.5 if is_span and column else self.shares[column]
         for number, line in enumerate(lines):
+            is_last = number + 1 == len(lines)
+            if not row.is_header:
+                line = self._stretched(line, sides[1] - sides[0] - self.gap, is_last, column)
             spare = sides[1] - sides[0] - self.gap - face.getlength(line)
             self._write(sides[0] + self.gap / 2 + share * spare, top + number * self.pitch, line)
+
+    def _stretched(self, line: str, width: float, is_last: bool, column: int) -> str:
+        """Return a line of a cell with wider spaces, or with leaders, if the family has such."""
+        family, longer = self.family, line
+        while longer and font(self.font, self.size).getlength(longer) <= width:
+            line = longer
+            if family.has_leaders and column == 0:
+                longer += " ."
+            elif (family.is_justified and not is_last) or (family.has_signs and "$ " in line):
+                longer = re.sub("( +)", r"\1 ", line)
+            if longer == line:
+                break
+        return line
 
     def _rules(self, rows: Sequence[_Row], edges: Sequence[float], tops: Sequence[float]) -> None:
         """Draw the family's rules."""

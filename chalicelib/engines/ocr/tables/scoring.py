@@ -21,19 +21,17 @@ import msgspec
 from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, text_of
-from chalicelib.engines.ocr.tables.heading import is_numeric, is_year
+from chalicelib.engines.ocr.tables.heading import is_numeric, is_wordy, is_year
 from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
-from chalicelib.engines.ocr.tables.sifting import agreement, crammed, strayed
+from chalicelib.engines.ocr.tables.sifting import agreement, crammed
 
 WEIGHTS = Path(__file__).parents[3] / "assets" / "ocr" / "tables.json"
 LATTICE, ALIGNMENT, NETWORK = "lattice", "alignment", "network"
 # Names of the inputs, in the order of Structure.inputs.
 INPUTS = (
-    "joinedColumns", "joinedRows", "strayed", "wrapped", "rhythm", "tight", "loose", "empty",
-    "named",
-    "mixed", "cutByRules", "partlyRuled", "longest", "cells", "leftOut", "agreement",
-    "isLattice", "isNetwork",
+    "joinedColumns", "joinedRows", "wrapped", "rhythm", "tight", "empty", "named", "numbers",
+    "wordy", "cutByRules", "partlyRuled", "cells", "leftOut", "agreement", "isLattice", "isNetwork",
 )  # fmt: skip
 
 
@@ -71,16 +69,15 @@ class Structure:
         return (
             sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines)) / pieces,
             crammed(filled) / pieces,
-            strayed(filled) / pieces,
             _wrapped_share(filled),
             _rhythm(within, between),
-            *_unevenness(between, usual),
+            _tightness(between, usual),
             1 - filled.filled / max(1, len(filled.grid.slots)),
             _named_share(filled),
-            _mixed_share(filled),
+            _number_share(filled),
+            sum(is_wordy(line.text) for line in filled.lines()) / pieces,
             _cut_share(filled, inside),
             _ruled_share(rows),
-            math.log1p(max(len(text_of(lines)) for lines in filled.texts) / 40),
             math.log(len(filled.grid.slots)),
             self.left_out,
             fmean([agreement(filled, rival) for rival in self.rivals] or [0.9]),
@@ -162,13 +159,10 @@ def _rhythm(within: Sequence[float], between: Sequence[float]) -> float:
     return nearer / max(1, len(within) * len(between))
 
 
-def _unevenness(between: Sequence[float], usual: float) -> tuple[float, float]:
-    """Return two means: how much smaller and how much larger than usual gaps are, relatively."""
-    relative = [max(0.0, min(2.0, white / max(1.0, usual))) for white in between] or [1.0]
-    return (
-        fmean(max(0.0, 1 - white) for white in relative),
-        fmean(max(0.0, white - 1) for white in relative),
-    )
+def _tightness(between: Sequence[float], usual: float) -> float:
+    """Return by how much gaps are narrower than the usual gap, as a mean fraction."""
+    shares = [1 - max(0.0, white) / max(1.0, usual) for white in between]
+    return fmean([max(0.0, share) for share in shares] or [0.0])
 
 
 def _wrapped_share(filled: FilledGrid) -> float:
@@ -199,14 +193,13 @@ def _named_share(filled: FilledGrid) -> float:
     return len(named) / max(1, filled.grid.column_count)
 
 
-def _mixed_share(filled: FilledGrid) -> float:
-    """Return the mean over columns of the smaller fraction of their texts: numbers or words."""
+def _number_share(filled: FilledGrid) -> float:
+    """Return the fraction of columns after the first in which most texts are numbers."""
     columns: dict[int, list[bool]] = {}
     for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        if lines and slot.row and slot.column_span == 1:
+        if lines and slot.column and slot.column_span == 1:
             columns.setdefault(slot.column, []).append(is_numeric(text_of(lines)))
-    shares = [sum(kinds) / len(kinds) for kinds in columns.values()]
-    return fmean([min(share, 1 - share) for share in shares] or [0.5])
+    return fmean([2 * sum(texts) >= len(texts) for texts in columns.values()] or [0.0])
 
 
 def _rules_inside(rulings: Rulings, box: Rect) -> Rulings:

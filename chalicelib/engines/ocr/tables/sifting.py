@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from statistics import median
 
-from chalicelib.domain.documents.page import Rect, TextLine
+from chalicelib.domain.documents.page import TextLine
 from chalicelib.engines.ocr.tables import settings
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, text_of
 from chalicelib.engines.ocr.tables.heading import is_label, is_numeric, is_wordy, is_year
-from chalicelib.engines.ocr.tables.rows import Span, group_rows, row_box
+from chalicelib.engines.ocr.tables.rows import group_rows, row_box
 
 
 def is_ruled_table(filled: FilledGrid) -> bool:
@@ -174,18 +174,6 @@ def _wordy_share(filled: FilledGrid) -> float:
     return sum(map(is_wordy, texts)) / max(1, len(texts))
 
 
-def conflicts(filled: FilledGrid) -> float:
-    """Return the fraction of pieces that a structure certainly assigns wrongly.
-
-    Three cases count. Pieces next to each other in one slot belong to two columns. Whole rows of
-    text below each other in one table row belong to two rows. A piece below the text of another
-    column belongs to that column.
-    """
-    pieces = sum(len(lines) for lines in filled.texts)
-    wrong = sum(len(row) - 1 for lines in filled.texts for row in group_rows(lines))
-    return (wrong + crammed(filled) + strayed(filled)) / max(1, pieces)
-
-
 def agreement(first: FilledGrid, second: FilledGrid) -> float:
     """Return how much two structures of the same pieces agree on rows and columns, 0 to 1.
 
@@ -238,43 +226,3 @@ def crammed(filled: FilledGrid) -> int:
         if 2 * wrapped < len(places):
             count += (int(median(depths)) - 1) * len(depths)
     return count
-
-
-def strayed(filled: FilledGrid) -> int:
-    """Return the number of pieces that are where another column's text usually is.
-
-    If the texts of two columns are usually at the same position, all pieces of the smaller column
-    count.
-    """
-    columns: dict[int, list[Rect]] = {}
-    for slot, lines in zip(filled.grid.slots, filled.texts, strict=True):
-        if slot.column_span == 1:
-            columns.setdefault(slot.column, []).extend(line.box for line in lines)
-    usual = {
-        column: (median(box.min_x for box in boxes), median(box.max_x for box in boxes))
-        for column, boxes in columns.items()
-        if boxes
-    }
-    strayed = sum(
-        1
-        for column, boxes in columns.items()
-        for box in boxes
-        if max(usual, key=lambda other: (_shared(box, usual[other]), other == column)) != column
-    )
-    twice = sum(
-        min(len(columns[first]), len(columns[second]))
-        for first, second in combinations(usual, 2)
-        if _are_one(usual[first], usual[second])
-    )
-    return strayed + twice
-
-
-def _are_one(first: Span, second: Span) -> bool:
-    """Return whether the texts of two columns are usually at the same position."""
-    shared = min(first[1], second[1]) - max(first[0], second[0])
-    return shared > 0.5 * min(first[1] - first[0], second[1] - second[0])
-
-
-def _shared(box: Rect, span: Span) -> float:
-    """Return how many pixels of a horizontal interval a box covers."""
-    return max(0.0, min(box.max_x, span[1]) - max(box.min_x, span[0]))

@@ -66,6 +66,21 @@ def test_a_cell_of_thousands_of_characters_is_never_certain() -> None:
     assert score(FilledGrid(whole.grid, tuple(cells)), LATTICE) < min(0.85, score(whole, LATTICE))
 
 
+def test_tables_without_names_are_possible() -> None:
+    """Values without a header, or with no name for the first column, are tables as well."""
+    body = [*ROWS[1:], ["Tarn", "4", "11"], ["Elm", "9", "3"]]
+
+    assert score(filled(body)) > 0.5
+    assert score(filled([["", *ROWS[0][1:]], *body])) > 0.5
+
+
+def test_columns_of_prose_are_hardly_a_table() -> None:
+    """Lines of running text next to each other are columns of a page."""
+    line = "and so the whole of the matter was put"
+
+    assert score(filled([[line] * 3] * 5)) < 0.05
+
+
 def test_a_rule_between_texts_of_one_cell_counts_against_the_cell() -> None:
     """Ruled lines part what they part."""
     joined = filled(JOINED)

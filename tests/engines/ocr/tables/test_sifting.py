@@ -10,7 +10,6 @@ from chalicelib.domain.documents.page import Rect, TextLine
 from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid
 from chalicelib.engines.ocr.tables.sifting import (
     agreement,
-    conflicts,
     crammed,
     is_ruled_table,
     is_table,
@@ -45,7 +44,7 @@ def test_a_plain_table_is_one() -> None:
     """Words above numbers in three columns."""
     assert is_table(filled(NUMBERS), is_ruled=False)
     assert is_ruled_table(filled(NUMBERS))
-    assert conflicts(filled(NUMBERS)) == 0
+    assert crammed(filled(NUMBERS)) == 0
 
 
 def test_prose_is_none() -> None:
@@ -82,16 +81,6 @@ def test_too_little_is_none() -> None:
 def test_a_few_texts_between_rules_are_no_table() -> None:
     """Rules with hardly any text between them are a form or a drawing."""
     assert not is_ruled_table(filled([["Item", ""], ["", ""], ["", "x"]]))
-
-
-def test_contradictions_are_counted() -> None:
-    """Rows that share a row, and text under another column's."""
-    crammed = [["Item", "Units"], ["a|b", "1|2"], ["c", "3"]]
-    assert conflicts(filled(crammed)) > 0.2
-    right = filled(NUMBERS)
-    texts = list(right.texts)
-    texts[4], texts[5] = texts[5], texts[4]
-    assert conflicts(FilledGrid(right.grid, tuple(texts))) > 0.1
 
 
 def test_wrapped_texts_are_one_row() -> None:
