@@ -52,7 +52,7 @@ def single_label_advice(
         names: names of the labels.
         truth: label indexes of the examples, int, shape (examples,).
         answers: out-of-fold predictions, int, shape (examples,).
-        is_cut: texts longer than the model reads, bool, shape (examples,); None for images.
+        is_cut: whether a text is longer than the model reads, bool, (examples,); None for images.
     """
     if not len(truth):
         return []
@@ -139,7 +139,7 @@ def _merges(names: Sequence[str], truth: Ints, answers: Ints) -> list[dict[str, 
 
 
 def _short_labels(labels: LabelQuality) -> list[dict[str, Any]]:
-    """Return the gain that is expected if labels with few examples had as many as others."""
+    """Return the advice for labels with few examples, with the gain expected from adding more."""
     gains = np.zeros(len(labels.counts))
     for label in np.flatnonzero((labels.counts > 0) & (labels.counts < _FEW_EXAMPLES)):
         is_larger = labels.counts >= _MORE * labels.counts[label]

@@ -133,7 +133,7 @@ def _round_to(values: Floats, steps: float) -> Floats:
 
 
 def exact_exp(values: Floats) -> Floats:
-    """Return the exponential, in place, computed with + - x / only.
+    """Compute the exponential in place, using only + - x /; return the same array.
 
     Args:
         values: numbers of at most 0, float64, contiguous, any shape; overwritten. Values below

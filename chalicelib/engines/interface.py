@@ -48,7 +48,7 @@ class TextTrainingSet:
     encoder_digests: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of each encoder's model file, by encoder name."""
     reading: WindowReading | None = None
-    """How long texts are encoded; None to use only their first 128 tokens."""
+    """Method of encoding long texts; None to use only their first 128 tokens."""
 
     @property
     def words(self) -> Sequence[bytes]:
@@ -149,7 +149,7 @@ class TextConflict:
 
 @dataclass(frozen=True, slots=True)
 class RejectionQuality:
-    """Which fraction of texts a model rejects as out of domain."""
+    """Fractions of texts that a model rejects as out of domain."""
 
     held_out: Interval
     """Fraction of the held-out texts that are rejected."""
@@ -210,7 +210,7 @@ class TextReport:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     nearness_weight: float
-    """What a cosine of 1 to a label's nearest training text adds to its logit; 0 if unused."""
+    """Logit increase for a cosine of 1 to a label's nearest training text; 0 if unused."""
     epochs: int
     early_stopping: bool
     """Whether the loss stopped falling before the last allowed epoch."""
@@ -229,5 +229,5 @@ class TextReport:
     conflicts: tuple[TextConflict, ...]
     """Near-duplicates with different labels, the most similar first."""
     rejection: RejectionQuality | None
-    """Which fraction of texts the model rejects; None for a model that never rejects."""
+    """Fractions of texts that the model rejects; None for a model that never rejects."""
     out_of_fold: OutOfFold = field(repr=False, compare=False)

@@ -17,7 +17,7 @@ READERS = (PPOCR, SLANET)
 
 
 def modules_of(name: str) -> tuple[str, ...]:
-    """Return the modules to import before a network is used for the first time."""
+    """Return the names of the modules to import before a network is used for the first time."""
     if name in READERS:
         return "chalicelib.formats.documents", "chalicelib.engines.ocr.tasks"
     if name in BACKBONES:

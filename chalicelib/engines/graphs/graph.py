@@ -103,14 +103,14 @@ class JoinedGraph:
         return self._add_node(kind, inputs, [self._name(kind)], **attributes)
 
     def largest(self, values: str, count: int, axis: int) -> str:
-        """Add a node that finds the largest values along an axis; return the name of the values."""
+        """Add a node that finds the largest values along an axis; return the name of its output."""
         name = self._name("TopK")
         inputs = (values, self.integers(count))
         # The operator also returns the indexes of the values, which no model needs.
         return self._add_node("TopK", inputs, [name, f"{name}_indexes"], axis=axis)
 
     def cast(self, value: str, dtype: str) -> str:
-        """Add a node that converts a value to another type; return the name of the result."""
+        """Add a node that converts a value to another type; return the name of its output."""
         return self.add("Cast", value, to=TYPES[dtype])
 
     def _name(self, kind: str) -> str:

@@ -155,7 +155,7 @@ def _halves(graph: JoinedGraph, values: str) -> str:
 
 
 def _unit_roots(graph: JoinedGraph, embedding: str) -> str:
-    """Add the nodes of `unit_roots`: float64, shape (images, dims)."""
+    """Add nodes that compute the same as `unit_roots`: float64, shape (images, dims)."""
     positive = graph.add("Max", graph.cast(embedding, "float64"), graph.constant(0.0, "float64"))
     units = _unit_rows(graph, graph.add("Sqrt", positive), "float64")
     steps = graph.constant(GRID, "float64")
@@ -169,7 +169,7 @@ def _unit_rows(graph: JoinedGraph, rows: str, dtype: str) -> str:
 
 
 def _answer(graph: JoinedGraph, shares: str, present: Array, labels: int, meaning: str) -> None:
-    """Add the output: probabilities of the labels of the head, and 0 for other labels."""
+    """Add the output: probabilities of the labels that the head predicts, 0 for other labels."""
     zero = graph.constant(np.zeros((1, 1), np.float32))
     first = graph.add("Gather", shares, graph.integers(0), axis=1)
     joined = graph.add("Concat", shares, graph.add("Mul", first, zero), axis=1)

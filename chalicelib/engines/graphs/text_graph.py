@@ -121,7 +121,7 @@ class TextHead:
         return self._graph.add("Add", product, self._graph.constant(offsets))
 
     def _directions(self, features: str, centre: Array) -> str:
-        """Add the nodes of `unit_vectors`: float64, shape (1, dims)."""
+        """Add nodes that compute the same as `unit_vectors`: float64, shape (1, dims)."""
         graph = self._graph
         moved = graph.add("Sub", graph.cast(features, "float64"), graph.constant(centre, "float64"))
         squares = graph.add("ReduceSum", graph.add("Mul", moved, moved), graph.integers(1))
@@ -139,7 +139,7 @@ class TextHead:
         return graph.add("Div", product, graph.constant(ANCHOR_STEPS, "float32"))
 
     def _add_nearness(self, near: NearestTexts, alone: str, features: str) -> str:
-        """Add the nodes of `NearestTexts.add_to`: float32, shape (1, labels)."""
+        """Add nodes that compute the same as `NearestTexts.add_to`: float32, shape (1, labels)."""
         graph, labels = self._graph, len(near.ends)
         units = self._directions(features, np.zeros(len(self._scales)))
         absent = graph.constant(np.full((1, 1), ABSENT, np.float32))
@@ -173,7 +173,7 @@ class TextHead:
         return self._graph.add("ReduceLogSumExp", logits, self._graph.integers(1))
 
     def _signals(self, rejector: Rejector, alone: str, logits: str, features: str) -> str:
-        """Add the nodes of `Rejector.signals`: float64, shape (1, 3)."""
+        """Add nodes that compute the same as `Rejector.signals`: float64, shape (1, 3)."""
         graph, domain, scale = self._graph, rejector.domain, rejector.scale
         is_energy = rejector.uses_energy
         axis = graph.integers(1)
@@ -195,7 +195,7 @@ class TextHead:
         return graph.add("Clip", signals, *bounds)
 
     def _cautious(self, rejector: Rejector, shares: str, signals: str) -> str:
-        """Add the nodes of `DomainScale.cautious`: float32, shape (1, labels)."""
+        """Add nodes that compute the same as `DomainScale.cautious`: float32, shape (1, labels)."""
         graph, trust = self._graph, np.array(rejector.scale.trust)
         odds = graph.add("MatMul", signals, graph.constant(trust[:-1, None], "float64"))
         odds = graph.add("Add", odds, graph.constant(trust[-1], "float64"))

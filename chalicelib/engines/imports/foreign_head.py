@@ -37,7 +37,7 @@ _MAX_DESCRIPTION = 1_000
 
 
 def copy_head(content: bytes, check: Callable[[], None]) -> tuple[dict[str, Any], bytes]:
-    """Check a head; return its header, and new bytes with only the header and the arrays.
+    """Check a stored head; return its header, and a copy with only the header and the arrays.
 
     Args:
         content: bytes of an artifact, at most `MAX_HEAD_BYTES`.

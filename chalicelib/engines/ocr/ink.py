@@ -77,7 +77,7 @@ def find_ink(pixels: Pixels, line: TextLine) -> Ink | None:
 
 
 def part_of(line: TextLine, start: float, end: float, ink: Ink) -> TextLine:
-    """Return a copy of a line whose box is the ink from `start` to `end` along the line."""
+    """Return a copy of a line, its box reduced to the ink from `start` to `end` along the line."""
     quad = _part_of_quad(line.corners, (start, end), (ink.top, ink.bottom))
     length = end - start
     places = tuple(min(1.0, max(0.0, (place - start) / length)) for place in line.places)

@@ -86,7 +86,7 @@ def _has_ink(pixels: Pixels | None) -> bool:
 
 
 def _seen_smaller(pixels: Pixels, engine: TextEngine, check: CancelCheck) -> list[TextLine]:
-    """Find text on a page at half and a quarter of its size, where none was found at full size.
+    """Find text on a page at half and a quarter of its size, if none was found at full size.
 
     Detectors miss a single line on a large empty page. A blank page is not read again.
     """

@@ -107,8 +107,8 @@ def name_tables(parts: Sequence[PagePart], request: OcrRequest) -> tuple[TableBl
 
     Args:
         parts: tables in reading order.
-        request: request, which decides whether parts of a table are linked. Its template names
-            header cells; without a template, the texts of the header cells are the names.
+        request: decides whether parts of a table are linked. Its template has the names of header
+            cells; without a template, the texts of the header cells are the names.
     """
     wholes = link(parts) if request.links_tables else [alone(part) for part in parts]
     named = name_headers([whole.table for whole in wholes], request.template)

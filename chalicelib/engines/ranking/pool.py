@@ -25,10 +25,10 @@ _LEAST_UNCERTAINTY = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Judged samples from several parts."""
+    """Samples from several parts of a ranking, with the model's judgements."""
 
     parts: Ints
-    """Number of each sample's part, int, shape (samples,)."""
+    """Number of the ranking's part that contains each sample, int, shape (samples,)."""
     rows: Ints
     """Index of each sample among the judged samples of its part, int, shape (samples,)."""
     uncertainties: Singles

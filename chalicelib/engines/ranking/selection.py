@@ -37,7 +37,7 @@ class Pick:
     at: int
     """Index of the sample."""
     score: float
-    """Fraction of all expected errors that this label corrects, without those corrected before."""
+    """Fraction of all expected errors that this label corrects and no earlier label does."""
     reason: str
     """Criterion by which the sample ranks highest: `uncertain`, `unlike` or `representative`."""
 
@@ -78,7 +78,7 @@ def choose(
 
 
 class _Field:
-    """The samples, and which fraction of each one's error is already corrected."""
+    """The samples, with the fraction of each sample's error that is already corrected."""
 
     def __init__(self, vectors: Singles, weights: Singles) -> None:
         self._vectors, self._weights = vectors, weights

@@ -194,7 +194,7 @@ def _rescaled(trained: TrainedText, factor: float, shift: Doubles, trust: float)
 
 
 def _soften_line(rejector: Rejector, samples: Singles) -> tuple[Rejector, Doubles]:
-    """Reduce the weight of the linear boundary in a rejector.
+    """Reduce the weight that a rejector gives to the distance from the linear boundary.
 
     Returns:
         The new rejector, and the scores of the samples with it, float64, shape (4, n).

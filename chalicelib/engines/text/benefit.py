@@ -98,7 +98,7 @@ def _with_encoders(sample: TextTrainingSet, names: Sequence[str]) -> TextTrainin
 
 
 def _out_of_fold(sample: TextTrainingSet) -> tuple[Ints, Floats, float]:
-    """Return the held-out examples, whether each is classified correctly, and the log-loss."""
+    """Return the held-out examples, whether each is predicted correctly, and the log-loss."""
     plan = make_plan(sample, check_training_set(sample), TextFitOptions())
     folds = [fold for fold in map(plan.layout.hold_out, plan.folds[:_FOLDS]) if len(fold.truth)]
     if not folds:

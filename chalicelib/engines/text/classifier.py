@@ -49,11 +49,11 @@ class TextParameters:
     encoders: tuple[EncoderUse, ...]
     """Encoders, in the order of their vectors in the features."""
     weights: Halves
-    """Weights for scaled features, float16, shape (all dims, labels)."""
+    """Weights for scaled features, float16, shape (dims of all encoders, labels)."""
     biases: Singles
     """Biases, float32, shape (labels,)."""
     means: Singles
-    """Means of the raw vectors of the training texts, float32, shape (all dims,)."""
+    """Means of the raw vectors of the training texts, float32, shape (dims of all encoders,)."""
     norms: tuple[float, ...]
     """Root mean square length of each encoder's centred vectors."""
     temperature: float
@@ -225,7 +225,7 @@ class TrainedText:
         return rejector.signals(support, self._features(vectors), answers)
 
     def features(self, blocks: Blocks) -> Singles:
-        """Return scaled vectors, float32, shape (texts, all dims).
+        """Return scaled vectors, float32, shape (texts, dims of all encoders).
 
         Args:
             blocks: vectors by encoder, float32, shape (texts, dims).
@@ -248,7 +248,7 @@ class TrainedText:
         return np.asarray(neighbours.add_to(logits, features, temperature), np.float32)
 
     def _vectors(self, blocks: Blocks) -> Singles:
-        """Concatenate the vectors of all encoders, float32, shape (texts, all dims)."""
+        """Concatenate the vectors of all encoders, float32, shape (texts, dims of all encoders)."""
         parts = []
         for name, dims in zip(self._names, self._dims, strict=True):
             part = np.asarray(blocks[name], np.float32) if name in blocks else None
@@ -282,7 +282,7 @@ def encode_texts(
     """Return the vectors of texts by encoder, each float32, shape (texts, dims).
 
     Args:
-        trained: the model, which determines how long texts are encoded.
+        trained: the model, which determines the encoding of long texts.
         encoders: the installed encoders.
         texts: short and long texts.
         threads: number of windows encoded at the same time.

@@ -90,7 +90,7 @@ def add_margin(
 
 
 def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRejectors:
-    """Store sample signals of each kind of text in the rejectors, for later adjustments."""
+    """Store 200 signals of each kind of text in the rejector to serve, for later adjustments."""
     if not all(len(one) for one in kinds):
         return fitted
     samples = np.stack([_spread(one) for one in kinds]).astype(np.float32)
@@ -98,7 +98,7 @@ def _with_samples(fitted: FittedRejectors, kinds: Sequence[Doubles]) -> FittedRe
 
 
 def _spread(signals: Doubles) -> Doubles:
-    """Return 200 rows, evenly spaced by the rank of their score, float64, shape (200, 3).
+    """Return the signals of 200 texts, evenly spaced by rank of domain score, float64, (200, 3).
 
     Args:
         signals: scaled signals, float64, shape (n, 3).

@@ -60,12 +60,12 @@ class TextVectors:
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors
-    """The vectors of the training texts; also determines how long texts are encoded."""
+    """The vectors of the training texts; also determines the encoding of long texts."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
     """Returns vectors of any texts, float32, (texts, dims), given an encoder's name."""
     profile: str = FAST
     reason: str = ""
-    """Why the profile of encoders was chosen."""
+    """Reason for choosing the profile of encoders, for the model card."""
     of_unlabelled: Callable[[str], Singles] | None = None
     """Returns the vectors of texts without labels by encoder name; None if there are none."""
     uses_names: bool = False

@@ -129,7 +129,7 @@ class _Blocks:
 
 
 def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
-    """Split off the key in `Ship to: 12 Elm Street`, and a map icon before an address.
+    """Split off the field name in `Ship to: 12 Elm Street`, and a map icon before an address.
 
     Yields:
         Each part, and the piece from which it was cut: the next line may be aligned with either.
@@ -146,14 +146,14 @@ def _parts(piece: CardPiece) -> Iterator[tuple[CardPiece, CardPiece]]:
 
 
 def _is_headed(key: str, text: str) -> bool:
-    """Return whether a key such as `Ship to` is followed by an address or its first line."""
+    """Return whether a field name such as `Ship to` precedes an address or its first line."""
     if is_entry(text):
         return False
     return labels.label_tag(key) == labels.ADDRESS or address_confidence(text) >= settings.SURE_KIND
 
 
 def _names_address(key: str) -> bool:
-    """Return whether a key announces an address, as `Ship to` does."""
+    """Return whether a field name is that of an address, such as `Ship to`."""
     return labels.is_label(key) or is_heading(key)
 
 

@@ -113,7 +113,7 @@ def _has_trailing_labels(text: str, spans: Sequence[tuple[str, Span]]) -> bool:
 
 
 def _entity(kind: str, label: str | None, span: Span, part: CardPiece) -> EntityMatch:
-    """Make a contact of a span. If there is a label, it determines the tag."""
+    """Convert a span to a contact; the label before or after it, if any, determines the tag."""
     tag = kind
     confidence = span.confidence
     if kind == labels.PHONE:

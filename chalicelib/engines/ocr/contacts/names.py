@@ -226,8 +226,8 @@ class _Judge:
         """Return the score of an organisation name over several lines; 0 if one line is enough.
 
         Lines belong together in three cases: only all of them match the domain, the last one is
-        the legal form, or they are capitalised in the same large letters, as in a logo. Keys with
-        values are excluded.
+        the legal form, or they are capitalised in the same large letters, as in a logo. Field
+        names with values are excluded.
         """
         text = _text(group)
         is_labelled = any(
@@ -336,7 +336,7 @@ def _text(group: Group) -> str:
 
 
 def _is_printed(text: str) -> bool:
-    """Return whether a text is a heading, a key with or without a value, or has an amount."""
+    """Return whether a text is a heading, begins with a field name, or contains an amount."""
     return is_heading(text) or key_end(text) > 0 or has_amount(text)
 
 

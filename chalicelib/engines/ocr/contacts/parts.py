@@ -29,7 +29,7 @@ def split_parts(piece: CardPiece) -> list[CardPiece]:
 
 
 def without_key(piece: CardPiece) -> CardPiece:
-    """Remove the key before a name or job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
+    """Remove the field name before a name or job: `Full Name: Dana Reyes`, `Attn: Dana Reyes`."""
     end = key_end(piece.text)
     if not end or not is_heading(piece.text[: end - 1]):
         return piece

@@ -20,7 +20,7 @@ class CardPiece:
     text: str
     """Text of the piece, with at least one visible character."""
     probability: float
-    """Probability that the engine gives to the line."""
+    """Probability that the line was read correctly, as estimated by the text engine."""
     corners: Quad
     """Corners in pixels of the page; the first is the top left of the text."""
     place: Rect

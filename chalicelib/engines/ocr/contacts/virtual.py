@@ -102,7 +102,7 @@ def _rank(found: EntityMatch) -> tuple[int, float]:
 
 
 def _value(piece: CardPiece) -> CardPiece:
-    """Return the text after a key, as in `Patient: Dana Reyes`; the whole line without a key."""
+    """Return the text after a field name, as in `Patient: Dana Reyes`; otherwise the whole line."""
     head, colon, tail = piece.text.partition(":")
     if not colon or not tail.strip() or len(head.split()) > settings.TOWN_WORDS:
         return piece

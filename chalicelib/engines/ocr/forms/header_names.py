@@ -144,7 +144,7 @@ def _vote(matches: Sequence[_Match | None]) -> Mapping[str, float]:
 
 
 def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
-    """Return the headers of each column, or of each row, by its number, the outermost first."""
+    """Return the header cells of each row or column, by its number, the outermost cell first."""
     found: dict[int, list[Cell]] = {}
     for cell in cells:
         if cell.kind == kind and cell.text:
@@ -154,7 +154,7 @@ def _headers_along(cells: Sequence[Cell], kind: str) -> dict[int, list[Cell]]:
 
 
 def _numbers(cell: Cell, kind: str) -> Iterator[int]:
-    """Yield the numbers of the columns, or rows, that a column header, or row header, spans."""
+    """Yield the number of each row or column, depending on `kind`, that a header cell spans."""
     first, span = (
         (cell.column, cell.column_span) if kind == COLUMN_HEADER else (cell.row, cell.row_span)
     )
@@ -178,7 +178,7 @@ def _text(cells: Sequence[Cell]) -> str:
 
 
 def _match(cells: Sequence[Cell], headers: _Headers) -> _Match | None:
-    """Return the template's header cell that matches all texts of a row or column, or one text."""
+    """Return the template's header cell that matches the joined header texts, or one of them."""
     texts = [_text(cells), *(cell.text for cell in reversed(cells))]
     return next((match for text in texts if (match := headers.find(text))), None)
 

@@ -137,7 +137,7 @@ class PageRules:
         )
 
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
-        """Return the indexes of vertical lines that cross a text, and left and right of its words.
+        """Return the indexes of vertical lines that cross a text, and the x range of each word.
 
         Ticks between single boxes, which are shorter than the text height, do not count.
         """

@@ -60,7 +60,7 @@ class Piece:
     """A run of words, or a part of one, on a deskewed page."""
 
     index: int
-    """Number of the run on its page."""
+    """Index of the piece's run among the runs of its page; tables are counted after the runs."""
     begin: int
     end: int
     """Index after the piece's last character in the run; `begin` is that of its first."""
@@ -204,7 +204,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces between two neighbouring horizontal gaps, each as wide as the part of the page."""
+    """Pieces between two horizontal gaps, each of which is as wide as the part of the page."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces

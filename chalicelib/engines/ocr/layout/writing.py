@@ -57,7 +57,7 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that contains a table into a block for each piece; leave others whole."""
+    """Split a block that contains a table into one block for each piece; keep other blocks."""
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]
@@ -69,7 +69,7 @@ def _is_inside(box: Rect, table: Rect) -> bool:
 
 
 def _text_block(runs: Sequence[TextLine], block: Block, scale: float) -> WrittenBlock:
-    """Write the lines of a block, with its box and whether it is bold."""
+    """Return the text of a block's lines, with the block's box, letter height and bold type."""
     texts = ([runs[part.index].text[part.begin : part.end] for part in row] for row in block.rows)
     flows_on = tuple(map(block.flows_on, range(len(block.rows) - 1)))
     height = median(max(part.size for part in row) for row in block.rows)

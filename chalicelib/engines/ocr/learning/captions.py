@@ -37,7 +37,7 @@ class NearText:
 
     text: str
     folded: str
-    """Words of the text, normalised like keys, with spaces around each."""
+    """Words of the text, normalised for comparison, with a space before and after each word."""
     relation: str
     """Position relative to the value: BEFORE, LEFT, ABOVE or BELOW."""
     closeness: float
@@ -147,5 +147,5 @@ def _as_near(text: str, relation: str, factor: float, values: frozenset[str]) ->
 
 
 def folded_words(text: str) -> str:
-    """Return the words of a text, normalised like keys, with spaces around each."""
+    """Return the words of a text, normalised for comparison, with a space before and after each."""
     return "".join(f" {token.folded}" for token in tokens(text)) + " "

@@ -48,7 +48,7 @@ _DATE_PART = re.compile(r"\d+|[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class ValuePlace:
-    """Where a value is on a page."""
+    """The position of a value on a page."""
 
     segments: tuple[LineSegment, ...]
     """Parts of lines that contain the value, from the first line to the last."""

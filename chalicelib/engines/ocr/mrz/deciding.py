@@ -121,7 +121,7 @@ def _allowed(form: ZoneFormat, rows: Rows) -> list[list[Scores]] | None:
 
 
 def _long_number(form: ZoneFormat, plain: Sequence[Sequence[str]]) -> tuple[Place, ...]:
-    """Return the positions where an overlong document number continues, and of its check digit.
+    """Return the positions of the rest of an overlong document number, with its check digit.
 
     Such a number has a filler in place of its check digit. It continues in the optional data, up
     to the first filler (Doc 9303, part 5, 4.2.2, note j).

@@ -51,7 +51,7 @@ Group = tuple[ZoneFormat, tuple[TextLine, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A zone and the boxes of its rows."""
+    """A machine-readable zone, with the corners of its rows."""
 
     decision: Decision
     quads: tuple[Quad, ...]
@@ -139,7 +139,7 @@ def _is_next(upper: TextLine, lower: TextLine) -> bool:
 
 
 def _as_read(group: Group) -> Zone | None:
-    """Make a zone of rows as they were read; None if their lengths do not match the format."""
+    """Convert rows, as they were read, to a zone; None if their lengths do not match the format."""
     form, lines = group
     texts = [compact(line.text) for line in lines]
     if any(len(text) != form.width for text in texts):

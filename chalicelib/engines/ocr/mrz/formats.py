@@ -50,7 +50,7 @@ class DataElement:
     start: int
     """First column of the element."""
     stop: int
-    """Column after the last one of the element."""
+    """Index after the last column of the element."""
     letters: str = LETTERS
     """Characters that the element may contain."""
 

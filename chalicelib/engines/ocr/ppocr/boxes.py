@@ -23,7 +23,7 @@ class Runs:
     starts: Ints
     """First column of each run."""
     ends: Ints
-    """Column after the last one of each run."""
+    """Index after the last column of each run."""
     width: int
     """Number of columns of the mask."""
 

@@ -57,7 +57,7 @@ class WholeTable:
 
 
 def alone(part: PagePart) -> WholeTable:
-    """Make a whole table of a single part."""
+    """Convert a single part to a whole table."""
     return WholeTable(part.table, (part.table,))
 
 

@@ -37,11 +37,11 @@ INPUTS = (
 
 @dataclass(frozen=True)
 class Structure:
-    """A proposed structure of a table, and what its probability depends on."""
+    """A proposed structure of a table, with the facts that determine its probability."""
 
     filled: FilledGrid
     source: str
-    """How it was proposed: LATTICE, ALIGNMENT or NETWORK."""
+    """Method that proposed the structure: LATTICE, ALIGNMENT or NETWORK."""
     rulings: Rulings
     """Ruled lines of the page."""
     rivals: tuple[FilledGrid, ...] = ()

@@ -110,7 +110,7 @@ def _label_share(filled: FilledGrid) -> float:
 
 
 def _pair_share(filled: FilledGrid) -> float:
-    """Return the fraction of texts that contain a key, a colon and its value."""
+    """Return the fraction of texts that contain a field name, a colon and a value."""
     pairs = sum(": " in text_of(lines) for lines in filled.texts if lines)
     return pairs / max(1, filled.filled)
 

@@ -123,7 +123,7 @@ def _picture(pixels: Pixels) -> Singles:
 
 
 def _spans(tokens: Sequence[str]) -> tuple[int, int]:
-    """Return how many rows and columns a cell spans, from the tokens that follow its tag."""
+    """Return how many rows and columns a cell spans, from the tokens after its HTML tag."""
     rows = columns = 1
     for token in tokens[:3]:
         name, _, value = token.strip().partition("=")

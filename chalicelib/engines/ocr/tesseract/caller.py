@@ -37,7 +37,7 @@ _SURROUNDINGS = {"OMP_THREAD_LIMIT": "1"}
 
 
 class TesseractFailed(BadRequest):
-    """The program ended without output; its error output is chained."""
+    """Raised if the program ended without output; the cause has its error output."""
 
     code = "unreadable_page"
 

@@ -135,7 +135,7 @@ class _Reading:
 
     @property
     def text_score(self) -> float:
-        """How plausible the text is: sum of length times probability over its probable words."""
+        """Plausibility of the text: sum of length times probability over its probable words."""
         return sum(
             len(word.text) * word.probability
             for word in self.words

@@ -41,7 +41,7 @@ class Prepared:
     image: Image.Image
     """Greyscale image."""
     scale: float
-    """Size of a page pixel, in pixels of the image."""
+    """Number of pixels of the image for one pixel of the page, along a side."""
 
     def on_page(self, box: Rect, width: int, height: int) -> Rect:
         """Convert a rectangle of the prepared image to pixels of the page, clipped to the page.

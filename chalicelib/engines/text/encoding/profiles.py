@@ -47,7 +47,7 @@ class Profile:
     encoders: tuple[str, ...]
     """Short names of the encoders, sorted."""
     reason: str = ""
-    """Why the profile was chosen, for the card."""
+    """Reason for choosing the profile, for the model card."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Ladder:
     steps: tuple[Profile, ...]
     """Profiles in order of cost; the first one is the fast profile."""
     notes: tuple[str, ...] = ()
-    """Why other profiles are not available, for the card."""
+    """Reasons why other profiles are not available, for the model card."""
 
 
 def find_ladder(
@@ -111,7 +111,7 @@ def find_ladder(
 
 
 def profile_of_names(ladder: Ladder) -> Profile:
-    """Choose the profile of a training from label names, whose few examples allow no comparison."""
+    """Choose the profile for a training from label names, which has too few examples to compare."""
     fast, best = ladder.steps[0], ladder.steps[-1]
     if not _gains_untested(fast):
         return replace(fast, reason="Few examples do not show which encoders are best.")
@@ -126,7 +126,7 @@ def embedding_seconds(profile: Profile, texts: Sequence[str], language: str) -> 
 
 
 def cost_of(profile: Profile, base: Profile) -> float:
-    """Return the cost of a prediction with a profile, divided by that with the profile `base`."""
+    """Return the cost of a prediction with `profile`, divided by the cost with `base`."""
     return _cost(profile) / _cost(base)
 
 

@@ -54,7 +54,7 @@ class VectorTable:
         return self.rows(0, len(self._rows))
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return the rows of a range of the requested texts, float32, shape (texts, dims)."""
+        """Return the vectors of requested texts `first` to `last` - 1, float32, (texts, dims)."""
         # Only a range is converted to float32, which saves memory.
         places = np.array([self._places[digest] for digest in self._rows[first:last]], np.int64)
         rows: Singles = self._vectors[places].astype(np.float32)
@@ -69,7 +69,7 @@ class JoinedTables:
         self._ends = np.cumsum([table.requested for table in tables]).tolist()
 
     def rows(self, first: int, last: int) -> Singles:
-        """Return the rows of a range of all requested texts, float32, shape (texts, dims)."""
+        """Return the vectors of texts `first` to `last` - 1, counted over all tables, float32."""
         parts = []
         for table, end in zip(self._tables, self._ends, strict=True):
             start = end - table.requested

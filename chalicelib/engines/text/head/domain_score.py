@@ -1,4 +1,4 @@
-"""Combines three signals to a score and a probability that a text is in the domain.
+"""Combines three signals into a score and a probability that a text is in the domain.
 
 The signals are the logit of the predicted label, the cosine to the nearest training text, and the
 distance from the boundary between training and background texts (see `Domain`).
@@ -47,9 +47,9 @@ class DomainScale:
     """Weight of each scaled signal, and an offset, for the log-odds of being in the domain."""
     # Older models use the energy of the logits as first signal instead.
     usual: Singles | None = None
-    """How much nearer than average the texts of each predicted label are to a training text.
+    """Mean cosine to the nearest training text, by predicted label, minus the mean over all texts.
 
-    Difference of mean cosines, float32, shape (labels,); None in older models.
+    Float32, shape (labels,); None in older models.
     """
 
     def scaled(self, support: Doubles, evidence: Doubles, answers: Ints) -> Doubles:

@@ -108,7 +108,7 @@ class SplitEvaluator:
     def _evaluate(
         self, logits: Floats, alone: Floats, evidence: Doubles | None
     ) -> tuple[Singles, Bools]:
-        """Return probabilities and rejections, computed as by the finished model.
+        """Return probabilities and rejections, computed in the same way as by the finished model.
 
         Args:
             logits: logits, with the nearest texts if the model uses them.

@@ -38,7 +38,7 @@ class Scaling:
         return sum(len(mean) for mean in self.means)
 
     def features(self, blocks: Blocks, rows: Ints, dtype: Any) -> Floats:
-        """Return scaled features of some rows, shape (n, all dims).
+        """Return scaled features of some rows, shape (n, dims of all encoders).
 
         Args:
             blocks: raw vectors by encoder, float32, shape (examples, dims).

@@ -42,7 +42,7 @@ class Layout:
     order: Ints
     """Index of the example of each row, without rows of phrases, int, shape (examples,)."""
     ranges: tuple[RowRange, ...]
-    """Ranges that together cover all rows."""
+    """Ranges of rows that together cover the whole matrix."""
 
     def batches(self, accepts: Callable[[RowRange], bool]) -> list[ExampleBatch]:
         """Return views of the features and labels in each accepted range of rows."""

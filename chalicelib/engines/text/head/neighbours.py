@@ -58,7 +58,7 @@ class NearestTexts:
     ends: Ints
     """Index after the last anchor of each label, int, shape (labels,)."""
     weight: float
-    """What a cosine of 1 adds to a logit."""
+    """Logit increase for a cosine of 1."""
 
     def nearness(self, features: Floats, asked: Ints | None = None) -> Singles:
         """Return the cosine to the nearest training text of each label, float32, (texts, labels).
@@ -167,7 +167,7 @@ def add_nearness(logits: Floats, nearness: Singles, weight: float) -> Floats:
     Args:
         logits: logits of the head, float, shape (texts, labels).
         nearness: result of `NearestTexts.nearness`, float32, same shape.
-        weight: what a cosine of 1 adds to a logit.
+        weight: logit increase for a cosine of 1.
     """
     compared = likely_labels(logits)
     found = np.take_along_axis(nearness, compared, axis=1)
@@ -184,7 +184,7 @@ def fit_neighbours(parts: Sequence[ExampleBatch], labels: int, weight: float) ->
     Args:
         parts: examples with scaled features.
         labels: number of labels.
-        weight: what a cosine of 1 adds to a logit.
+        weight: logit increase for a cosine of 1.
     """
     truth = np.concatenate([part.labels for part in parts])
     dims = parts[0].features.shape[1]

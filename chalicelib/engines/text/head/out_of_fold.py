@@ -39,11 +39,11 @@ class CrossValidation:
     background_logits: Singles
     """Out-of-fold logits of the background texts, fold by fold, float32, shape (m, labels)."""
     head_logits: Singles
-    """Like `logits`, but without the part of the nearest texts, float32, shape (n, labels)."""
+    """Like `logits`, but without the cosine to the nearest texts, float32, shape (n, labels)."""
     background_head_logits: Singles
-    """Like `background_logits`, but without the part of the nearest texts, float32, (m, labels)."""
+    """`background_logits` without the cosine to the nearest texts, float32, shape (m, labels)."""
     nearness_weight: float = 0.0
-    """What a cosine of 1 to a label's nearest training text adds to its logit; 0 if unused."""
+    """Logit increase for a cosine of 1 to a label's nearest training text; 0 if unused."""
 
 
 def calibrate(

@@ -41,7 +41,7 @@ class Rejector:
     threshold: float
     """Score below which a text is rejected."""
     samples: Singles | None = None
-    """Scaled signals of n sample texts per kind, float32, (4, n, 3); None in older models.
+    """Scaled signals of n sample texts of each kind, float32, (4, n, 3); None in older models.
 
     The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
     background texts. The models that gave the signals were not trained on these texts. If nothing
@@ -97,7 +97,7 @@ class FittedRejectors:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """How a model rejects texts: by a rejector, or by an energy threshold if there is none."""
+    """The rejectors of a model, or its energy thresholds if it has none."""
 
     rejectors: FittedRejectors | None = None
     """The rejectors; None without background texts, a rate, or held-out examples."""
@@ -119,7 +119,7 @@ def fit_rejection(
     chosen: CrossValidation,
     rate: float | None,
 ) -> Rejection:
-    """Fit how a model rejects texts.
+    """Fit the rejectors of a model, or its energy threshold.
 
     Args:
         layout: the examples.

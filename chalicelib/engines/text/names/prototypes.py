@@ -116,7 +116,7 @@ def _centred(vectors: Doubles) -> Doubles:
 
 
 def _pull(given: LabelledVectors, sums: Doubles) -> Doubles:
-    """Return what unlabelled texts add to the sum of each label's vectors, (labels, dims)."""
+    """Return the vectors to add to each label's sum for unlabelled texts, shape (labels, dims)."""
     pull = np.zeros_like(sums)
     if not len(given.unlabelled):
         return pull

@@ -53,7 +53,7 @@ def held_out_products(given: LabelledVectors) -> tuple[Doubles, Bools]:
     """Return the products of examples with weights that were not fitted to them.
 
     Returns:
-        The products, shape (examples, labels), and which of them measure the accuracy, bool, shape
+        The products, shape (examples, labels), and which examples measure the accuracy, bool, shape
         (examples,). The only example of a label does not: without it, the label has only its name.
     """
     order = np.argsort(given.labels, kind="stable")

@@ -46,21 +46,21 @@ class LabelSpace:
     """The centre and the scale of each encoder's vectors, in the order of the encoders' names."""
 
     means: Singles
-    """Mean to subtract from the vectors of texts, float32, shape (all dims,)."""
+    """Mean to subtract from the vectors of texts, float32, shape (dims of all encoders,)."""
     norms: tuple[float, ...]
     """Divisor of each encoder's vectors."""
     names: Doubles
-    """Transformed vectors of the label names, float64, shape (labels, all dims)."""
+    """Vectors of label names, centred and scaled, float64, shape (labels, dims of all encoders)."""
 
     @property
     def spread(self) -> float:
-        """Return the mean distance of the names' directions from their centre, 0 to 1."""
+        """Return the root mean square distance of names' unit vectors from their mean, 0 to 1."""
         units = unit_rows(self.names)
         units -= _mean(units)
         return max(_length_of(units), _LEAST_NORM)
 
     def place(self, blocks: Blocks) -> Doubles:
-        """Transform the vectors of texts, float64, shape (texts, all dims)."""
+        """Centre and scale the vectors of texts, float64, shape (texts, dims of all encoders)."""
         vectors = _joined(blocks, sorted(blocks)) - self.means
         dims = [blocks[name].shape[1] for name in sorted(blocks)]
         return np.asarray(vectors / np.repeat(self.norms, dims))

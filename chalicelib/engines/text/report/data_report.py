@@ -22,7 +22,7 @@ _PRECISIONS = ((50, "four of five"), (20, "two of three"), (10, "half of the"))
 
 
 def data_report(texts: TrainingTexts, report: TextReport) -> dict[str, Any]:
-    """Return what a training found out about its data, as JSON."""
+    """Return the findings of a training about its data, as JSON."""
     folds = report.out_of_fold
     suspects = reports.likely_label_errors(folds.probabilities, folds.truth)
     return {

@@ -57,7 +57,7 @@ class WindowAttention:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowReading:
-    """How a model encodes long texts. Models without it encode only the first 128 tokens."""
+    """The way a model encodes long texts. Models without it encode only the first 128 tokens."""
 
     attention: WindowAttention | None = None
     """Model that weights the windows; None if the training had no long text.
@@ -175,7 +175,7 @@ def _slice(block: Floats, first: int, last: int) -> Floats:
 
 
 def header(reading: WindowReading) -> dict[str, Any]:
-    """Return the members of the artifact's JSON header that describe a reading."""
+    """Return the members of the artifact's JSON header that describe a `WindowReading`."""
     attention = reading.attention
     if attention is None:
         return {"attention": None}

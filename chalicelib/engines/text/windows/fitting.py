@@ -44,7 +44,7 @@ _CHUNK_WINDOWS = 4_096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedReading:
-    """How a model encodes long texts, and the weights of its training texts' windows."""
+    """A fitted `WindowReading`, with the weights of the training texts' windows."""
 
     reading: WindowReading
     weights: Doubles

@@ -29,7 +29,7 @@ _DRAWS = 6
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """Which part of an image a view shows, whether it is mirrored, and how its colours change."""
+    """A view of an image: the part that is shown, whether it is mirrored, and colour changes."""
 
     crop: Crop = (0.0, 0.0, 1.0, 1.0)
     """Left, top, right, bottom as fractions of width and height."""

@@ -128,7 +128,7 @@ def served_temperature(folds: ImageFolds) -> float:
 
 
 def data_report(training: LinearHeadTraining, folds: ImageFolds, shares: Floats) -> dict[str, Any]:
-    """Return what a training found out about its data.
+    """Return the findings of a training about its data, as JSON.
 
     Args:
         training: images and near-duplicates.

@@ -35,7 +35,7 @@ class Rules:
     views_an_epoch: int
     """Number of views of each image in one epoch."""
     has_crops: bool
-    """Whether the second look at crops is available."""
+    """Whether detected boxes can be cropped and classified again (second look)."""
     # Not with tiles, which overlap, so that every part is already in several views.
     has_mirror: bool
     """Whether predictions can also use the mirror image."""
@@ -62,7 +62,7 @@ RULES = {
 
 
 def rules_of(algorithm: str) -> Rules:
-    """Return the rules of an algorithm.
+    """Return the settings of an algorithm.
 
     Args:
         algorithm: name in the API; an empty name means object-detection.

@@ -34,7 +34,7 @@ _ENTRY_BYTES = DIGEST_BYTES + 2 + 8
 
 @dataclass(frozen=True)
 class ShardEntry:
-    """Which image and view a row of a shard belongs to."""
+    """The image and the view whose features are in a row of a shard."""
 
     digest: bytes
     """Digest of the image file, 16 bytes."""

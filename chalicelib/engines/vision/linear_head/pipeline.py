@@ -85,7 +85,7 @@ class HeadTask:
     """A head to fit: images to train on, images to predict, and the setting to use."""
 
     purpose: str
-    """Why the head is fitted: `choice`, `split`, `fold` or `final`."""
+    """Purpose of the head: `choice`, `split`, `fold` or `final`."""
     trained: Ints
     """Indexes of the images to train on, int, shape (n,)."""
     scored: Ints

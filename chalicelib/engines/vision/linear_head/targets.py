@@ -43,7 +43,7 @@ class ImageTargets:
         return self.labels[self._first[:-1]]
 
     def dense(self, places: Ints, dtype: Any = np.float64) -> Floats:
-        """Return 1 where an image has a label, else 0, shape (n, labels).
+        """Return a matrix that is 1 where an image has a label, else 0; shape (n, labels).
 
         Args:
             places: indexes of the images, int, shape (n,).

@@ -153,7 +153,7 @@ class LinearHeadTraining(ABC):
         """Return the learning curve record of an epoch."""
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return tasks that fit heads with each possible setting; empty if there is only one."""
+        """Return tasks that fit heads with each possible penalty; empty if there is only one."""
         del split
         return []
 

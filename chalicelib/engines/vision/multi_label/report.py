@@ -127,7 +127,7 @@ def _results(
 
 
 def sign_of(name: str, *, is_present: bool) -> str:
-    """Return the API's name for having, or not having, a label: `red_positive`."""
+    """Return the API's class name for a label's presence or absence: `red_positive`."""
     return f"{name}_positive" if is_present else f"{name}_negative"
 
 
@@ -194,7 +194,7 @@ class MultiLabelFolds:
 
 
 def data_report(training: LinearHeadTraining, folds: MultiLabelFolds) -> dict[str, Any]:
-    """Return what a training found out about its data."""
+    """Return the findings of a training about its data, as JSON."""
     counts = training.targets.counts(np.arange(training.targets.pictures))
     return {
         "likelyLabelErrors": [

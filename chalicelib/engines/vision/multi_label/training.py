@@ -132,7 +132,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return _FOLDS
 
     def choices(self, split: ImageSplit) -> list[HeadTask]:
-        """Return the heads to fit to cross-validate each penalty on the training part."""
+        """Return one task for each penalty and fold; the penalty is chosen by their predictions."""
         ranks = np.where(split.held, len(split.ranks), split.ranks)
         chosen = np.argsort(ranks, kind="stable")[:_CHOICE_PICTURES]
         chosen = np.sort(chosen[~split.held[chosen]])
@@ -160,7 +160,7 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return out-of-fold logits of a penalty, and the truth, both of shape (images, labels)."""
+        """Return out-of-fold logits with a penalty, and the true labels, both (images, labels)."""
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
 

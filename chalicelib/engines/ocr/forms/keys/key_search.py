@@ -99,7 +99,7 @@ def _of_chains(shares: Singles, chains: Chains, count: int) -> Singles:
 def _best(
     shares: Singles, begin: int, limit: int
 ) -> tuple[Singles, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the largest fractions, with the indexes of the key and of the unit of each.
+    """Return the largest fractions, each with the index of its key and the index of its unit.
 
     Args:
         shares: fractions of a block of keys, shape (keys, units).
@@ -157,9 +157,9 @@ class KeyMatch:
     key: int
     """Index of the key."""
     variation: str
-    """The one of the key's texts that was searched for."""
+    """Caption text that was searched for; a key may have several."""
     parts: tuple[tuple[int, int, int], ...]
-    """Index of the segment, start and end of the match for each line of the match."""
+    """For each line of the match: index of its segment, then start and end in the segment."""
     similarity: float
     """Similarity, 0 to 1; 1 if the texts are equal."""
 
@@ -325,7 +325,7 @@ def _has_numbers(wanted: frozenset[str], unit: Unit, first: int, last: int) -> b
 def _parts(
     unit: Unit, segments: Sequence[LineSegment], first: int, last: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """Return the index of the segment, start and end for each segment of a match."""
+    """Return, for each segment of a match, its index and the start and end of the match in it."""
     bounds: dict[int, tuple[int, int]] = {}
     for place, word in unit.words[first : last + 1]:
         start, _ = bounds.get(place, (word.start, word.end))

@@ -37,7 +37,7 @@ class FoundKey:
     number: int
     """Index of the key in the template."""
     parts: tuple[tuple[int, int, int], ...]
-    """Index of the segment, start and end of the key for each line of the key."""
+    """For each line of the key: index of its segment, then start and end in the segment."""
     segments: tuple[LineSegment, ...]
     """The text of each part, as a segment."""
     similarity: float
@@ -173,7 +173,7 @@ def _is_free(parts: Iterable[tuple[int, int, int]], taken: Taken) -> bool:
 
 
 def _judge(reading: KeyMatch, segments: Sequence[LineSegment], taken: Taken) -> FoundKey:
-    """Make a found key of a match, with a score from its similarity and surroundings."""
+    """Convert a match to a found key, with a score from its similarity and surroundings."""
     first, start, _ = reading.parts[0]
     last, _, end = reading.parts[-1]
     begin = max((stop for _, stop in taken.get(first, ()) if stop <= start), default=0)

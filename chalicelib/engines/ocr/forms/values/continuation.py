@@ -188,7 +188,7 @@ class Continuation:
     def _unused(
         self, low: float, high: float, labels: Iterable[Rect]
     ) -> Iterator[tuple[Rect, bool]]:
-        """Yield the boxes of unassigned texts between two heights (True), and of labels (False)."""
+        """Yield boxes between two heights: of unassigned texts (True) and of labels (False)."""
         for number in self._between(low, high):
             if number not in self._used:
                 yield self._rect(number), True

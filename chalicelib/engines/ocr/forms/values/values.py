@@ -186,7 +186,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return the fraction of nearby values with the same direction from key to value."""
+    """Return, by key, the fraction of nearby values in the same direction from their key."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:

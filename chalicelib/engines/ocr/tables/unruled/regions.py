@@ -18,7 +18,7 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, Region
 def ruled_regions(
     pieces: Sequence[TextLine], rulings: Sequence[Ruling], text_height: float
 ) -> Iterator[Region]:
-    """Yield the text between horizontal lines of the same width, as a region.
+    """Yield a region for the text between each group of horizontal lines of the same width.
 
     Args:
         pieces: text outside other tables.

@@ -149,7 +149,7 @@ def bootstrap_interval(
 def bootstrap_gain(
     before: Sequence[EvaluatedImage], after: Sequence[EvaluatedImage], labels: int, seed: int
 ) -> Interval | None:
-    """Return the 95 % interval of the gain in mean average precision between two methods.
+    """Return the gain in mean average precision from one method to another, with a 95 % interval.
 
     It is computed by resampling the images.
 

@@ -74,7 +74,7 @@ def convolve(
         weights: shape (9, channels in, channels out).
         out: receives the result, shape (positions, channels out); positions between rows are
             undefined.
-        scratch: working space of the same shape.
+        scratch: working space, same shape as `out`.
     """
     np.matmul(grid.shifted(values, 0), weights[0], out=out)
     for neighbour in range(1, NEIGHBOURS):

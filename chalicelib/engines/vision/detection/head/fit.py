@@ -40,7 +40,7 @@ BEST_RATE = 1e-3
 
 @dataclass(frozen=True)
 class DenseFitOptions:
-    """Options of the training of a head."""
+    """Options for training a head."""
 
     epochs: int
     rate: float

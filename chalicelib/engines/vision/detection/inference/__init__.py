@@ -1,1 +1,1 @@
-"""Predicts with a detection model: decoding of outputs, second look, artifact."""
+"""Predicts with a detection model: decodes outputs, classifies crops again, loads artifacts."""

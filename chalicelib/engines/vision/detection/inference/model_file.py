@@ -59,7 +59,7 @@ class DetectionModel:
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of the model's algorithm, with the settings used in its training."""
+        """Return the settings of the model's algorithm, with the decay used in its training."""
         return replace(rules_of(self.algorithm), decay=self.decay)
 
 

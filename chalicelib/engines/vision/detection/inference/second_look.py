@@ -76,7 +76,7 @@ def second_look(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> Candidates:
-    """Return the best candidate of each object with new scores.
+    """Classify crops of the boxes; return the best candidate of each object with new scores.
 
     Args:
         candidates: candidates of the head.
@@ -100,7 +100,7 @@ def answer(
     backbones: BackbonePool,
     open_picture: Callable[[int], Picture],
 ) -> DetectedObjects:
-    """Return the objects of an image; with a second look if there is a head for it."""
+    """Return the objects of an image; classify their crops again if there is a head for it."""
     if head is not None:
         candidates = second_look(candidates, head, backbones, open_picture)
     return select_objects(candidates, rules)

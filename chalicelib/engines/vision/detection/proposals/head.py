@@ -37,7 +37,7 @@ class ProposalHead:
     weights: Singles
     """Weights of the features, then the bias; float32, shape (VALUES + 1, labels)."""
     classes: Singles
-    """How strongly each class of the detector indicates each label, float32, shape (80, labels)."""
+    """Strength with which each detector class indicates each label, float32, shape (80, labels)."""
     alignment: Calibration = field(default_factory=Calibration)
     """Converts the scores to the scale of the dense head, if both are used."""
 
@@ -94,7 +94,7 @@ class ProposalSums:
         self.targets += rows.T @ is_label
 
     def joined(self, other: ProposalSums) -> ProposalSums:
-        """Return the sums over the images of this and of another object."""
+        """Return the sums over the images of both objects."""
         return ProposalSums(
             self.products + other.products,
             self.targets + other.targets,

@@ -87,7 +87,7 @@ def _label_document(name: str, quality: PrecisionRecall) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class DetectionCardFacts:
-    """Facts that the card shows in addition to those of the run."""
+    """Measurements of a detection training that the card shows."""
 
     artifact_sha256: str
     average_precision: Interval | None
@@ -106,7 +106,7 @@ class DetectionCardFacts:
     mirror: Compared | None
     """Gain of mirror images on the same folds; None if not tried."""
     second_look: Compared | None
-    """Gain of a second look on the same folds; None if not tried."""
+    """Gain of classifying crops again (second look) on the same folds; None if not tried."""
     way: AnswerWay
     """Detection method of the model."""
     report: dict[str, Any]

@@ -78,7 +78,7 @@ class DetectionContext:
 
     @property
     def rules(self) -> Rules:
-        """Return the rules of the algorithm."""
+        """Return the settings of the algorithm."""
         return rules_of(self.options.algorithm)
 
     @property

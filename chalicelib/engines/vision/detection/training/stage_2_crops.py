@@ -1,4 +1,4 @@
-"""Computes features of annotated boxes in the training part, for the second look."""
+"""Computes features of annotated boxes; the head that classifies crops is fitted to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class CropStage:
 
         Args:
             context: context of the training.
-            is_wanted: returns whether a second look is tried; called before the stage begins.
+            is_wanted: returns whether classifying crops (second look) is tried; called before the
+                stage begins.
         """
         self._is_wanted = is_wanted
         self._context = context

@@ -1,4 +1,4 @@
-"""Tries detection methods on training images, with heads that were not trained on these.
+"""Tries detection methods on training images, with heads that were not trained on these images.
 
 The training part is split into three folds. For each fold, heads are trained on the other folds.
 They detect objects in the fold with each method. The results show the gain of each method. They

@@ -63,8 +63,8 @@ _BEHIND = 0.1
 class Trials:
     """The trials of detection methods on the folds of a training, with their results.
 
-    The methods are tried in this order: proposals, the dense head, mirror images, proposals
-    together with the dense head, and a second look with the best method so far.
+    The order is: proposals, the dense head, the dense head with mirror images, proposals together
+    with the dense head, and then a second look (crops are classified again) after the best one.
     """
 
     def __init__(self, context: DetectionContext, dense: DenseStage) -> None:
@@ -99,12 +99,12 @@ class Trials:
 
     @cached_property
     def mirror(self) -> Compared | None:
-        """Gain of mirror images; None if they were not tried."""
+        """Gain from also using the mirror image; None if it was not tried."""
         return self._compared(self._plain, self._mirrored)
 
     @cached_property
     def second_look(self) -> Compared | None:
-        """Gain of a second look; None if it was not tried."""
+        """Gain from classifying crops of the boxes again; None if it was not tried."""
         return self._compared(self._once, self._twice)
 
     @cached_property
@@ -114,7 +114,7 @@ class Trials:
 
     @property
     def proposals_value(self) -> float | None:
-        """Mean AP of proposals on all folds; None without proposals or folds."""
+        """Mean average precision of proposals on all folds; None without proposals or folds."""
         return self._value(self._proposed)
 
     @property

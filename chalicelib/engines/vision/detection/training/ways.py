@@ -29,7 +29,7 @@ class AnswerWay:
     is_mirrored: bool = False
     """Whether the dense head also uses the mirror image."""
     crop_head: CropHead | None = None
-    """Head that classifies crops of the boxes; None without a second look."""
+    """Head that classifies crops of detected boxes again; None if boxes keep their labels."""
     proposal_head: ProposalHead | None = None
     """Head that labels proposed boxes; None if proposals are not used."""
     is_dense: bool = True
