@@ -92,10 +92,10 @@ class Settings:
     batch_chains: int = 10
     """Number of parts of a batch that are queued or running at the same time.
 
-    More than the number of workers is of no use.
+    A value above the number of workers has no effect.
     """
     lease_seconds: float = 60.0
-    """Seconds after which a worker without a heartbeat loses its job."""
+    """Seconds without a heartbeat after which a worker loses its job."""
     max_attempts: int = 3
     """Number of failed attempts after which a job ends as FAILED."""
     sync_seconds: float = 25.0
@@ -103,7 +103,7 @@ class Settings:
     threads: int = 1
     """Number of threads that one call of an engine may use."""
     feature_bytes: int = 2 * 1024**3
-    """Maximum bytes of image features in a training. Augmented views above it are left out."""
+    """Maximum bytes of image features in a training. Augmented views beyond it are left out."""
     feature_file_bytes: int = 8 * 1024**3
     """Maximum bytes of image features that a training caches in a temporary file."""
     ocr_engine: str = "ppocr"

@@ -4,7 +4,7 @@ A class without a status has that of its base class: BadRequest 400, Unauthorize
 MethodNotAllowed 405, Conflict 409, TooLarge 413, UnsupportedType 415, QuotaExceeded 429,
 StorageUnavailable 503, TimedOut 504. Only workers see TrainingFailed, PartsSent and LeaseLost.
 An error is raised where a rule is checked. Only chalicelib/web (HTTP) and chalicelib/workers.py
-(queues) convert errors to answers. Spec: Errors; contract section 3.
+(queues) convert errors to answers. See spec (Errors) and contract (section 3).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ServiceError(Exception):
     status: int = 500
     code: str = "internal_error"
     detail: Any = ""
-    """The answer's member `detail`: what the text cannot say, because the contract fixes it."""
+    """The answer's member `detail`: the cause, if the contract prescribes the text."""
     text: str = ""
     """Fixed text of the error; "" if the text is passed when the error is raised."""
 
@@ -287,7 +287,7 @@ class DatasetBeingDeleted(Conflict):
 
 
 class ExampleNameTaken(Conflict):
-    """The dataset already has a feedback image with this name. These names must be unique."""
+    """The dataset already has a feedback image with this name, which must be unique."""
 
     code = "example_name_taken"
 

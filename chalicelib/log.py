@@ -105,7 +105,7 @@ def capture_libraries() -> None:
 
 
 def info(event: str, **facts: object) -> None:
-    """Log an event of normal work, with facts about it."""
+    """Log an event of normal work, with facts as members of the line."""
     if _LOGGER.isEnabledFor(logging.INFO):
         _write("INFO", event, facts)
 

@@ -51,7 +51,7 @@ _DONE, _REFUSED = 0, 1
 
 
 class NoToken(CommandError):
-    """The service refused a token or did not answer."""
+    """The service refused to issue an access token, or did not answer."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -208,7 +208,7 @@ def _read_key(key_file: Path, read: Callable[[str], str]) -> str:
 
 
 def _ask_token(url: str, assertion: str) -> str:
-    """Exchange an assertion for a token."""
+    """Exchange an assertion for an access token."""
     if not url.startswith(("http://", "https://")):
         raise CommandError(f"PRESAGE_URL must begin with http:// or https://, not {url!r}")
     fields = {"grant_type": GRANT_TYPE, "assertion": assertion}

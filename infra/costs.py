@@ -132,7 +132,7 @@ class Use:
     answer_kb: float = 1
     """Assumed size of the answer with its headers, in kilobytes."""
     counted_as: str = ""
-    """Kind of another call that makes the same AWS calls; a test counts those of the other one."""
+    """Another kind of call that makes the same AWS calls; a test counts the calls of that kind."""
 
 
 # Assumed seconds in which a function loads its engines at the start, which Lambda charges for.

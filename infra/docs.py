@@ -55,7 +55,7 @@ def _replaced(text: str, tables: Iterable[Iterable[str]]) -> str:
 
 
 def _calls() -> Iterator[str]:
-    """Yield the methods of each path; `F` in a path is either family."""
+    """Yield the methods of each path; `F` in a path stands for `language` or `vision`."""
     methods: dict[str, list[str]] = {}
     for operation in OPERATIONS:
         for _, path in sorted(operation.routes(), key=itemgetter(0)):

@@ -27,7 +27,7 @@ BINARY_TYPES = ("multipart/form-data", "application/pdf", "application/x-zip-com
 
 
 class PresageApp(Chalice):
-    """A Chalice application of the operations. Its container is created at the first call."""
+    """A Chalice application that serves the operations. The first call creates its container."""
 
     def __init__(
         self, name: str, operations: Iterable[Operation], make_container: Callable[[], Container]

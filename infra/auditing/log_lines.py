@@ -43,7 +43,7 @@ class Tally:
     damaged: int = 0
     """Relevant lines that cannot be parsed."""
     _settled: set[tuple[str, str]] = field(default_factory=set)
-    """Event and token of each counted line that has a token, to skip repeats."""
+    """Event name and `token` of each counted line that has this member, to skip repeated lines."""
 
     def add(self, lines: Iterable[str]) -> None:
         """Count lines; lines of other events and months are ignored."""

@@ -52,7 +52,7 @@ class ReportRow:
     """Email address of the account, or a note if the account was deleted."""
     counter: int
     lines: int
-    """Number of predictions in log lines that were counted."""
+    """Number of predictions that the log lines report as counted."""
     refused: int
     """Number of predictions that were refused."""
     given_back: int
@@ -66,7 +66,7 @@ class ReportRow:
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:
-        """Return whether the counter equals the lines, or exceeds them by at most the tolerance."""
+        """Return whether the counter exceeds the counted lines by 0 to `tolerance`."""
         return 0 <= self.difference <= tolerance + self.unknown
 
 
@@ -95,7 +95,7 @@ def parse_month(text: str | None, now: datetime) -> Month:
 def rows(
     accounts: Sequence[Account], counters: Mapping[str, int], tally: Tally, *, is_whole: bool
 ) -> list[ReportRow]:
-    """Return a row for each account; with `is_whole` also for accounts that only the log has."""
+    """Return a row for each account; with `is_whole`, also for those that occur only in the log."""
     emails = {account.account_id: account.email for account in accounts}
     ids = [*emails, *(sorted(set(tally.by_account) - set(emails)) if is_whole else ())]
     return [

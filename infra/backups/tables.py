@@ -140,7 +140,7 @@ def _line(item: Item) -> bytes:
 
 
 def piece_of(item: Item, keys: Sequence[str]) -> int:
-    """Return the number of the piece that contains an item; it depends only on the item's key."""
+    """Return the number of the piece that contains an item. Only the item's key determines it."""
     key = json.dumps([_to_json(item[name]) for name in keys])
     return hashlib.sha256(key.encode()).digest()[0] % _PIECES
 

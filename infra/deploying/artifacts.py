@@ -88,7 +88,7 @@ def has_bucket(target: Target, bucket: str) -> bool:
 
 
 def templates(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Return the two templates of a package, by the name of their file."""
+    """Return the two templates of a package, by file name."""
     return {name: _read(folder, name) for name in (DATA_TEMPLATE, TEMPLATE)}
 
 

@@ -43,7 +43,7 @@ class Quota:
     """An AWS limit on the size or number of one kind of item in the templates."""
 
     what: str
-    """Name of the measured item, as error messages use it."""
+    """Name of the measured item in error messages."""
     most: int
     """The limit that AWS sets."""
     measure: Callable[[Template], Iterator[tuple[str, int]]]

@@ -15,7 +15,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Meter:
-    """Adds up the bytes of several files, and shows percentage, megabytes and rate.
+    """Sums the received bytes of several files, and shows percentage, megabytes and rate.
 
     Args:
         total: bytes of all files.

@@ -11,7 +11,7 @@ Progress = Callable[[str], None]  # takes lines for the user
 
 
 class Registry(StrEnum):
-    """A package registry, with the client that downloads from it."""
+    """A package registry, with the program (pip or npm) that downloads from it."""
 
     PYTHON = "pip"
     NODE = "npm"

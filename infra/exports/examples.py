@@ -48,7 +48,7 @@ class Notes:
         return exported
 
     def write(self, place: Path) -> str:
-        """Write the notes to a file next to the data if there are any; return a line about it."""
+        """Write the notes, if any, to a file next to the data; return a line for the user."""
         if not self.missing and not self.renamed:
             return ""
         content = {"missing": self.missing, "renamed": self.renamed}

@@ -38,7 +38,7 @@ class Service:
     url: str
     """Address without a trailing slash."""
     token: str = ""
-    """Access token; empty for calls without one."""
+    """Access token; empty for calls that need no token."""
 
     def get(self, path: str) -> dict[str, Any]:
         """Read a record.
@@ -107,7 +107,7 @@ class Service:
         return record
 
     def _send(self, request: urllib.request.Request) -> dict[str, Any]:
-        """Send a request with the token and return the JSON answer."""
+        """Send a request with the access token, and return the JSON answer."""
         if self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
         try:

@@ -1,4 +1,4 @@
-"""Prepares the demo: model files, an account with a token, and two trained models.
+"""Prepares the demo: model files, an account with an access token, and two trained models.
 
 It is a child process of the supervisor, which prints the ready line afterwards.
 """

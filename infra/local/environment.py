@@ -86,7 +86,7 @@ def process_environment(
 
 
 def _aws_keys(caller: Mapping[str, str], options: Options, state: State) -> dict[str, str]:
-    """Return the key pair of the emulated AWS."""
+    """Return the variables with the key pair of the emulated AWS."""
     if options.backend == MOTO:
         return state.aws_keys()
     # Another endpoint may check keys, for example that of another local stack.

@@ -1,4 +1,4 @@
-"""API keys, which programs send instead of an access token. beyond.md, section 11."""
+"""API keys, which programs send instead of an access token. See beyond.md, section 11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Issues and revokes tokens. Spec: Authentication; contract section 2."""
+"""Issues and revokes tokens. See spec (Authentication) and contract (section 2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GrantType = Literal["urn:ietf:params:oauth:grant-type:jwt-bearer", "refresh_toke
 
 
 class TokenForm(msgspec.Struct):
-    """Fields of a token request. The grant type determines which of them are required."""
+    """Fields of a token request. `grant_type` determines which other fields are required."""
 
     form_rules: ClassVar[dict[str, Any]] = {
         "oneOf": [
@@ -67,7 +67,7 @@ def _grant(call: Call, form: TokenForm) -> Granted:
 
 
 def _needed(name: str, value: str | None) -> str:
-    """Return a field that the grant type requires; raise an error if it was not sent."""
+    """Return the value of a field that the grant type requires; raise an error without one."""
     if value is None:
         raise MissingParameter(name)
     return value

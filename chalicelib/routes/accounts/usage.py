@@ -1,4 +1,4 @@
-"""Plan and predictions of the month. Spec: Limits; contract section 4, Usage."""
+"""Returns plan and predictions of the month. See spec (Limits) and contract (section 4, Usage)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: URLs that receive events. beyond.md, section 6."""
+"""Webhooks: URLs that receive events. See beyond.md, section 6."""
 
 from __future__ import annotations
 

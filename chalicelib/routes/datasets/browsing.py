@@ -86,7 +86,7 @@ def locate_browsed(call: Call) -> tuple[DatasetView, BrowsedList]:
 def browse_examples(call: Call) -> ListAnswer[dataset_records.BrowsedExampleRecord]:
     """Browse the examples of a dataset, or those whose labels a model flagged.
 
-    Not counted against the monthly limit of example lists.
+    Calls do not count against the monthly limit of example lists.
     """
     (view, located), asked = call.located, call.window
     query: BrowseQuery = call.query

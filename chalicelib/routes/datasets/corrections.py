@@ -347,7 +347,7 @@ def remove_example(call: Call) -> dataset_records.CorrectionRecord:
 
 
 def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
-    """Return the dataset of the path, and the model in the body if it names one."""
+    """Return the dataset in the path, and the model in the body if the body names one."""
     view = locate.readable_dataset(call)
     sent = locate.sent_text_id(call.fields.values, "fromReportOf")
     if sent is None:

@@ -1,4 +1,4 @@
-"""Datasets: list, create, get, delete. Spec: Dataset; contract section 5."""
+"""Datasets: list, create, get, delete. See spec (Dataset) and contract (section 5)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def get_dataset(call: Call) -> dataset_records.DatasetRecord:
 
 @Operation("DELETE", "/v2/:family/datasets/{dataset_id}", statuses=(404, 409))
 def delete_dataset(call: Call) -> service_records.DeletionRecord:
-    """Delete a dataset; its models are kept."""
+    """Delete a dataset; its models are not deleted."""
     # Not located: a repeated DELETE of a deleted dataset returns the same deletion, not a 404.
     deletions, dataset_id = call.container.deletions, dataset_id_in_path(call)
     return describe.deletion(deletions.delete_dataset(call.account, call.family, dataset_id))

@@ -1,4 +1,4 @@
-"""Lists the examples of datasets and labels, and adds single ones. Contract section 5."""
+"""Lists the examples of datasets and labels, and adds single ones. See contract, section 5."""
 
 from __future__ import annotations
 

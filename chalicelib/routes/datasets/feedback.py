@@ -1,4 +1,4 @@
-"""Feedback: misclassified texts and images with the correct label. Contract section 5."""
+"""Feedback: misclassified texts and images with the correct label. See contract, section 5."""
 
 from __future__ import annotations
 

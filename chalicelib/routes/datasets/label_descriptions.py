@@ -1,4 +1,4 @@
-"""Lists the labels of a dataset with their descriptions. beyond.md, section 15."""
+"""Lists the labels of a dataset with their descriptions. See beyond.md, section 15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Receipts: the result of each upload, with its rejected rows. Contract section 5, receipts."""
+"""Receipts: the result of each upload, with its rejected rows.
+
+See contract, section 5, receipts.
+"""
 
 from __future__ import annotations
 

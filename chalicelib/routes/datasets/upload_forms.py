@@ -1,4 +1,7 @@
-"""Presigned forms for files too large for the gateway. Contract section 5, POST /v2/uploads."""
+"""Presigned forms for files too large for the gateway.
+
+See contract, section 5, POST /v2/uploads.
+"""
 
 from __future__ import annotations
 

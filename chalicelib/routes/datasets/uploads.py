@@ -1,4 +1,4 @@
-"""Uploads: files that become or extend datasets. Contract section 5."""
+"""Uploads: files that become or extend datasets. See contract, section 5."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class OldChangesForm(AddForm, rename="camel"):
 
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
-    """Return the dataset that an earlier attempt created. A worker reads its file."""
+    """Return the dataset that an earlier attempt created, whose file a worker reads."""
     return describe.dataset(created_dataset(call, keyed))
 
 

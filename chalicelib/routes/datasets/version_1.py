@@ -1,7 +1,7 @@
 """Calls that only version 1.0 of the API has: labels, and single examples.
 
-The calls exist only below `/v1`. They return the records of labels and examples. Contract section
-4.
+The calls exist only below `/v1`. They return the records of labels and examples. See
+contract, section 4.
 """
 
 from __future__ import annotations

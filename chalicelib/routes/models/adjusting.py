@@ -1,4 +1,4 @@
-"""Adjusts a model to texts of users. beyond.md, section 15."""
+"""Adjusts a model to texts of users. See beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AdjustForm(msgspec.Struct, rename="camel"):
 
 
 def locate(call: Call) -> tuple[Model, DatasetView | None]:
-    """Return the model of the path, and the dataset in the body if it names one."""
+    """Return the model in the path, and the dataset in the body if the body names one."""
     try:
         model = model_in_path(call)
     except PrebuiltHasCardOnly as prebuilt:

@@ -1,4 +1,4 @@
-"""Imports models that an installation of Presage has exported. beyond.md, section 13."""
+"""Imports models that an installation of Presage has exported. See beyond.md, section 13."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models: metrics, learning curve, card, list, delete. Spec: Model record, Learning curve."""
+"""Models: metrics, learning curve, card, list, delete. See spec (Model record, Learning curve)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class EvaluationQuery(VersionQuery, rename="camel"):
 
 
 class EvaluationListRecord(ListRecord):
-    """The list record of an evaluation, with the calibration of the predictions."""
+    """A page of an evaluation, with the calibration of its predictions."""
 
     total: int
     reliability: list[model_records.ReliabilityRecord]
@@ -140,7 +140,7 @@ def get_card(call: Call) -> model_records.CardRecord:
 
 
 def _asked_version(call: Call, model: Model | None = None) -> Model:
-    """Return a copy of the model that serves the version in the query."""
+    """Return a copy of the model whose served version is the version in the query."""
     query: VersionQuery = call.query
     return call.container.model_versions.at(model or call.located, query.model_version)
 

@@ -1,4 +1,4 @@
-"""Trainings: start, repeat and poll them. Spec: Known parameters of training calls."""
+"""Trainings: start, repeat and poll them. See spec (Known parameters of training calls)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def locate_version(call: Call) -> tuple[Model, int]:
 
 @Operation("GET", "/v2/:family/models/{model_id}/versions", locate=model_in_path)
 def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionRecord]:
-    """List the kept versions of a model, newest first."""
+    """List the stored versions of a model, newest first."""
     versions = call.container.model_versions.list(call.located)
     page = ListPage(tuple(versions), 0, has_more=False)
     return list_answer(page, describe_versions.model_version, _ALL)

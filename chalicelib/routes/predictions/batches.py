@@ -1,4 +1,4 @@
-"""Batches: predictions for many texts, images or documents. beyond.md, section 4.
+"""Batches: predictions for many texts, images or documents. See beyond.md, section 4.
 
 A ranking, which selects what to label next (section 7), is a batch as well.
 """
@@ -135,7 +135,7 @@ class RankingForm(PictureRankingForm, rename="camel"):
 
 
 def locate_input(call: Call) -> tuple[ServedModel | None, DatasetView | None]:
-    """Return the model in the body, and the dataset if the body names one."""
+    """Return the model and the dataset in the body; None for one that the body does not name."""
     view = dataset_in_body(call)
     if view is not None and view.dataset.status == DELETION_PENDING:
         raise DatasetNotFound(view.dataset.dataset_id)

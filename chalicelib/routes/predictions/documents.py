@@ -1,4 +1,4 @@
-"""OCR of images and PDFs: text, tables, contacts and forms. Contract section 6."""
+"""OCR of images and PDFs: text, tables, contacts and forms. See contract, section 6."""
 
 from __future__ import annotations
 

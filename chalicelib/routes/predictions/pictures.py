@@ -1,4 +1,4 @@
-"""Predictions for images: labels and boxes. Contract section 5, POST predict and detect."""
+"""Predictions for images: labels and boxes. See contract, section 5, POST predict and detect."""
 
 from __future__ import annotations
 

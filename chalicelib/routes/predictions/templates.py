@@ -1,4 +1,4 @@
-"""Learns form templates from examples. beyond.md, section 16."""
+"""Learns form templates from examples. See beyond.md, section 16."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def learn_template(call: Call) -> LearnedTemplateRecord:
 
 
 def locate_learning(call: Call) -> tuple[TemplateLearning, dict[str, Any] | None]:
-    """Return the job of the path, and its result when that exists."""
+    """Return the job that the path names, and the job's result if there is one."""
     learning_id = text_id(call.request.parameters["learning_id"], LearningNotFound)
     return call.container.templates.get(call.account, learning_id)
 

@@ -1,4 +1,4 @@
-"""Predictions of texts: intent and sentiment. Spec: POST /v2/language/intent."""
+"""Predictions of texts: intent and sentiment. See spec (POST /v2/language/intent)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of the console, and the redirect of `/`. Contract section 1, Success."""
+"""The files of the console, and the redirect of `/`. See contract, section 1, Success."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns the status of a deletion. Spec: Deletion record."""
+"""Returns the status of a deletion. See spec (Deletion record)."""
 
 from __future__ import annotations
 

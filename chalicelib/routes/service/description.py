@@ -1,4 +1,4 @@
-"""Health and API documentation. Contract section 5."""
+"""Health and API documentation. See contract, section 5."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def get_document(call: Call) -> dict[str, Any]:
 
 @Operation("GET", DOCS, answer_types=(HTML,), is_public=True)
 def get_docs(call: Call) -> TextAnswer:
-    """Show this document as a searchable page with calls to try and to copy."""
+    """Show the OpenAPI document as a searchable page with calls to try and to copy."""
     return TextAnswer(page(), HTML, HEADERS)
 
 
@@ -51,7 +51,7 @@ def get_docs(call: Call) -> TextAnswer:
     statuses=(404,),
 )
 def get_docs_file(call: Call) -> TextAnswer:
-    """Return a script or style sheet of that page."""
+    """Return a script or style sheet of the documentation page."""
     name = call.request.parameters["file"]
     # Only known names, so that a path never leaves the folder.
     if name not in TYPES:

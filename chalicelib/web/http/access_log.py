@@ -1,7 +1,7 @@
 """Writes one log line per request: route, status, time, size, account.
 
-A path can contain a token. So the line has the template of the route, and never path, query or
-body. operation.py adds the account.
+A path can contain a refresh token. So the line has the template of the route, and never path,
+query or body. operation.py adds the account.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def write_access(
         answer: the answer in the form of the gateway.
         seconds: time from the event to the answer.
         is_known: whether the path is a route of the service.
-        operation: name and family of the operation that answered.
+        operation: name of the operation that answered, and its family.
     """
     context, status = event["requestContext"], int(answer["statusCode"])
     route = context["resourcePath"] if is_known else OTHER

@@ -1,4 +1,4 @@
-"""Parses multipart/form-data as real clients send it. Contract section 1, Multipart.
+"""Parses multipart/form-data as real clients send it. See contract, section 1, Multipart.
 
 The name of a field decides whether it is a file, not its `filename`. The parser is
 python-multipart, because the standard library's parser damages files that end with `--B----B--`.

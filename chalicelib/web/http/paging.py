@@ -1,6 +1,6 @@
 """Pages of lists: parses `offset` and `count`, limits pages to 5 MB, links the next page.
 
-Contract section 1, Lists.
+See contract, section 1, Lists.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Window:
 
 
 class ListRecord(msgspec.Struct):
-    """The record of a list. Its elements are already encoded."""
+    """The body of a list answer. Its elements are already encoded as JSON."""
 
     object: str
     data: list[msgspec.Raw]
@@ -61,7 +61,7 @@ class ListAnswer(Generic[Record]):
     """A page of a list, to be sent as an answer."""
 
     record: ListRecord
-    """The list record of the page."""
+    """The record that becomes the body: `object` and `data` with the page's elements."""
     next_offset: int | None
     """Offset of the next page; None on the last page."""
     count: int

@@ -1,7 +1,7 @@
 """Parses requests: the event of the gateway, and bodies as named fields and files.
 
-A malformed event is answered with 4xx, never with 500. Content types are checked only for calls
-with a body, so GET and DELETE never get 415. Contract section 1, Bodies.
+A malformed event gets the status 4xx, never 500. Content types are checked only for calls
+with a body, so GET and DELETE never get 415. See contract, section 1, Bodies.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from chalicelib.web.http.multipart import MAX_PARTS, FormPart, read_parts
 _HOST = re.compile(r"[A-Za-z0-9.\-_]+(:[0-9]{1,5})?|\[[0-9a-fA-F:.]+\](:[0-9]{1,5})?")
 
 VERSION_1, VERSION_2 = "/v1", "/v2"
-# Paths of version 1.0, with the answers of version 2.0. Contract section 1, Prefix.
+# Paths of version 1.0, with the answers of version 2.0. See contract, section 1, Prefix.
 OLD_PATHS = (f"{VERSION_1}/vision/", f"{VERSION_1}/apiusage")
 
 

@@ -1,6 +1,7 @@
 """Responses: errors in the documented form, headers for rate limits and links.
 
-The body of an error is `{"message": …, "code": …}`, never a stack trace. Contract section 3.
+The body of an error is `{"message": …, "code": …}`, never a stack trace. See
+contract, section 3.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class ErrorRecord(msgspec.Struct):
     code: str
     """Code for programs, which never changes."""
     detail: str | PreviewRecord | msgspec.UnsetType = msgspec.UNSET
-    """The cause, if the contract fixes the message; with `preview` also what the file contains."""
+    """The cause, if the contract prescribes `message`. With `preview`, it is the file's content."""
 
 
 def error_response(error: ServiceError) -> Response:

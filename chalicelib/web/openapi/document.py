@@ -211,7 +211,7 @@ def _choices(kind: Any) -> tuple[Any, ...]:
 
 
 def _always(record: Any) -> list[str]:
-    """Return the names of the members that every record of a type has."""
+    """Return the names of the members that are never absent from records of a type."""
     return [
         field.encode_name
         for field in msgspec.structs.fields(record)
@@ -244,7 +244,7 @@ def _operation(operation: Operation, family: str, path: str, schemas: _Schemas) 
 
 
 def _head(described: Schema) -> Schema:
-    """Return the description of HEAD, made from that of GET."""
+    """Return the description of HEAD, made from the description of GET."""
     answers = described["responses"].items()
     return {
         **described,

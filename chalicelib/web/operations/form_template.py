@@ -1,4 +1,6 @@
-"""The JSON schema of a form template, for the OpenAPI document. Contract section 6, Form template.
+"""The JSON schema of a form template, for the OpenAPI document.
+
+See contract, section 6, Form template.
 
 The parser (chalicelib/formats/templates/form_template.py) accepts more names and shapes. This
 schema has the recommended ones.

@@ -141,7 +141,7 @@ def field_names(form: type[msgspec.Struct]) -> tuple[str, ...]:
 
 @cache
 def _checked_fields(form: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return `int`, `bool` or a list's item type, by name, for fields that this module parses."""
+    """Return the types of the fields that this module parses, by field: int, bool or list items."""
     found: dict[str, Any] = {}
     for declared in msgspec.structs.fields(form):
         kinds = _kinds(declared.type)

@@ -1,4 +1,4 @@
-"""The field `labelDescriptions`, which several calls have. beyond.md, section 15."""
+"""The field `labelDescriptions`, which several calls have. See beyond.md, section 15."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Parses ids in paths and bodies, and loads their objects before other checks.
 
 An id is a whole number below 2^63 or a short word. Any other value gets the same 404 as an unknown
-id. The checks are in the order 401, 404, others: contract section 3.
+id. See contract, section 3, for the order of checks: 401, 404, others.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def model_id_in_body(call: Call) -> str | None:
 
 
 def named_in_body(call: Call) -> str | None:
-    """Return the model id in the body; None if the row of its served version is not needed."""
+    """Return the model id in the body; None if the call names a version (`modelVersion`)."""
     with suppress(ServiceError):
         # Called before the 401, so errors of the body are left to later checks.
         named = model_id_in_body(call)

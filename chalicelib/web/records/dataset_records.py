@@ -128,8 +128,8 @@ class CorrectedExampleRecord(ExampleRecord, rename="camel"):
 class CorrectionRecord(msgspec.Struct, rename="camel"):
     """The result of a correction.
 
-    If the call named one example, `examples` contains this example in its new state, or all boxes
-    of its image.
+    If the call named one example, `examples` contains this example after the correction, or all
+    boxes of its image.
     """
 
     dataset_id: int
@@ -238,7 +238,7 @@ class SheetRecord(msgspec.Struct):
 
 
 class RankRecord(msgspec.Struct):
-    """The rank of a column among all columns, as column of texts and of labels. 1 is the best."""
+    """The ranks of a column as text column and as label column. Rank 1 is the best column."""
 
     text: int
     label: int

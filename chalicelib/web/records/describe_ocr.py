@@ -52,7 +52,7 @@ from chalicelib.web.records.ocr_records import (
 
 # The only recognised language.
 LANGUAGE: Final = "English"
-# The box of a key or value that is not on the page. Contract section 6.
+# The box of a key or value that is not on the page. See contract, section 6.
 _NOWHERE = BoundingBoxRecord(1, 1, 1, 1)
 _RECORDS: Mapping[str, Any] = {
     TEXT: TextRecord,
@@ -64,7 +64,7 @@ _RECORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Number and name of a key-value pair or table within one answer."""
+    """The id and name that a key-value pair or a table has within one answer."""
 
     block_id: int
     """Number, unique in the answer. Pairs come first, then tables, from 1."""

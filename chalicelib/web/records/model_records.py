@@ -132,7 +132,7 @@ class TargetThresholdRecord(msgspec.Struct, rename="camel"):
 
 
 class TextLimitRecord(msgspec.Struct):
-    """How much of a text the model reads. The rest is ignored."""
+    """How much of a text the model reads. It ignores the rest."""
 
     words: int
     cut: int

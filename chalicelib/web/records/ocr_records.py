@@ -1,4 +1,4 @@
-"""The records of OCR answers. Contract section 6.
+"""The records of OCR answers. See contract, section 6.
 
 describe_ocr.py creates them. tests/spec/test_ocr_records.py compares them with the examples in the
 contract.

@@ -1,4 +1,4 @@
-"""The record of a learned form template. beyond.md, section 16."""
+"""The record of a learned form template. See beyond.md, section 16."""
 
 from __future__ import annotations
 

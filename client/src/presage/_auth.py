@@ -42,7 +42,7 @@ def _cause(error: Exception) -> str:
 
 @dataclass
 class Credentials:
-    """The account and its current token."""
+    """The account, and the access token or API key that calls send."""
 
     address: str
     """Address of the service, without a trailing slash."""
@@ -53,7 +53,7 @@ class Credentials:
     token: str | None = field(default=None, repr=False)
     """Current access token, or the API key, if any."""
     valid_until: float = float("inf")
-    """When the token expires, by `now`. A token passed by the user is never renewed."""
+    """When the access token expires, by `now`. A token that the user passed is never renewed."""
     now: Callable[[], float] = time.monotonic
     """Clock of `valid_until`, in seconds."""
     _fingerprint: str = ""
@@ -70,11 +70,11 @@ class Credentials:
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether the token is valid for long enough to be used."""
+        """Return whether the access token is valid for long enough to be used."""
         return self.token is not None and self.now() < self.valid_until - MARGIN
 
     def grant(self) -> dict[str, str]:
-        """Return the fields of the call that creates a token.
+        """Return the fields of the call that creates an access token.
 
         Raises:
             ConfigurationError: the key is not an RSA key, or there is neither key nor token.
@@ -99,6 +99,6 @@ class Credentials:
         return {"grant_type": GRANT_TYPE, "assertion": assertion}
 
     def accept(self, answer: dict[str, Any]) -> None:
-        """Store the token of a response."""
+        """Store the access token of a response."""
         self.token = str(answer["access_token"])
         self.valid_until = self.now() + float(answer["expires_in"])

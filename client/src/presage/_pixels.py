@@ -20,7 +20,7 @@ _DEEP = ("I;16", "I;16L", "I;16B", "I;16N", "I", "F")
 def read_pages(opened: Any) -> list[int]:
     """Return the page numbers of a TIFF, from 0, without reduced copies; [0] for other images.
 
-    An animation counts as its first image.
+    Of an animation, only the first image is used.
     """
     if opened.format != "TIFF":
         return [0]

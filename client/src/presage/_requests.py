@@ -46,11 +46,11 @@ class Request:
     files: Mapping[str, Source] = field(default_factory=dict)
     """Files of the body, by field."""
     is_public: bool = False
-    """Whether the call needs no token."""
+    """Whether the call needs no access token."""
     is_urlencoded: bool = False
     """Whether the fields are sent as an urlencoded form."""
     is_counted_once: bool = False
-    """Whether it is a prediction, which is retried only if it was certainly not counted."""
+    """Whether the call is a prediction, which is retried only if it was certainly not counted."""
     is_read: bool = False
     """Whether a POST changes and counts nothing, so that it is retried like a GET."""
     key: str = field(default_factory=lambda: str(uuid4()))

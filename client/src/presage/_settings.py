@@ -22,7 +22,7 @@ _PROFILES = "profiles"
 
 @dataclass(frozen=True)
 class Login:
-    """The values that `presage login` saves; the keys themselves stay in their files."""
+    """The values that `presage login` saves: addresses, and paths of key files, but no keys."""
 
     url: str = LOCAL
     email: str = ""

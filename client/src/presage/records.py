@@ -107,8 +107,8 @@ class CorrectedExample(Record, kw_only=True):
 class Correction(Record, kw_only=True):
     """The result of a correction.
 
-    If the call named one example, `examples` contains this example in its new state, or all boxes
-    of its image.
+    If the call named one example, `examples` contains this example after the correction, or all
+    boxes of its image.
     """
 
     dataset_id: int
@@ -215,7 +215,7 @@ class Sheet(Record, kw_only=True):
 
 
 class Rank(Record, kw_only=True):
-    """The rank of a column among all columns, as column of texts and of labels. 1 is the best."""
+    """The ranks of a column as text column and as label column. Rank 1 is the best column."""
 
     text: int
     label: int
@@ -390,7 +390,7 @@ class TargetThreshold(Record, kw_only=True):
 
 
 class TextLimit(Record, kw_only=True):
-    """How much of a text the model reads. The rest is ignored."""
+    """How much of a text the model reads. It ignores the rest."""
 
     words: int
     cut: int

@@ -1,6 +1,6 @@
 """Serves the emulated AWS of the local stack: moto behind a guard, on 127.0.0.1.
 
-It is a separate process. The guard has the locks.
+The server is a separate process. The guard holds the locks around moto.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Pass the gate with one call; wait while it is closed, unless the call has its token.
+        """Pass the gate with one call. While the gate is closed, only calls with its token pass.
 
         Args:
             token: token of the process that copies, if the call is its own.
@@ -69,7 +69,7 @@ class WritePause:
                 self._changed.notify_all()
 
     def close(self) -> str | None:
-        """Close the gate, wait for running calls, and return a token; None on failure."""
+        """Close the gate, wait for running calls, return the pause's token; None on failure."""
         deadline = time.monotonic() + ENTER_SECONDS
         with self._changed:
             if self._is_closed():

@@ -31,7 +31,7 @@ class FormRefused(Error):
 
 
 class LengthRequired(Error):
-    """A form without a length."""
+    """The request with the form has no Content-Length."""
 
     code = 411
     reason = "Length Required"

@@ -1,6 +1,7 @@
 """Serves HTTP for the local stack: passes every request to the application as API Gateway does.
 
-It is a separate process. infra/local/http/server.py turns exceptions of the application into 500.
+The front is a separate process. infra/local/http/server.py turns exceptions of the application into
+500.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Converts an HTTP request into the proxy event of API Gateway, and a result into an answer.
 
-Pure functions; front.py has the server.
+This module has only pure functions; front.py contains the server.
 """
 
 from __future__ import annotations

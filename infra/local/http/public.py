@@ -22,7 +22,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class WrongAddress(ValueError):
-    """A variable has no usable address; the text names the variable and an example."""
+    """A variable has no usable address; the error text names the variable and an example."""
 
 
 @dataclass(frozen=True)

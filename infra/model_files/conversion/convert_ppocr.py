@@ -51,7 +51,7 @@ _LATIN = "latin"  # the second output
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The classes that stay, and the matrices that sum them to output columns."""
+    """The character classes to keep, and matrices that sum the probabilities of merged classes."""
 
     classes: Ints
     """Indexes that the remaining classes have in the published layer: group 1, then 2, then 3.

@@ -254,7 +254,8 @@ class AsyncModels(Generic[ResultT_co]):
             file: texts with a column `label`, empty where it is not known, as CSV, TSV, XLSX or
                 JSON Lines: a path, URL, bytes or open file.
             dataset_id: a dataset whose uploaded texts are used, instead of a file.
-            out_of_domain_rate: fraction of in-scope texts to reject, for models that reject.
+            out_of_domain_rate: fraction of in-scope texts to reject, for a model that rejects
+                out-of-scope texts.
             label_column: column of the labels: its name, or its position from 1.
             with_feedback: whether feedback examples also set temperature and threshold.
         """

@@ -1,4 +1,4 @@
-"""Sends calls: gets and renews tokens, retries safe calls, and explains errors."""
+"""Sends calls: gets and renews access tokens, retries safe calls, and explains errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # Written by client/tools/write_sync.py from presage._async: do not edit.
-"""Sends calls: gets and renews tokens, retries safe calls, and explains errors."""
+"""Sends calls: gets and renews access tokens, retries safe calls, and explains errors."""
 
 from __future__ import annotations
 

@@ -98,14 +98,14 @@ def serve_http(server: MCPServer[None], listener: socket.socket, token: str) -> 
 
 
 class _TokenCheck:
-    """Refuses requests without the token."""
+    """Refuses requests without the server's bearer token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._wanted = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 to a request without the token; pass others on."""
+        """Answer 401 to a request without the bearer token; pass other requests to the server."""
         if scope["type"] == "http":
             given = Headers(scope=scope).get("authorization", "").encode("latin-1", "replace")
             if not hmac.compare_digest(given, self._wanted):
