@@ -43,7 +43,7 @@ class SavingState:
         self._write(_Facts(moment.timestamp()))
 
     def note_failure(self, datasets: int, models: int) -> None:
-        """Record that saving fails, and the numbers of changed datasets and models."""
+        """Record that saving fails, and how many datasets and models have unsaved changes."""
         self._write(_Facts(self._read().saved_at, True, datasets, models))
 
     def unsaved(self) -> Unsaved | None:

@@ -1,7 +1,7 @@
 """Saves the local stack's data periodically when it has changed, and at the stop.
 
-It is a separate process. The dump is a backup (infra/backups): it is complete or absent, even if a
-process is killed meanwhile.
+The saver is a separate process. The dump is a backup (infra/backups): it is complete or absent,
+even if a process is killed meanwhile.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class SnapshotSaver:
         Args:
             settings: settings of the stack.
             folder: the backup folder.
-            state: shared memory that tells other processes up to when the data is saved.
+            state: shared memory from which other processes read up to when the data is saved.
             say: called with lines for the user.
         """
         self._settings = settings

@@ -329,7 +329,7 @@ class Supervisor:
             self._state.remove_stack()
 
     def _saving_failed(self, status: int) -> None:
-        """End with a failure, and leave stack.json, by which the next start notices it."""
+        """End with a failure, and leave stack.json, by which the next start notices the failure."""
         self._status, self._has_saved = 1, False
         if os.WIFSIGNALED(status):
             since = f"{self._saving.saved_at.astimezone():%Y-%m-%d %H:%M:%S}"

@@ -121,7 +121,7 @@ class Lane:
         return POLL_SECONDS if is_watched else BLIND_POLL_SECONDS
 
     def _work_once(self) -> bool:
-        """Handle one message of the first queue that has one, and return whether there was one."""
+        """Handle one message of the first queue that has one; return False if all are empty."""
         # If the lane has one queue, the long poll alone reads it.
         if len(self._sources) == 1:
             return False

@@ -60,7 +60,7 @@ class ReachableCode:
                 self.add(source, imported)
 
     def finish(self) -> None:
-        """Add the methods whose names any reached code mentions, until nothing is added."""
+        """Add methods whose names occur in reached code, until there are no more."""
         while True:
             before = len(self._attributes), sum(map(len, self._kept.values()))
             for module, definition in list(self._classes):
@@ -116,7 +116,7 @@ class ReachableCode:
         return groups
 
     def _next_group(self, waiting: list[str], done: set[str]) -> list[str]:
-        """Move waiting modules whose imports are done to a new group, without equal names in it."""
+        """Move waiting modules whose imports are written to a new group with unique names."""
         group: list[str] = []
         names: dict[str, tuple[str, str]] = {}
         while True:

@@ -37,7 +37,7 @@ class StackCollector(Collector):
         state: folder with the description of the running stack.
         saving: time of the last save.
         stores: stores that count open trainings and batches.
-        lanes: name of the lane of each queue.
+        lanes: name of each queue's lane (worker thread).
         read_queues: reads the queues; None if the stack does not run the emulated AWS.
     """
 

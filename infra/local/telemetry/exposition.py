@@ -66,7 +66,7 @@ def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], 
 
     Args:
         registry: registry of the metrics.
-        token: token that a request must have.
+        token: bearer token that a request must have.
     """
     expected = f"Bearer {token}".encode()
 

@@ -59,7 +59,7 @@ class Cut:
     folding: Singles
     """Sums classes of groups 1 and 2 to the alphabet: 0 or 1, shape (classes, characters)."""
     latin: Singles
-    """Sums the classes that stay to Latin letters: 0 or 1, shape (classes, letters)."""
+    """Sums the kept classes to Latin letters: 0 or 1, shape (classes, letters)."""
 
 
 def alphabet() -> list[str]:
@@ -73,7 +73,7 @@ def latin_alphabet() -> list[str]:
 
 
 def choose(classes: list[str]) -> Cut:
-    """Choose the classes that stay, and how they are summed.
+    """Choose the character classes to keep, and the output columns to which each is added.
 
     Args:
         classes: the character of each published class; blank first, space last.

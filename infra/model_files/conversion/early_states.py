@@ -25,7 +25,7 @@ _LARGE = 20_000
 
 
 def write_early_states(base: Path, layers: Sequence[int], result: Path) -> None:
-    """Write `model.onnx` and the file that contains its matrices.
+    """Write `model.onnx`, and a file that contains the matrices of the encoder.
 
     The input is `ids`, as for the encoder. The output is `vector`, float32 (1, layers x width), of
     length 1: the normalised means of the token states of each layer, concatenated.

@@ -1,8 +1,8 @@
 """Builds the folders of the networks that recognise images, text and tables.
 
 Converters write the graphs, and the lists of labels or characters. Then the graphs are compared
-with reference outputs. At last a file of facts (title, licence, digests) is written, from which
-cards and artifacts quote.
+with reference outputs. Finally a file of facts (title, licence, digests) is written, which cards
+and artifacts quote.
 """
 
 from __future__ import annotations

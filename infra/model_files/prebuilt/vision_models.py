@@ -1,6 +1,6 @@
 """Builds the prebuilt image models: a published network and a subset of its labels.
 
-Nothing is trained: the artifact names the network, the labels and their places in its output.
+Nothing is trained: the artifact names the network, the labels, and each label's output index.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _DISCS = (((30, 35), 22, (220, 40, 30)), ((70, 60), 18, (40, 160, 60)))
 
 
 def draw(side: int) -> Pixels:
-    """Draw a shaded chequerboard with two discs, and its mirror: uint8 (2, side, side, 3), RGB."""
+    """Draw a shaded chequerboard with two discs, and its mirror image: uint8 (2, side, side, 3)."""
     rows, columns = np.mgrid[:side, :side]
     squares = (rows * 13 // side + columns * 13 // side) % 2 * 90
     planes = [rows * 200 // side, columns * 200 // side, squares + 80]
