@@ -108,7 +108,7 @@ def make_lock(requirements: Path, runtime: Runtime) -> str:
 
 
 def resolve(requirements: Path, target: LambdaTarget) -> list[dict[str, Any]]:
-    """Let pip choose wheels for a target.
+    """Let pip choose the wheels of all requirements for a target.
 
     Returns:
         The member `install` of pip's installation report.

@@ -166,7 +166,7 @@ class ReachableCode:
         return source, imported
 
     def _lines(self, module: str, group: list[str], renamed: Callable[[str], str]) -> list[str]:
-        """Return imports and statements of a module."""
+        """Return the lines of a module's reached code: imports, then statements."""
         lines = []
         for name in sorted(self._used_imports[module]):
             source, imported = self._target(module, name)

@@ -79,7 +79,7 @@ class FormPart:
 
 
 class _Reader:
-    """Collects the parts that a parser finds. Its methods are the callbacks of the parser."""
+    """Collects the parts that a parser finds, by methods that the parser calls."""
 
     def __init__(self) -> None:
         self.parts: list[FormPart] = []

@@ -118,7 +118,7 @@ class Operation:
     is_public: bool = False
     """Whether the call needs no token."""
     cost: str = RECORDS
-    """Cost class for the rate limit. Public calls do not use it."""
+    """Cost class for the rate limit; without effect on public calls."""
     key_scope: str = ALL
     """Scope that an API key needs: PREDICT or ALL; NO_KEY if API keys are not accepted."""
     is_metered: bool = False

@@ -45,7 +45,7 @@ class _Recorded:
 
 
 def record_spans(process: str) -> Callable[[], None]:
-    """Record the spans of this process; return a function that sends the remaining ones."""
+    """Record the spans of this process; return a function that sends all unsent spans."""
     named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or SERVICE}
     provider = TracerProvider(resource=Resource.create({**named, "presage.process": process}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
