@@ -97,7 +97,7 @@ def write_to(*handlers: logging.Handler) -> None:
 
 
 def capture_libraries() -> None:
-    """Log the records of libraries as lines, and remove other handlers of the host."""
+    """Write log records of libraries as this module does; remove handlers that Lambda installed."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)

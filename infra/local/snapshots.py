@@ -287,7 +287,7 @@ def _call(
 
 
 def repair_snapshot(settings: Settings, folder: BackupFolder, say: Callable[[str], None]) -> bool:
-    """Remove the damaged parts of the saved data, and store a copy of all of it.
+    """Copy the saved data to another folder, then remove its damaged parts.
 
     Returns:
         Whether the saved data is now undamaged.

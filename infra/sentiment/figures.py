@@ -53,7 +53,7 @@ class LeftOut:
     temperature: float
     """The best temperature for all sources together."""
     sources: dict[str, dict[str, float]]
-    """Metrics by source, with the temperature that is best for the other sources."""
+    """Metrics of each source, computed at the temperature that is best for the other sources."""
 
 
 def logits(head: SentimentHead, vectors: Singles) -> Singles:

@@ -67,7 +67,7 @@ class Embedder:
     finish_parts: FinishParts
     """Computes the vectors of upload parts that are still waiting."""
     table: ReadVectors
-    """Reads vectors of texts or windows from a dataset or prefix; computes and stores others."""
+    """Reads vectors of texts or windows that are stored; computes and stores the missing ones."""
     embed: Embed
     """Computes vectors of texts without storing them."""
     encoders: EncoderPool

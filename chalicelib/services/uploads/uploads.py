@@ -364,8 +364,8 @@ class UploadService:
     def _reserved(self, dataset: Dataset, upload: Upload, source: UploadSource) -> Iterator[None]:
         """Count an upload, and claim a file that a presigned form sent; undo both on failure.
 
-        An error in the block is not a failure if the upload has started, by a write that got no
-        reply or by another attempt at the call.
+        If the block raises although the upload has started, nothing is undone: a write can succeed
+        without a reply, or another attempt at the call can have started it.
         """
         if source.uploaded is not None:
             self._stores.uploaded_files.claim(source.uploaded, dataset.upload_id)

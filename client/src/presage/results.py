@@ -115,7 +115,7 @@ class FormField(records.PairItem):
 class FormFields(list[FormField]):
     """All fields in order, and a mapping from entity to its field.
 
-    An entity that occurs more than once, as on several pages, maps to its most probable value.
+    An entity that occurs more than once, as on several pages, maps to its most probable field.
     """
 
     def __init__(self, fields: Iterable[FormField] = ()) -> None:

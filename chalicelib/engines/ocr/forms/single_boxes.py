@@ -139,7 +139,7 @@ def _middles(line: TextLine) -> Iterator[tuple[float, str]]:
 
 
 def _fitted(lines: Sequence[TextLine], row: Sequence[int], slope: float) -> _Row | None:
-    """Make a row of digits whose distances are multiples of one width; None if they are not."""
+    """Return the row of digits if their distances are multiples of one width, else None."""
     digits = [each for number in row for each in _middles(lines[number])]
     steps = [after[0] - before[0] for before, after in pairwise(digits)]
     height = median(lines[number].box.height for number in row)

@@ -68,7 +68,7 @@ def _crossing(rulings: Rulings, slack: float) -> Bools:
 
 
 def _groups(crossing: Bools) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield row and column indexes of each group of True values that share rows or columns."""
+    """Yield the rows and the columns of each connected group of crossings."""
     left = np.asarray(np.any(crossing, axis=1))
     while left.any():
         rows = np.zeros(crossing.shape[0], np.bool_)

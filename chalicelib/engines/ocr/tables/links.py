@@ -184,9 +184,10 @@ def _extents(part: PagePart) -> dict[int, _Span]:
 
 
 def _has_own_header(known: Table, table: Table) -> bool:
-    """Return whether a part begins with words in columns that otherwise contain numbers.
+    """Return whether `table`, a possible continuation of `known`, begins with its own header.
 
-    If no column contains numbers, return whether the part has a column header.
+    That is a first row with words in columns that contain numbers in `known`. If `known` has no
+    such columns, `table` must have been recognised with a header row.
     """
     body: dict[int, list[bool]] = {}
     for cell in known.cells:

@@ -164,7 +164,7 @@ def fold_name(name: str) -> str:
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Return the position of the column with a name, or at a position from 1; None if missing."""
+    """Return the index of the column that `wanted` names, or numbers from 1; None if missing."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]

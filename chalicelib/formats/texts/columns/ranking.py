@@ -227,7 +227,7 @@ def describe_columns(profiles: Sequence[ColumnProfile]) -> str:
 
 
 def summarize_columns(profiles: Sequence[ColumnProfile]) -> tuple[ColumnSummary, ...]:
-    """Return the summary of each column, with its ranks as text and as label."""
+    """Summarize each column, with its ranks among candidates for the text and the label column."""
     rows = max((profile.rows for profile in profiles), default=0)
     texts = _ranks([profile.score_text(rows) for profile in profiles])
     labels = _ranks([profile.score_label(rows) for profile in profiles])

@@ -34,7 +34,7 @@ class LineNumber:
     place: int
     """Index of the text that begins with the number, among segments or fragments of the page."""
     end: int
-    """Index after the number in the text at `place`."""
+    """Index of the first character after the number, in that text."""
     is_alone: bool
     """Whether the text is only the number."""
     rect: Rect
@@ -190,7 +190,7 @@ def _is_same(first: str, second: str) -> bool:
 
 
 def _ordered(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return the numbers that are in columns with increasing numbers."""
+    """Return the numbers of those columns in which numbers grow downwards."""
     return frozenset(each for column in _columns(numbers) if _grows(column) for each in column)
 
 

@@ -31,7 +31,7 @@ class PaddedGrid:
 
     @property
     def positions(self) -> int:
-        """Number of positions from the first cell to the end of the last row."""
+        """Number of positions of all rows, each with the zero position at its end."""
         return self.cells * (self.cells + 1)
 
     @property
