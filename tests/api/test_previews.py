@@ -72,10 +72,13 @@ def test_sheets_of_a_workbook_are_listed(preview):
     """Visible sheets have their names and last rows, also when the first one is empty."""
     rows = sheet([["text", "label"], ["hello there", "x"], ["good bye", "y"]])
     good = preview(workbook({"A": rows, "B": sheet([["q"]] * 5)}), name="a.xlsx").json
-    bad = preview(workbook({"Read me": sheet([]), "Data": rows}), name="a.xlsx")
+    skipped = preview(workbook({"Read me": sheet([]), "Data": rows}), name="a.xlsx").json
+    bad = preview(workbook({"Read me": sheet([]), "Data": sheet([["q"]])}), name="a.xlsx")
 
     assert good["sheets"] == [{"name": "A", "rows": 3}, {"name": "B", "rows": 5}]
     assert [row["label"] for row in good["preview"]] == ["x", "y"]
+    assert [row["label"] for row in skipped["preview"]] == ["x", "y"]
+    assert [one["name"] for one in skipped["sheets"]] == ["Read me", "Data"]
     assert bad.status == 400
     assert [one["name"] for one in bad.json["detail"]["sheets"]] == ["Read me", "Data"]
 

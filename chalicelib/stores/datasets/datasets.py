@@ -99,7 +99,9 @@ class DatasetStore:
     def find_deleted(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset that is being deleted, or None."""
         row = find_row(DatasetRow, owner_key(account_id, family), dataset_id)
-        return load_dataset(row) if row and row.open == DELETION_PENDING else None
+        # A restored row has the status alone.
+        is_deleted = row is not None and DELETION_PENDING in (row.open, row.status)
+        return load_dataset(row) if row and is_deleted else None
 
     def of_account(self, account_id: str, family: str, limit: int | None = None) -> list[Dataset]:
         """Return the datasets of an account and family in order of id, up to `limit`."""
