@@ -36,7 +36,8 @@ def install_globals(settings: Settings, progress: Callable[[str], None] = lambda
     """
     container = Container(replace(settings, sync_seconds=0))
     for family, types in FAMILY_TYPES.items():
-        there = {d.type for d in container.stores.datasets.of_account(GLOBAL_ACCOUNT_ID, family)}
+        found = container.stores.datasets.of_account(GLOBAL_ACCOUNT_ID, family)
+        there = {one.type for one in found if not one.is_unfinished}
         for dataset_type in types:
             if dataset_type not in there:
                 progress(f"installing the global dataset {GLOBAL_DATASETS[dataset_type]!r}")

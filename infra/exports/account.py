@@ -84,6 +84,8 @@ def export_account(
     gaps = 0
     for family in (LANGUAGE, VISION):
         for dataset in container.stores.datasets.of_account(account.account_id, family):
+            if dataset.is_unfinished:
+                continue
             view = container.stores.labels.view(dataset)
             place = folder / "datasets" / f"{family}-{dataset.dataset_id}"
             examples, notes = _export_dataset(container, view, place)

@@ -17,3 +17,5 @@ class ListPage(Generic[Item]):
     """Position of the first item in the whole list, from 0."""
     has_more: bool
     """Whether items follow after the last one of this page."""
+    hidden: int = 0
+    """Number of positions on this page whose items callers may not see."""

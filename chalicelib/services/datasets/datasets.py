@@ -143,13 +143,12 @@ class DatasetService:
             page = self._datasets.find_many(account_id, family, ids[offset : offset + count])
             # Between the two reads a file may be read to its end, or a dataset be renamed.
             found = [one for one in page if wanted.keeps(one.name, one.status)]
-            has_more = len(ids) > offset + count
-        else:
-            # A list without a filter is read by position: a far page skips the rows before it.
-            rows = self._datasets.page(account_id, family, offset, count + 1)
-            has_more = len(rows) > count
-            found = [one for one in rows[:count] if not one.is_unfinished]
-        return ListPage(tuple(self._labels.views(found)), offset, has_more)
+            return ListPage(tuple(self._labels.views(found)), offset, len(ids) > offset + count)
+        # A list without a filter is read by position: a far page skips the rows before it.
+        rows = self._datasets.page(account_id, family, offset, count + 1)
+        found = [one for one in rows[:count] if not one.is_unfinished]
+        hidden = len(rows[:count]) - len(found)
+        return ListPage(tuple(self._labels.views(found)), offset, len(rows) > count, hidden)
 
     def list_global(
         self, family: str, offset: int, count: int, wanted: ListFilter = EVERYTHING
@@ -209,5 +208,4 @@ class DatasetService:
             names,
             {label_id: known.get(name, "") for label_id, name in names.items()},
         )
-        self._datasets.finish(dataset)
-        return self._labels.view(dataset)
+        return self._labels.view(self._datasets.finish(dataset))

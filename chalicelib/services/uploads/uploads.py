@@ -339,7 +339,7 @@ class UploadService:
             self._stores.datasets.reserve(dataset)
             self._describe_labels(dataset, fields)
             self._store_file(upload, source)
-            self._stores.datasets.finish(dataset, upload, self._queue.turn(account))
+            dataset = self._stores.datasets.finish(dataset, upload, self._queue.turn(account))
         self._write_receipt(receipt)
         return dataset, IngestJob.of(dataset)
 

@@ -36,6 +36,8 @@ FRONT = 100
 ANNOUNCED_AT_ONCE = 500
 # Marks a new dataset whose call has not finished, so that the sweep deletes it if the call died.
 _UNFINISHED = (DatasetRow.open == DELETION_PENDING) & (DatasetRow.status == UPLOADING)
+# The sweep increases the fence when it starts to delete such a dataset.
+_UNCLAIMED = _UNFINISHED & (DatasetRow.fence == 0)
 
 
 @translate_errors
@@ -53,19 +55,27 @@ class DatasetStore:
         dataset with everything that was stored for it.
         """
         row = new_row(replace(dataset, status=UPLOADING, available=False, counts=()))
-        row.open, row.nudged_at = DELETION_PENDING, row.created_at
+        # Not the time of creation, which is that of the first attempt, up to a day ago.
+        now = to_milliseconds(self._clock())
+        row.open, row.nudged_at = DELETION_PENDING, now
         ids = [counts.label_id for counts in dataset.counts]
         row.label_blocks = blocks = {label_block(ids[0], len(ids))} if ids else None
         is_new = try_write(lambda: row.save(condition=DatasetRow.dataset_id.does_not_exist()))
-        if not is_new and blocks:
-            # Another attempt at the call has reserved the row. Its label ids are different ones.
+        if is_new:
+            return
+        # Another attempt at the call has reserved the row. Its label ids are different ones.
+        try_update(row_of(dataset), [DatasetRow.nudged_at.set(now)], _UNCLAIMED)
+        if blocks:
             there = DatasetRow.dataset_id.exists()
             try_update(row_of(dataset), [DatasetRow.label_blocks.add(blocks)], there)
 
     def finish(
         self, dataset: Dataset, upload: Upload | None = None, turn: Turn | None = None
-    ) -> None:
+    ) -> Dataset:
         """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
+
+        Returns:
+            The stored dataset. If another attempt has completed it, its label ids are different.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.
@@ -83,13 +93,12 @@ class DatasetStore:
         if turn is not None:
             actions += [DatasetRow.lane.set(turn.lane), DatasetRow.turn.set(turn.number)]
         row = row_of(dataset)
-        # The sweep sets another time when it starts to delete the dataset.
-        unclaimed = _UNFINISHED & (DatasetRow.nudged_at == DatasetRow.created_at)
-        if try_update(row, actions, unclaimed):
-            return
+        if try_update(row, actions, _UNCLAIMED):
+            return load_dataset(row)
         # Otherwise an earlier try of this write has succeeded, or another attempt has finished.
         if not refresh(row) or row.open == DELETION_PENDING:
             raise StorageUnavailable
+        return load_dataset(row)
 
     def find(self, account_id: str, family: str, dataset_id: int) -> Dataset | None:
         """Return a dataset of an account, or None."""
@@ -315,11 +324,14 @@ class DatasetStore:
         stale &= lease_is_over(DatasetRow.lease_until, now)
         rows = DatasetRow.open_index.query(DELETION_PENDING, filter_condition=stale)
         # The index is eventually consistent, so the condition on the row repeats the filter.
-        return self._claim(rows, stale & (DatasetRow.open == DELETION_PENDING))
+        is_deleted = stale & (DatasetRow.open == DELETION_PENDING)
+        return self._claim(rows, is_deleted, DatasetRow.fence.add(1))
 
-    def _claim(self, rows: Iterable[DatasetRow], condition: Condition) -> list[Dataset]:
+    def _claim(
+        self, rows: Iterable[DatasetRow], condition: Condition, *more: Action
+    ) -> list[Dataset]:
         """Store the current time in each row that meets a condition; return these datasets."""
-        actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock()))]
+        actions: list[Action] = [DatasetRow.nudged_at.set(to_milliseconds(self._clock())), *more]
         # Read completely first, because changed rows would move within the index.
         return [load_dataset(row) for row in list(rows) if try_update(row, actions, condition)]
 

@@ -92,8 +92,10 @@ def list_answer(
 ) -> ListAnswer[Record]:
     """Return a page of a list. It has at most 5 MB, but at least one record."""
     records = _encoded(page.items, record)
-    has_more = page.has_more or len(records) < len(page.items)
-    following = page.offset + len(records) if has_more else None
+    is_cut = len(records) < len(page.items)
+    # A page that is cut may repeat as many items as it hides, but skips none.
+    passed = len(records) if is_cut else len(records) + page.hidden
+    following = page.offset + passed if page.has_more or is_cut else None
     return ListAnswer(ListRecord("list", records), following, asked.count, headers or {})
 
 

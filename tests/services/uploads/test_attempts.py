@@ -21,6 +21,7 @@ from chalicelib.errors import (
 )
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.stores.aws.tables import AccountRow, DatasetRow, LabelRow, ReceiptRow
+from chalicelib.web.http.paging import Window, list_answer
 from tests.builders import World, a_csv, a_source, some_rows
 from tests.services.dying import Died, dying
 
@@ -85,12 +86,12 @@ def test_a_dataset_is_found_only_when_its_call_has_finished_it(
     finish, datasets = world.stores.datasets.finish, world.container.datasets
     account_id, seen = world.account.account_id, []
 
-    def look_before(*args: Any) -> None:
+    def look_before(*args: Any) -> Any:
         for wanted in (EVERYTHING, ListFilter(name="n")):
             seen.extend(datasets.list(account_id, LANGUAGE, 0, 25, wanted).items)
         with pytest.raises(DatasetNotFound):
             datasets.get(account_id, LANGUAGE, args[0].dataset_id)
-        finish(*args)
+        return finish(*args)
 
     monkeypatch.setattr(world.stores.datasets, "finish", look_before)
     made = call(world)
@@ -118,6 +119,74 @@ def test_a_later_attempt_completes_the_dataset_of_a_dead_one(
     world.settle()
 
     assert left(world) == []
+
+
+@pytest.mark.parametrize("call", [upload, create])
+@pytest.mark.parametrize("has_died", [False, True])
+def test_the_sweep_leaves_the_dataset_of_an_attempt_long_after_the_first(
+    world: World, call: Callable[[World], DatasetView], has_died: bool, monkeypatch: Any
+) -> None:
+    """The time of the first attempt is old, but the call of the later attempt is running."""
+    finish, first, later = world.stores.datasets.finish, attempt(world, 1), attempt(world, 2)
+    if has_died:
+        with first, dying(world, lambda before: "BatchWriteItem" in before), pytest.raises(Died):
+            call(world)
+    world.clock.advance(seconds=world.settings.lease_seconds * 3)
+
+    def sweep_before(*args: Any) -> Any:
+        world.container.sweeping.run()
+        return finish(*args)
+
+    monkeypatch.setattr(world.stores.datasets, "finish", sweep_before)
+    with later:
+        made = call(world)
+    world.settle()
+    assert world.get(made).dataset.status == SUCCEEDED
+
+
+def test_pages_pass_a_hidden_dataset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Following the pages of a list ends, and returns each dataset once."""
+    first, finish = create(world), world.stores.datasets.finish
+    seen: list[tuple[list[int], int | None]] = []
+
+    def walk(*args: Any) -> Any:
+        monkeypatch.undo()
+        last = create(world)
+        for count in (1, 2, 3):
+            ids, offset = [], 0
+            for _ in range(4):
+                page = world.container.datasets.list(
+                    world.account.account_id, LANGUAGE, offset, count
+                )
+                ids += [view.dataset.dataset_id for view in page.items]
+                offset = list_answer(page, lambda view: view, Window(offset, count)).next_offset
+                if offset is None:
+                    break
+            seen.append((ids, offset))
+        assert seen == [([first.dataset.dataset_id, last.dataset.dataset_id], None)] * 3
+        return finish(*args)
+
+    monkeypatch.setattr(world.stores.datasets, "finish", walk)
+    create(world)
+    assert seen
+
+
+def test_an_answer_has_the_labels_that_another_attempt_stored(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slow attempt returns the stored labels, not those that it reserved itself."""
+    finish = world.stores.datasets.finish
+
+    def after_another(*args: Any) -> Any:
+        monkeypatch.undo()
+        with attempt(world, 2):
+            create(world)
+        return finish(*args)
+
+    monkeypatch.setattr(world.stores.datasets, "finish", after_another)
+    with attempt(world, 1):
+        made = create(world)
+    assert made.labels == world.get(made).labels
 
 
 def test_a_slow_attempt_that_fails_returns_the_dataset_of_the_later_one(
