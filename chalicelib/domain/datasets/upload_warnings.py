@@ -96,12 +96,12 @@ def warn_of_labels(counts: Mapping[str, int]) -> list[UploadWarning]:
     return warnings
 
 
-def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWarning]:
+def warn_of_missing_labels(rejected: int, accepted: Sequence[str]) -> list[UploadWarning]:
     """Return warnings about labels such as `N/A`, which may stand for a missing label.
 
     Args:
         rejected: number of rows left out because their label stands for a missing value.
-        kept: accepted labels of this kind, which have so many rows that they may be real.
+        accepted: labels of this kind with so many rows that they may be real.
     """
     warnings = []
     if rejected:
@@ -110,12 +110,12 @@ def warn_of_missing_labels(rejected: int, kept: Sequence[str]) -> list[UploadWar
             "null, and were left out. Give them a label and upload them again."
         )
         warnings.append(UploadWarning(MISSING_LABEL, message, rejected))
-    if kept:
+    if accepted:
         message = (
-            f"Labels could stand for a missing value and were kept: {_listed(kept)}. Remove the "
-            "label if its examples have none."
+            f"Labels could stand for a missing value and were kept: {_listed(accepted)}. Remove "
+            "the label if its examples have none."
         )
-        warnings.append(UploadWarning(MISSING_LABEL, message, len(kept), tuple(kept)))
+        warnings.append(UploadWarning(MISSING_LABEL, message, len(accepted), tuple(accepted)))
     return warnings
 
 

@@ -22,7 +22,8 @@ MAX_PATH_CHARACTERS = 1_000
 # Characters of a path that a message or receipt shows; the end is the most specific part.
 SHOWN_CHARACTERS = 100
 
-_UNICODE_PATH = 0x7075
+# Flag bit of names in UTF-8, and the extra field that holds a name in UTF-8.
+_UTF8, _UNICODE_PATH = 0x800, 0x7075
 _DRIVE = re.compile(r"[A-Za-z]:")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _JUNK_NAMES = frozenset({"thumbs.db", "ehthumbs.db", "desktop.ini"})
@@ -206,8 +207,8 @@ class ZipEntry:
 
     @property
     def is_utf8(self) -> bool:
-        """Return whether the name is UTF-8, according to its flag or its bytes."""
-        if self.flags & 0x800 or self.raw_name.isascii():
+        """Return whether the name is UTF-8, by its flag, its bytes or its Unicode path field."""
+        if self.flags & _UTF8 or self.raw_name.isascii():
             return True
         try:
             self.raw_name.decode("utf-8")
@@ -404,7 +405,9 @@ def _parse_entry(window: bytes, at: int, index: int, directory: Directory) -> tu
     raw_name = window[name_at : name_at + name_size]
     extra = window[name_at + name_size : name_at + name_size + extra_size]
     size, packed, offset = _widened(extra, (size, packed, fields[18]), index)
-    is_utf8 = bool(flags & 0x800)
+    is_utf8 = bool(flags & _UTF8)
+    if not is_utf8 and _find_unicode_path(raw_name, extra):
+        flags |= _UTF8
     name = decode_name(raw_name, extra, is_utf8=is_utf8, encoding=directory.name_encoding)
     problem = find_path_problem(name)
     mode = fields[17] >> 16

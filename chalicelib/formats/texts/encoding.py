@@ -59,9 +59,9 @@ MIXED = "utf-8-mixed"
 # of rows are valid UTF-8 with characters beyond ASCII.
 _ROWS_PER_STRAY = 200
 _GOOD_PER_STRAY = 3
-# Encodings that are guessed; the first is the default.
+# Encodings that are guessed; the first is the default, and of two that fit equally the first wins.
 _GUESSED = (
-    *("cp1252", "cp850", "mac_roman", "cp1250", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
+    *("cp1252", "cp1250", "cp850", "mac_roman", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
     *("cp866", "cp1253", "cp1256", *WIDE),
 )
 # Three lines of a mail's header, and names that hardly any other text has there.

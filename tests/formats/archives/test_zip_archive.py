@@ -118,6 +118,15 @@ def test_names(raw: bytes, flags: int, extra: bytes, path: str) -> None:
     assert archive.read(member, 1) == b"x"
 
 
+def test_a_unicode_path_field_leaves_nothing_to_guess() -> None:
+    """A name that a valid field states is certain, whatever code page its other form has."""
+    raw, name = "Balık.png".encode("cp857"), "Balık.png".encode()
+    extra = struct.pack("<HHBL", 0x7075, 5 + len(name), 1, zlib.crc32(raw)) + name
+    archive, member = _only(raw_zip([Raw(raw, b"x", extra=extra)]))
+
+    assert (member.path, archive.guessed_encoding) == ("Balık.png", "")
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [

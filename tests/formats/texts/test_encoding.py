@@ -77,6 +77,7 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
         ("\u00fcber schl\u00f6sser f\u00e4hrt", "mac-roman"),
         ("by\u0142by m\u0105dry", "cp1250"),
         ("Zboží přišlo poškozené, kůň chybí", "cp1250"),
+        ("Služba byla špatná", "cp1250"),
         ("heats to 180°C", "latin-1"),
         ("geht´s noch", "latin-1"),
         ("Ärger mit der Lieferung", "latin-1"),

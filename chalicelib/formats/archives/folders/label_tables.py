@@ -116,6 +116,9 @@ class _Table:
         self._split = split_of(member.name[:-4]) or split_of(self._folder.rstrip("/"))
         self._shown = show_path(member.path)
         self._is_wide = member.name.casefold() == _CLASSES
+        # The name of a file such as labels.csv says what is in it, like the name of a column.
+        is_label = bool(find_named_columns([member.name[:-4]]).labels)
+        self._needs_header = not is_label_table(member) and not is_label
         self._header: list[str] = []
         self._file_at, self._label_at = 0, 1
 
@@ -151,7 +154,7 @@ class _Table:
         if self._is_wide or (len(others) > 1 and not named and all(m in _MARKS for m in marks)):
             self._is_wide = True
             return
-        chosen = named if len(others) > 1 else others
+        chosen = named if len(others) > 1 or self._needs_header else others
         if len(chosen) != 1:
             raise InvalidUpload(
                 f"The label table {self._shown} has the columns {', '.join(header)[:200]}, and "

@@ -84,9 +84,14 @@ class FolderLabels:
     ) -> LabelTables:
         if members or len(self._unread) != 1:
             return read_label_tables(files, members, separator, self._may_use_table)
-        # Its name does not say that it holds labels, so only its content can.
+        # Only its content can show whether it holds labels of the images.
+        rejected: list[RejectedItem] = []
+        trial = BoxFiles(files.archive, rejected.append, files.check)
         with suppress(InvalidUpload):
-            return read_label_tables(files, self._unread, separator, self._may_use_table)
+            tables = read_label_tables(trial, self._unread, separator, self._may_use_table)
+            for row in rejected if tables.labels else ():
+                files.reject(row)
+            return tables
         return LabelTables()
 
     def is_table(self, member: ZipMember) -> bool:
