@@ -182,9 +182,9 @@ export function Field({ label, hint, children }) {
 /** The colour of the n-th label. Steps of the golden angle keep neighbours apart. */
 export const colour = (index) => `hsl(${(index * 137.5 + 210) % 360} 55% var(--label-lightness))`;
 
-// Fields of calls that a chooser of the page sets.
 // What a call can send; the page has buttons for it.
 const CALL_ONLY = / Send (?:header=[^.]*|[^.]* to be sure)\./g;
+// Fields of calls that a chooser of the page sets.
 const CONTROLS = /'(textColumn|labelColumn|header|delimiter|encoding|sheet)'/g;
 
 /** Return a message of the service with the page's choosers in place of the fields of calls. */
