@@ -70,7 +70,7 @@ def label_name_advice(labels: int, examples: int) -> dict[str, Any]:
     """Return the advice for a model that was trained from label names and few examples."""
     message = (
         f"Add at least five examples of each label: the model was trained from the names of "
-        f"{labels} labels and {examples} examples. The gain was measured on a public data set."
+        f"{labels} labels and {examples} examples. The gain was measured on a public dataset."
     )
     # Each example per label gives an equal part of the gain of five.
     missing = 1.0 - min(1.0, examples / (5.0 * labels))

@@ -39,13 +39,13 @@ def export_model(container: Container, model: Model, place: Path) -> None:
 
 Progress = Callable[[str], None]
 _GUIDE = """\
-datasets/FAMILY-ID/dataset.json    the data set's record
+datasets/FAMILY-ID/dataset.json    the dataset's record
 datasets/FAMILY-ID/upload.*        its examples, as POST /v2/FAMILY/datasets/upload takes them
 datasets/FAMILY-ID/feedback.*      its feedback, in the same form
 datasets/FAMILY-ID/notes.json      what is missing or is called otherwise; mostly not there
 models/ID/                         record, artifact, card, metrics and learning curve of a model
 
-Upload an upload.* again with the record's `type` (and `language`) to have the same data set.
+Upload an upload.* again with the record's `type` (and `language`) to have the same dataset.
 An artifact is a zip file: header.json says what it is, every other member is an array of numbers
 in NumPy's format; the card says what it was trained on and how it was measured.
 """
@@ -89,7 +89,7 @@ def export_account(
             view = container.stores.labels.view(dataset)
             place = folder / "datasets" / f"{family}-{dataset.dataset_id}"
             examples, notes = _export_dataset(container, view, place)
-            progress(f"data set {dataset.dataset_id} {dataset.name!r}: {examples} examples")
+            progress(f"dataset {dataset.dataset_id} {dataset.name!r}: {examples} examples")
             if line := notes.write(place):
                 progress(line)
             gaps += len(notes.missing)
@@ -99,7 +99,7 @@ def export_account(
     if gaps:
         raise ExportIncomplete(
             f"{gaps} examples have no image in the storage; every {NOTES} in {folder} names "
-            "those of its data set. Restore the bucket, or export without them as it is now"
+            "those of its dataset. Restore the bucket, or export without them as it is now"
         )
 
 

@@ -94,7 +94,7 @@ def _upload(
     dataset = service.wait(f"{base}/datasets/{dataset_id}", _is_uploaded, STALLED_SECONDS)
     if dataset["statusMsg"] != "SUCCEEDED":
         raise CallFailed(f"the upload of {sample.file.name}: {dataset['statusMsg']}")
-    progress(f"data set {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
+    progress(f"dataset {dataset_id}: {dataset['totalExamples']} examples of {sample.file.name}")
     return dataset_id
 
 
@@ -193,7 +193,7 @@ def _install_globals(settings: Settings, progress: ProgressPrinter) -> None:
     try:
         install_globals(settings, progress)
     except RuntimeError as error:
-        progress(f"global data sets are missing: {error}")
+        progress(f"global datasets are missing: {error}")
 
 
 def _instructions(

@@ -135,7 +135,7 @@ def render(report: Mapping[str, Any]) -> str:
         f"  sha256       {report['sha256']}",
         f"  unpacked     {_mb(report['unpacked_bytes'])} in {report['files']} files",
         f"  zipped       {_mb(report['zip_bytes'])}",
-        f"  assets       {_mb(report['assets_bytes'])} (samples and global data sets)",
+        f"  assets       {_mb(report['assets_bytes'])} (samples and global datasets)",
         "  byte code    " + _byte_code_line(byte_code),
         "  stripped     " + _strip_line(stripped),
         f"  built with   Python {report['builder']['python']}, zlib {report['builder']['zlib']}",

@@ -15,7 +15,7 @@ _FILES = sorted(path.relative_to(_ASSETS).as_posix() for path in _ASSETS.glob("*
 
 
 def test_texts_are_all_there() -> None:
-    """The sample and one global data set for each text type are shipped."""
+    """The sample and one global dataset for each text type are shipped."""
     assert {
         "global/text-intent.csv",
         "global/text-sentiment.csv",

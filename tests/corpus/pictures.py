@@ -290,7 +290,7 @@ YOLO_FILES = [
         rejected=2,
     ),
     _ok(
-        "YOLO of Ultralytics, whose list is called as the data set",
+        "YOLO of Ultralytics, whose list is called as the dataset",
         {
             **{f"coco8/{path}": one for path, one in {**_IMAGES, **yolo_texts()}.items()},
             "coco8/coco8.yaml": b"path: coco8\ntest: # none\nnames:\n  0: circle\n  1: square\n",

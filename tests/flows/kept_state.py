@@ -170,7 +170,7 @@ class Maker:
         model: str | None = None,
         request: Mapping[str, Any] | None = None,
     ) -> None:
-        """Remember the questions about a data set and its model, and how it was trained."""
+        """Remember the questions about a dataset and its model, and how it was trained."""
         self.paths += [
             f"{base}/datasets",
             *(f"{base}/datasets/{dataset}{more}" for more in ("", "/receipts", "/models")),

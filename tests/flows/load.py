@@ -20,7 +20,7 @@ from tests.flows.world import csv_file, made_rows
 from tests.local_stack import LocalStack
 
 ROWS = 40
-"""Texts of each data set that is uploaded."""
+"""Texts of each dataset that is uploaded."""
 KEPT = 4
 """Data sets that an uploader keeps; older ones are deleted."""
 SWITCHES = 5
@@ -67,8 +67,8 @@ class Load:
 
     Args:
         client: the caller; each thread has a separate connection.
-        home: data set that single examples are added to.
-        weather: data set that models are trained on.
+        home: dataset that single examples are added to.
+        weather: dataset that models are trained on.
         journal: takes what was answered.
     """
 
@@ -104,7 +104,7 @@ class Load:
                     time.sleep(0.05)
 
     def _upload(self, client: Client, salt: str) -> None:
-        """Upload some data sets, then delete the first."""
+        """Upload some datasets, then delete the first."""
         mine = []
         for _ in range(KEPT):
             if self._stop.is_set():
@@ -195,7 +195,7 @@ def complaints(client: Client, stack: LocalStack, is_repaired: bool = False) -> 
 
 
 def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
-    """Compare a data set's counts with its examples."""
+    """Compare a dataset's counts with its examples."""
     items = client.items(f"{LANGUAGE}/datasets/{dataset['id']}/examples", source="all")
     labels = Counter(item["label"]["id"] for item in items)
     summed = {label["id"]: label["numExamples"] for label in dataset["labelSummary"]["labels"]}
@@ -206,7 +206,7 @@ def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
         and labels == Counter(summed)
     )
     seen = f"{dataset['statusMsg']}, {dataset['totalExamples']} counted, {len(items)} listed"
-    return [] if is_whole else [f"data set {dataset['id']}: {seen}"]
+    return [] if is_whole else [f"dataset {dataset['id']}: {seen}"]
 
 
 def _answers(client: Client, model: dict[str, Any], is_repaired: bool) -> bool:
@@ -228,14 +228,14 @@ def _answers(client: Client, model: dict[str, Any], is_repaired: bool) -> bool:
 
 
 def _orphans(stack: LocalStack) -> list[str]:
-    """Name rows and objects of data sets that do not exist."""
+    """Name rows and objects of datasets that do not exist."""
     known = {row["dataset_id"]["N"] for row in rows(stack, "datasets")}
     named = {row["sequence"]["S"].split("#")[0] for row in rows(stack, "examples")}
     named |= {row["dataset_id"]["N"] for row in rows(stack, "labels")}
     pages = stack.client("s3").get_paginator("list_objects_v2")
     for page in pages.paginate(Bucket=stack.settings.bucket, Prefix="datasets/"):
         named |= {entry["Key"].split("/")[1] for entry in page.get("Contents", ())}
-    return [f"traces of data set {number}" for number in sorted(named - known)]
+    return [f"traces of dataset {number}" for number in sorted(named - known)]
 
 
 def _dead_jobs(stack: LocalStack) -> list[str]:
@@ -253,8 +253,8 @@ def losses(client: Client, journal: Journal, home: int) -> list[str]:
     listed = client.items(f"{LANGUAGE}/datasets/{home}/examples", source="all")
     texts = Counter(item["name"] for item in listed)
     used = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
-    wrong = [f"data set {number} is lost" for number in sorted(uploads - datasets)]
-    wrong += [f"data set {n} is back" for n in sorted(datasets & journal.deletions.keys())]
+    wrong = [f"dataset {number} is lost" for number in sorted(uploads - datasets)]
+    wrong += [f"dataset {n} is back" for n in sorted(datasets & journal.deletions.keys())]
     wrong += [f"{text!r} is lost" for text in journal.texts if text not in texts]
     wrong += [f"{text!r} is there {n} times" for text, n in texts.items() if n != 1]
     wrong += [f"{text!r} was never sent" for text in texts if text not in journal.asked_texts]

@@ -42,7 +42,7 @@ def post(issued: dict, content: bytes, **changes: str) -> int:
 
 
 def dataset(client: Client, path: str, kind: str = "text-intent") -> Answer:
-    """Make a data set of an uploaded file."""
+    """Make a dataset of an uploaded file."""
     base = LANGUAGE if kind.startswith("text") else "/v2/vision"
     return client.json("POST", f"{base}/datasets/upload/sync", {"path": path, "type": kind})
 
@@ -227,7 +227,7 @@ def test_a_larger_file_than_allowed(client: Client):
 
 
 def test_odd_names(client: Client):
-    """A name may be of any language; the data set bears it. One that is none is refused."""
+    """A name may be of any language; the dataset bears it. One that is none is refused."""
     name = "Übersicht 猫 \U0001f600 'a' & <b>.csv"
     issued = form(client, name)
     assert post(issued, CSV) == 204

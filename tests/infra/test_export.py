@@ -26,12 +26,12 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
 
 
 def place_of(view: DatasetView, folder: Path) -> Path:
-    """Where an export has written a data set."""
+    """Where an export has written a dataset."""
     return folder / "datasets" / f"{view.dataset.family}-{view.dataset.dataset_id}"
 
 
 def again(world: World, view: DatasetView, folder: Path, source: str = UPLOAD) -> DatasetView:
-    """Upload an exported data set, or its feedback, by another account."""
+    """Upload an exported dataset, or its feedback, by another account."""
     dataset = view.dataset
     place = place_of(view, folder)
     file = next(place.glob(f"{source}.*"))

@@ -128,7 +128,7 @@ def read_classes(files: BoxFiles) -> ClassList:
 
 
 def _other_lists(files: BoxFiles) -> Iterator[ClassList]:
-    # Ultralytics names class lists after the data set, such as coco8.yaml.
+    # Ultralytics names class lists after the dataset, such as coco8.yaml.
     for member in files.signs.other_lists:
         with suppress(InvalidUpload):
             yield _read_class_list(files, member)
