@@ -85,7 +85,7 @@ def multi_label_advice(
     Args:
         names: names of the labels.
         truth: whether an image has a label, bool, shape (images, labels).
-        average_precisions: out of fold, of every label, float, shape (labels,).
+        average_precisions: out-of-fold average precision of every label, float, shape (labels,).
     """
     weights = np.full(len(names), 1.0 / max(len(names), 1))
     quality = np.asarray(average_precisions, np.float64)

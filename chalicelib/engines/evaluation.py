@@ -25,8 +25,8 @@ def evaluate_single(
         names: labels by column.
         truth: index of the true label, int, shape (rows,).
         shares: probabilities, as the finished model returns them, float, shape (rows, labels).
-        is_rejected: whether the prediction is that no label fits, bool, shape (rows,); None:
-            never.
+        is_rejected: whether the prediction is that no label fits, bool, shape (rows,); None for a
+            model that always predicts a label.
     """
     answers = shares.argmax(axis=1).tolist()
     best = [round(share, 6) for share in shares.max(axis=1).tolist()]

@@ -79,7 +79,7 @@ class Account:
 
 @dataclass(frozen=True)
 class ApiCaller:
-    """The account that makes a call, with the model and API key that were read together with it."""
+    """The account that makes a call, with the model and the API key of the call."""
 
     account: Account
     model: ServedModel | None = None

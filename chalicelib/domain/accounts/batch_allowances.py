@@ -1,7 +1,7 @@
 """Reserves the predictions of a batch when it begins and releases the unused ones at its end.
 
-Both steps write one log line each. A repeated step logs the same token, so the audit counts each
-batch once.
+Both steps write one log line each. A repeated step logs the same token, so
+`python -m infra.accounts audit` counts each batch once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class BatchCounters(Protocol):
         """Reserve predictions for a batch.
 
         Returns:
-            How many predictions were reserved, and how many others are counted in the month.
+            The number of predictions reserved for the batch, and the number of all other
+                predictions that the account has in the month.
         """
 
     def settle(self, batch: Batch, kept: int) -> int:

@@ -142,6 +142,6 @@ def attempt() -> int:
 
 
 def mark() -> str | None:
-    """Return the id of the call, which its writes store; None without an idempotency key."""
+    """Return the id that marks the rows written by the call; None without an idempotency key."""
     call = _CALL.get()
     return None if call is None else call.object_id

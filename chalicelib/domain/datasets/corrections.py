@@ -74,7 +74,7 @@ class Traces:
     """Stored data that a correction replaced. It is deleted once no reader needs it."""
 
     chunks: list[tuple[str, int]] = field(default_factory=list)
-    """Partition key and number of each replaced chunk or layout."""
+    """Partition key and number of each replaced row: a chunk of examples, or a list of chunks."""
     gone: list[int] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     """Ids of examples whose text was replaced."""

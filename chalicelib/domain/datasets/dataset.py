@@ -74,11 +74,17 @@ class LabelCounts:
         return self.upload if source == UPLOAD else self.feedback
 
     def layout(self, source: str) -> int:
-        """Return the fence of the correction that rewrote a source's examples; 0 for none."""
+        """Return the fence token of the last correction that rewrote a source's examples, or 0."""
         return self.upload_layout if source == UPLOAD else self.feedback_layout
 
     def with_layout(self, source: str, count: int, layout: int) -> LabelCounts:
-        """Return the counts after a correction has written a new layout of one source."""
+        """Return the counts after a correction has rewritten the examples of one source.
+
+        Args:
+            source: `upload` or `feedback`.
+            count: number of examples of the source after the correction.
+            layout: fence token of the correction.
+        """
         if source == UPLOAD:
             return replace(self, upload=count, upload_layout=layout)
         return replace(self, feedback=count, feedback_layout=layout)
@@ -139,7 +145,7 @@ class Dataset:
     is_uploaded: bool = False
     """Whether the dataset was created from a file. Only such datasets accept more files."""
     upload_id: str = ""
-    """Key of the receipt of the running upload, or of the last one."""
+    """Sort key `milliseconds#receipt_id` of the receipt of the running or last upload."""
     reserved_bytes: int = 0
     """Size of the file of a running upload, in bytes."""
     fence: int = 0
@@ -149,7 +155,7 @@ class Dataset:
     is_placed: bool = True
     """Whether `ExamplePlaces` has the labels of all examples. False in old datasets."""
     is_unfinished: bool = False
-    """Whether the call that creates the dataset has not ended yet, or has died."""
+    """Whether the call that creates the dataset is still running, or was aborted."""
 
     @property
     def receipt_id(self) -> str:

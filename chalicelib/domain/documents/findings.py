@@ -41,7 +41,7 @@ class Cell:
     text: str
     """Lines of the cell, joined by a space; may be empty."""
     probability: float
-    """Mean probability of the cell's lines, weighted by length; `Table.structure` without lines."""
+    """Mean probability of the cell's lines, weighted by length; empty: `Table.structure`."""
     box: Rect
     """Box of the text; for an empty cell the box of its place in the grid."""
     kind: str = NORMAL
@@ -124,6 +124,6 @@ class FormField:
     normalized: str | None = None
     """The value as a JSON object if it is a U.S. address, otherwise None."""
     fit: float | None = None
-    """Score, 0 to 1, to choose among fields of one entity on several pages; or None."""
+    """Score, 0 to 1, by which `best_fields` compares pages; None to compare by `probability`."""
     key_score: float = 1.0
     """How well the key on the page matches the template, 0 to 1; 1 for a virtual key."""

@@ -89,7 +89,7 @@ class BatchLine:
     line_id: str | None
     """The caller's `id`, if any."""
     text: str = ""
-    """The text. For a file: its digest, or offset and length in the part's file object."""
+    """The text. For an image or document: its digest, or offset and length in the part's object."""
     error: LineError | None = None
     content: bytes | None = None
     """Bytes of an image or document; None once they are stored with the part."""
@@ -142,7 +142,11 @@ class Batch:
     format: str
     """One of BATCH_FORMATS."""
     source: Mapping[str, object]
-    """Where the input is: `raw`, or `path` with its `etag`, or `dataset`; and reading options."""
+    """Where the input is, and reading options.
+
+    One of three members is set: `raw` if the call sent the file, `path` (with the `etag` of a file
+    sent with a presigned form), or `dataset` (an id).
+    """
     created_at: datetime
     updated_at: datetime
     expires_at: datetime
@@ -171,7 +175,7 @@ class Batch:
     month: str = ""
     """Month in which the predictions are counted; empty before they are reserved."""
     part_ends: Sequence[int] = ()
-    """For each part, the number of lines in it and all parts before; empty if sizes are fixed."""
+    """Number of lines up to the end of each part; empty if parts have `part_lines` lines."""
     parts_done: frozenset[str] = field(default_factory=frozenset)
     """Numbers of answered parts; `12:3` means that 3 lines of part 12 failed."""
     size_bytes: int = 0
@@ -184,7 +188,7 @@ class Batch:
     attempts: int = 0
     """Number of attempts at the current step, such as writing the result."""
     stalls: int = 0
-    """How many times messages of parts were sent again since the last part was answered."""
+    """How many times messages were sent again without any part being answered in between."""
     lease_until: int = 0
     """End of the lease of the worker that does the current step, in milliseconds since 1970."""
 
@@ -260,7 +264,10 @@ class Batch:
 
     @property
     def counted(self) -> int:
-        """Return how many predictions the batch costs: one per line with a result, or 0."""
+        """Return how many predictions the batch costs: one per line answered without an error.
+
+        A batch without a result costs nothing: one that FAILED, or a cancelled ranking.
+        """
         # Lines are ranked only when all are answered, so a cancelled ranking has no result.
         has_none = self.status == FAILED or (self.status == CANCELLED and self.kind == RANK)
         return 0 if has_none else self.lines_done - self.lines_failed

@@ -23,7 +23,7 @@ class Deletion:
     deletion_id: str
     account_id: str
     kind: str
-    """DATASET, MODEL or TRACES."""
+    """DATASET, MODEL, or TRACES for data that corrections of a dataset replaced."""
     object_id: str
     status: str = QUEUED
     progress: float = 0
@@ -31,7 +31,7 @@ class Deletion:
     family: str = ""
     attempts: int = 0
     fence: int = 0
-    """Fence token, which increases if there is more to delete, so that old jobs cannot end it."""
+    """Fence token, higher whenever there is more to delete. Older jobs cannot end the deletion."""
     urls_until: int = 0
     """When the dataset's last presigned URL expires, in milliseconds since 1970; 0 for none."""
 

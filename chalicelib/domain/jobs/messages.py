@@ -171,8 +171,8 @@ def encode_job(job: Job) -> str:
 def postponed(job: JobType) -> tuple[JobType, int] | None:
     """Return the next message of a job that must wait, because its account is at its limit.
 
-    Each delay is twice the previous delay. So 9 messages are enough. Lambda may stop a function
-    that sends itself 16. The last message is sent before SweepService sends the job again.
+    Each delay is twice the previous one, so 9 messages last until shortly before SweepService sends
+    the job again. Lambda may stop a function that sends 16 messages to itself.
 
     Returns:
         The message and its delay in seconds; None if the job was postponed 8 times.

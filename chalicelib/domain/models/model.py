@@ -80,7 +80,10 @@ class TrainRequest:
     params: Mapping[str, object] | None = None
     """The known members of `trainParams`, converted to their types."""
     adjustment: Mapping[str, object] | None = None
-    """Options of a run that adjusts the served version: key of the texts, and rate; or None."""
+    """Options of a run that adjusts the served version; None for a training.
+
+    Members include the bucket key of the texts, and the fraction of in-domain texts to reject.
+    """
     imported: Mapping[str, object] | None = None
     """For an imported model: where its archive is. None for a model trained here."""
 

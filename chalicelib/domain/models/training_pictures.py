@@ -34,7 +34,7 @@ class LabelledPicture:
     labels: tuple[int, ...] = ()
     """Indexes of the image's labels in `TrainingPictures.labels`; empty for detection."""
     example_ids: tuple[int, ...] = ()
-    """Example ids, in the order of `labels`; empty for detection."""
+    """Id of the example that gives the image each of its `labels`; empty for detection."""
     boxes: tuple[LabelledBox, ...] = ()
     is_feedback: bool = False
 
@@ -49,10 +49,10 @@ class TrainingPictures:
     examples: int = 0
     feedback: int = 0
     label_ids: list[int] = field(default_factory=list)
-    """Label ids, in the order of `labels`; labels of a global dataset have none."""
+    """Ids of the labels in `labels`, in the same order; those of a global dataset have no id."""
 
     def keep(self, places: Sequence[int]) -> TrainingPictures:
-        """Return only the images with these indexes, with all labels."""
+        """Return only the images with these indexes; `labels` stays complete."""
         kept = [self.pictures[place] for place in places]
         return TrainingPictures(
             self.labels,
@@ -140,8 +140,8 @@ def default_copies(pictures: int) -> int:
     """Return how many augmented copies a detection training adds if the caller sent no number.
 
     Returns:
-        3 copies per image if there are at most 60 images, 1 (its mirror image) if there are more
-            than 200, otherwise 0; summed over all images.
+        For up to 60 images, 3 copies per image; for 61 to 200 images, none; for more, 1 per image,
+            which is its mirror image. The number is the sum over all images.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
     # from mirror images too. In between a copy does not justify its run of the networks.

@@ -93,8 +93,8 @@ def _is_narrow(pair: str) -> bool:
 def _may_part(text: str, at: int) -> bool:
     """Return whether a missing space may be inserted before a character of a text.
 
-    None may be before closing punctuation, next to a mark or hyphen inside a number, or between
-    two narrow letters, as in "still".
+    No space may be inserted before closing punctuation, next to a mark or hyphen inside a number,
+    or between two narrow letters, as in "still".
     """
     if not 0 < at < len(text) or text[at] in _CLOSING or " " in text[at - 1 : at + 1]:
         return False

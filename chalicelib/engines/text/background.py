@@ -28,7 +28,10 @@ _COMPARED_EXAMPLES = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundFolds:
-    """Background texts and the fold of each; folds are held out together with the examples."""
+    """Background texts and their folds.
+
+    When a fold of the examples is held out, so is the fold of background texts with its number.
+    """
 
     features: Floats
     """Scaled features, float, shape (texts, dims)."""

@@ -59,7 +59,7 @@ class TextParameters:
     temperature: float
     """Divisor of the logits, which calibrates the probabilities."""
     threshold: float
-    """Energy (log-sum-exp of the logits) below which a text is out of domain; else -infinity."""
+    """Energy (log-sum-exp of the logits) below which a text is rejected; -infinity for none."""
     rejector: Rejector | None = None
     """Rejects out-of-domain texts; None in older models, which use `threshold`."""
     neighbours: NearestTexts | None = None

@@ -44,11 +44,14 @@ _SAMPLES = 200
 
 class _Withheld(NamedTuple):
     signals: Doubles
-    """Scaled signals, by models that were trained without the label or cluster, float64, (n, 3)."""
+    """Scaled signals of each withheld text, by a head trained without it, float64, shape (n, 3).
+
+    The head was trained without the label of the text, or without its cluster of similar texts.
+    """
     rows: Ints
     """Row number of each withheld text in the layout, int, shape (n,)."""
     is_foreign: Bools
-    """Which texts had their whole label withheld, bool, shape (n,)."""
+    """Whether the whole label of each text was withheld, not just its cluster, bool, shape (n,)."""
 
     @property
     def scores(self) -> Doubles:

@@ -60,7 +60,7 @@ class TextVectors:
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors
-    """The vectors of the training texts; also determines the encoding of long texts."""
+    """Vectors of the training texts; fits how the windows of long texts are weighted."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
     """Returns vectors of any texts, float32, (texts, dims), given an encoder's name."""
     profile: str = FAST

@@ -1,4 +1,4 @@
-"""Collects the boxes of all images in an archive, in 60 bytes per box.
+"""Collects the boxes of all images in an archive, with 60 bytes of memory per box.
 
 Annotation files of any format may come after the images in the archive, so they are read first.
 See contract section 5, Upload formats, and beyond.md, section 1.
@@ -139,7 +139,7 @@ class Annotations:
         """Return the name of a column or file with boxes; `box` and its index if it has no name.
 
         Args:
-            part: Index of the file, or of the column without counting that of the image, from 0.
+            part: Index of the annotation file, or of the column among those with boxes, from 0.
         """
         name = self._parts[part] if part < len(self._parts) else ""
         return name or f"box{part}"
@@ -153,7 +153,7 @@ class Annotations:
 
         Args:
             picture: Index of the image in the archive.
-            place: Number of the row, and index of the column or file, from 0.
+            place: Number of the row from 1, and index of the column or file as in `part_name`.
             label: Trimmed label in full length.
             box: Box with the numbers as written in the file.
         """

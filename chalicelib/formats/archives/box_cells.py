@@ -59,13 +59,13 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the index of an image from the result of a search, or raise its error.
+    """Return the result of a search for an image, which must be its index.
 
     Args:
         found: Index of the image, or the reason why it was not found.
 
     Raises:
-        CellFault: the image was not found.
+        CellFault: the image was not found; the message is the reason.
     """
     if isinstance(found, str):
         raise CellFault(found)

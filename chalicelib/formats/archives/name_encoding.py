@@ -25,7 +25,7 @@ def guess_name_encoding(names: Iterable[bytes]) -> tuple[str, bool]:
     """Return the most likely code page of names that are not UTF-8; `cp437` if none is clear.
 
     Returns:
-        The code page; and True if it is `cp437`, and no other one is as likely.
+        The code page, and whether it is certain: `cp437`, with no other one as likely.
     """
     # Nearly all files end in plain letters.
     judged = list(take_sample(_ENDING.sub(b"", name) for name in names))

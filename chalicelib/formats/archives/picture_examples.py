@@ -35,7 +35,10 @@ def cut_label(label: str) -> str:
 
 
 class LabelBook:
-    """Finds labels that become equal when cut. Add all labels before you call `find_fault`."""
+    """Finds different labels that have equal first 180 characters, to which labels are cut.
+
+    Add all labels before you call `find_fault`.
+    """
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
@@ -52,10 +55,10 @@ class LabelBook:
             self._merged.add(name)
 
     def find_fault(self, name: str) -> str:
-        """Return an error text if several labels equal `name` when they are cut; otherwise "".
+        """Return an error text if several added labels begin with `name`; otherwise "".
 
         Args:
-            name: A label that was added before, cut to the maximum length.
+            name: The first 180 characters of a label that was added before.
         """
         if name not in self._merged:
             return ""
@@ -104,7 +107,7 @@ class PictureItems:
         self._files.append((name, digest))
 
     def add(self, label: str, box: Box | None = None) -> None:
-        """Add an example of the last image file. Either all examples must have a box, or none."""
+        """Add an example of the image file added last. All examples must have a box, or none."""
         index = self._label_indexes.setdefault(label, len(self._labels))
         if index == len(self._labels):
             self._labels.append(label)

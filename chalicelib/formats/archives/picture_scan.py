@@ -335,7 +335,7 @@ class _Scan:
         self._sink.keep(digest, content, facts)
 
     def _keep_example(self, label: str, digest: bytes, box: Box | None = None) -> None:
-        """Add an example of the image that was accepted last."""
+        """Add an example of the most recently accepted image."""
         result = self.result
         if label not in result.kept_by_label:
             result.kept_by_label[label] = 0

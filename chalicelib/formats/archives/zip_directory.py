@@ -173,7 +173,7 @@ class Directory:
     name_encoding: str = DEFAULT
     """Code page of the names that are not UTF-8."""
     is_guessed: bool = False
-    """Whether that code page is the likeliest one, but others are possible."""
+    """Whether `name_encoding` was guessed as the likeliest code page, and others are possible."""
 
 
 @dataclass(frozen=True, slots=True)

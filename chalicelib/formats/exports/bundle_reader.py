@@ -1,4 +1,4 @@
-"""Reads exported models for an import: checks the whole archive, and never opens a graph.
+"""Reads exported models for an import: checks the archive, and never loads a network from it.
 
 The archive is untrusted. Only files with fixed names are accepted. Of these, only the head, the
 labels, the card and the sample inputs are unpacked. See beyond.md, section 13.

@@ -49,7 +49,7 @@ class Layer(NamedTuple):
     lines: list[Line]
     rules: list[Sides]
     pictures: list[Sides]
-    """Images without text of the layer on them. Text in these images must be read by OCR."""
+    """Images on which the layer has no text, so that OCR must read them."""
     notes: list[str]
     """`hiddenText` if text of the layer is hidden; `notCompared` if this could not be checked."""
 

@@ -126,7 +126,7 @@ def _shorten(value: str) -> str:
 
 
 class LabelMerges:
-    """Finds labels that become equal when they are cut to the maximum length.
+    """Finds different labels that have equal first 180 characters, to which labels are cut.
 
     Add all rows in a first pass over the file, and check each row in a second pass.
     """
@@ -142,7 +142,7 @@ class LabelMerges:
             self._merged.add(row.label)
 
     def find_rejection(self, row: TextRow) -> RejectedRow | None:
-        """Return a rejection if another label becomes equal when cut; otherwise None."""
+        """Return a rejection if another label has the same first 180 characters; otherwise None."""
         if row.label not in self._merged:
             return None
         return RejectedRow(

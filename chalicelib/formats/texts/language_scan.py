@@ -84,7 +84,7 @@ class TextScan(UploadScan):
     sheets: tuple[SheetSummary, ...] = ()
     """Sheets of a workbook, if `ScanRules.lists_sheets` is set."""
     merges: LabelMerges | None = None
-    """Finds labels that become equal when cut, if a label must be cut; otherwise None."""
+    """Finds labels with equal first 180 characters; None if the file needs no such check."""
     marks: Mapping[str, int] | None = None
     """Number of rows of each label that may mean a missing value; None if no label does."""
     totals: frozenset[int] = frozenset()
@@ -141,7 +141,12 @@ def scan(
 
 
 def _begin_again(result: TextScan, **facts: object) -> TextScan:
-    """Return a new scan without counts, with the results of `result` on the format, and `facts`."""
+    """Return a scan with counts of 0 that keeps what `result` found out about the file's format.
+
+    Args:
+        result: the previous scan of the file.
+        facts: values of members to set.
+    """
     names = ("layout", "format", "rows_file", "sheets", "merges", "marks", "totals")
     return TextScan(**{name: getattr(result, name) for name in names} | facts)
 
@@ -243,8 +248,8 @@ def _survey_labels(
     """Read all labels of a file.
 
     Returns:
-        An object that finds labels which become equal when cut; and the number of rows of each
-            label that may mean a missing value.
+        An object that finds labels with equal first 180 characters; and the number of rows of
+            each label that may mean a missing value.
     """
     merges, marks = LabelMerges(), Counter[str]()
     for row in _rows(file, rules, decision, check):
@@ -319,7 +324,11 @@ def preview_scan(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Previe
 
 
 def _find_refusal(row: TextRow, rules: ScanRules, decision: TextScan) -> RejectedRow | None:
-    """Return a rejection if a row is a total, or if its label is not valid among all labels."""
+    """Return a rejection if a row is a total or has an unusable label; otherwise None.
+
+    A label is unusable if it stands for a missing value, or if another label has the same first
+    180 characters.
+    """
     if row.number in decision.totals:
         return RejectedRow(
             row.number,

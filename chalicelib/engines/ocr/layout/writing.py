@@ -57,7 +57,12 @@ def written_blocks(
 
 
 def _without_tables(block: Block, first: int) -> list[Block]:
-    """Split a block that contains a table into one block for each piece; keep other blocks."""
+    """Split a block that contains a table into a block for each table and run in it.
+
+    Args:
+        block: a block; returned unchanged if it contains no table.
+        first: number of runs on the page. Pieces with this index or a higher one are tables.
+    """
     if all(piece.index < first for row in block.rows for piece in row):
         return [block]
     return [Block([[piece]], block.right) for row in block.rows for piece in row]

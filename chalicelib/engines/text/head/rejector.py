@@ -44,8 +44,9 @@ class Rejector:
     """Scaled signals of n sample texts of each kind, float32, (4, n, 3); None in older models.
 
     The kinds are training texts, texts of withheld clusters, texts of withheld labels, and
-    background texts. The models that gave the signals were not trained on these texts. If nothing
-    was withheld, the signals of the first and the last kind are stored twice.
+    background texts. The signals of a text come from a head that was not trained on it. If nothing
+    was withheld, training texts take the place of withheld clusters, and background texts that of
+    withheld labels.
     """
 
     @property
@@ -92,7 +93,7 @@ class FittedRejectors:
     signals: Doubles
     """Scaled signals of the examples, out of fold, float64, shape (n, 3)."""
     withheld: WithheldScores | None = None
-    """Scores of withheld clusters and labels; None if the threshold has no margin."""
+    """Scores of withheld clusters and labels; None if nothing was withheld (see `add_margin`)."""
 
 
 @dataclass(frozen=True, slots=True)

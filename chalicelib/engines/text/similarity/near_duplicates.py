@@ -53,13 +53,13 @@ def group_near_duplicates(
 
 
 class _Forest:
-    """Union-find over the indexes of examples."""
+    """Groups of examples (union-find). The lowest index in a group represents the group."""
 
     def __init__(self, size: int) -> None:
         self._parents = list(range(size))
 
     def root(self, row: int) -> int:
-        """Return the representative of a row's group, and shorten the path to it."""
+        """Return the lowest index in the group of an example, and shorten the path to it."""
         parents = self._parents
         while parents[row] != row:
             parents[row] = parents[parents[row]]
@@ -67,12 +67,12 @@ class _Forest:
         return row
 
     def join(self, left: int, right: int) -> None:
-        """Join two groups; the lower of the two representatives becomes that of the new group."""
+        """Join the groups of two examples."""
         low, high = sorted((self.root(left), self.root(right)))
         self._parents[high] = low
 
     def numbers(self) -> Ints:
-        """Return the representative of every example, int, shape (examples,)."""
+        """Return the lowest index in the group of each example, int, shape (examples,)."""
         return np.array([self.root(row) for row in range(len(self._parents))], np.int64)
 
 

@@ -109,7 +109,7 @@ class LinearFit:
         return False
 
     def logits(self, places: Ints) -> Singles:
-        """Return the logits for the first views of images, float32, shape (n, labels).
+        """Return the logits for view 0 of images, float32, shape (n, labels).
 
         Args:
             places: indexes of the images, int, shape (n,).

@@ -85,7 +85,11 @@ class HeadTask:
     """A head to fit: images to train on, images to predict, and the setting to use."""
 
     purpose: str
-    """Purpose of the head: `choice`, `split`, `fold` or `final`."""
+    """What the head is fitted for.
+
+    `choice`: to choose the penalty. `split`: for the metrics, on the training part of the split.
+    `fold`: for out-of-fold predictions. `final`: for the finished model, on all images.
+    """
     trained: Ints
     """Indexes of the images to train on, int, shape (n,)."""
     scored: Ints
@@ -178,7 +182,7 @@ class HeadPipeline:
         return self._fit.save()
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from the arrays that `save` returned; the table must be filled again before."""
+        """Store the arrays that `save` returned. `step` fills the table, then resumes from them."""
         self._saved = arrays or None
 
     def _fit_transform(self) -> Transform:

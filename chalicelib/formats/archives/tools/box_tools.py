@@ -170,7 +170,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return members of a JSON object; None for a missing member, or if it is not an object."""
+    """Return the named members of a JSON object, None for missing ones; all None without object."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 

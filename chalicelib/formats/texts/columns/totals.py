@@ -22,8 +22,9 @@ def find_totals(
 ) -> frozenset[int]:
     """Find rows at the end of a table that are totals and not examples.
 
-    There are two kinds of such rows. Either their labels are numbers or dates, and no label above
-    is. Or each row has the name of a total and a figure, and one of their labels is only here.
+    There are two kinds. Either the labels of the rows are numbers or dates, and no label above them
+    is a number or date. Or each row has the name of a total and a figure, and at least one of their
+    labels does not occur in the rows above.
 
     Args:
         last: The last accepted rows of the table.

@@ -32,7 +32,10 @@ class LineNumber:
     text: str
     """Digits and a letter, or only the letter."""
     place: int
-    """Index of the text that begins with the number, among segments or fragments of the page."""
+    """Index of the text that begins with the number, in the list that was searched.
+
+    The first copy is searched among the segments of the page, the second among its fragments.
+    """
     end: int
     """Index of the first character after the number, in that text."""
     is_alone: bool

@@ -206,7 +206,7 @@ def _value(
     template: TemplateKey,
     around: Surroundings,
 ) -> Value:
-    """Make a value of its segments; its score is lower if a character is missing."""
+    """Make a value of `segments`, with a lower score if a box between its characters is empty."""
     certainty = min(1.0, chosen.score)
     if _is_comb(segments):
         certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0

@@ -122,7 +122,7 @@ class DenseFit:
         }
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self.vector = arrays["vector"].copy()
         epoch, batch, steps = (int(number) for number in arrays["counters"])
         self._optimizer = AdamW(arrays["first"].copy(), arrays["second"].copy(), steps)

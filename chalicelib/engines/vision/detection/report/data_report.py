@@ -181,9 +181,9 @@ def _examples_document(image: LabelledPicture) -> dict[str, Any]:
 
 
 def agree(left: Reviewed, right: Reviewed, least_overlap: float) -> bool:
-    """Return whether each box of one image has a match in the other one.
+    """Return whether each true box of either image has a match among those of the other image.
 
-    A match has the same label and at least the given overlap.
+    A match has the same label and at least the given overlap, as fractions of the image's sides.
     """
     left_labels, right_labels = truth_of(left.image)[1], truth_of(right.image)[1]
     if len(left_labels) != len(right_labels):

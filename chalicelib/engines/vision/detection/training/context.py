@@ -60,7 +60,7 @@ class TrainingStage(Protocol):
         ...
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         ...
 
 

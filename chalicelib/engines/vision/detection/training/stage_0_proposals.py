@@ -1,4 +1,4 @@
-"""Fits heads that label proposed boxes: one to all images, and one for each fold without it."""
+"""Fits heads that label proposed boxes: one to all images, and one to those outside each fold."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ProposalStage:
         return arrays
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self._next = int(arrays["next"][0])
         self._sums = [sums_of(strip_prefix(str(fold), arrays)) for fold in range(len(self._sums))]
 

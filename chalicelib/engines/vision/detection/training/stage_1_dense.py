@@ -75,7 +75,7 @@ class DenseStage:
         return self.run.arrays()
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self.run.restore(arrays)
 
     def _record(self, first: int) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class CropStage:
         return {"rows": np.concatenate(rows), "next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self._next = int(arrays["next"][0])
         self._rows = np.split(arrays["rows"], self._ends[: self._next])[: self._next]
 

@@ -119,5 +119,5 @@ class TrialStage:
         return evaluated_arrays(self.answered, len(self._context.labels))
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self.answered = evaluated_of(arrays)

@@ -121,7 +121,7 @@ class ReviewStage:
         return {"pooled": self.pooled, "suspicions": text, **evaluated}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Resume from the arrays that `arrays` returned."""
+        """Resume from the state that the method `arrays` returned."""
         self._pooled = list(arrays["pooled"])
         self.suspicions = json.loads(arrays["suspicions"].tobytes())
         self.evaluated = evaluated_of(strip_prefix("judged", arrays))
