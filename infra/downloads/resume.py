@@ -1,7 +1,7 @@
 """Downloads one file over HTTP, and resumes what an interrupted download left.
 
-The partial file's name has a digest of the server's `ETag` or `Last-Modified` and of the size, so
-that bytes of two versions of a file are never joined.
+The expected sha256 shows whether the joined bytes are one version of the file. `ETag` and
+`Last-Modified` are not needed, because mirrors of package registries may not send them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _NETWORK_ERRORS = (urllib.error.URLError, http.client.HTTPException, ConnectionE
                    TimeoutError, ssl.SSLError)  # fmt: skip
 
 
-def find_parts(target: Path) -> list[Path]:
-    """Return the partial files of a download."""
-    return sorted(target.parent.glob(f"{target.name}.*.part"))
+def partial_path(target: Path) -> Path:
+    """Return the path of the incomplete file of a download."""
+    return target.with_name(f"{target.name}.part")
 
 
 def download(url: str, target: Path, digests: Collection[str], received: Received) -> bool:
@@ -53,19 +53,23 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
     """
     if not url.startswith(("https://", "http://")):
         return False
+    part = partial_path(target)
     # A server that cannot resume starts over each time. So an attempt counts only if it brings more
     # bytes than any before.
-    failures, most = 0, _size(target)
+    failures, most, may_start_over = 0, file_bytes(part), True
     while failures < _ATTEMPTS:
-        try:
-            part = _receive(url, target, received)
-        except _NETWORK_ERRORS as error:
-            if _is_refused(error):
+        before = file_bytes(part)
+        is_complete = _attempt(url, part, received)
+        if is_complete is None:
+            return False
+        if is_complete:
+            if _finish(part, target, digests):
+                return True
+            # Joined bytes may be of two versions of the file.
+            if not (before and may_start_over):
                 return False
-            part = None
-        if part is not None:
-            return _finish(part, target, digests)
-        if (size := _size(target)) > most:
+            most, may_start_over = 0, False
+        elif (size := file_bytes(part)) > most:
             failures, most = 0, size
         else:
             failures += 1
@@ -73,9 +77,17 @@ def download(url: str, target: Path, digests: Collection[str], received: Receive
     return False
 
 
-def _size(target: Path) -> int:
-    """Return the total size of a download's partial files, in bytes."""
-    return sum(part.stat().st_size for part in find_parts(target))
+def file_bytes(path: Path) -> int:
+    """Return the size of a file; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def _attempt(url: str, part: Path, received: Received) -> bool | None:
+    """Return whether the file is complete; None if the server refuses to send it."""
+    try:
+        return _receive(url, part, received)
+    except _NETWORK_ERRORS as error:
+        return None if _is_refused(error) else False
 
 
 def _is_refused(error: Exception) -> bool:
@@ -94,11 +106,9 @@ def _finish(part: Path, target: Path, digests: Collection[str]) -> bool:
     return True
 
 
-def _receive(url: str, target: Path, received: Received) -> Path | None:
-    """Receive until the connection ends; return the partial file if it is complete."""
-    parts = find_parts(target)
-    part = parts[0] if len(parts) == 1 else None
-    start = part.stat().st_size if part else 0
+def _receive(url: str, part: Path, received: Received) -> bool:
+    """Receive until the connection ends; return whether the partial file is complete."""
+    start = file_bytes(part)
     try:
         response = _open(url, start)
     except urllib.error.HTTPError as error:
@@ -108,13 +118,11 @@ def _receive(url: str, target: Path, received: Received) -> Path | None:
         response, start = _open(url, 0), 0
     with response:
         offset, size = _read_range(response)
-        joined = _name_part(target, response, size)
-        if part != joined or offset != start:
-            _remove(parts)
-            if offset:  # the rest of another file: ask again from the beginning
-                return _receive(url, target, received)
-        with joined.open("ab" if offset else "wb") as output:
-            return joined if _copy(response, output, size, received) else None
+        if offset not in (0, start):  # not the requested bytes: ask again from the beginning
+            part.unlink()
+            return _receive(url, part, received)
+        with part.open("ab" if offset else "wb") as output:
+            return _copy(response, output, size, received)
 
 
 def _open(url: str, start: int) -> Any:
@@ -133,23 +141,6 @@ def _read_range(response: Any) -> tuple[int, int | None]:
         return int(found[1]), int(found[2])
     length = response.headers.get("Content-Length", "")
     return 0, int(length) if length.isdigit() else None
-
-
-def _name_part(target: Path, response: Any, size: int | None) -> Path:
-    """Return the path of the partial file for one version of a file.
-
-    If the server sends no strong validator, such as an ETag, the name is new each time. So bytes of
-    two versions are never joined.
-    """
-    tag = response.headers.get("ETag", "")
-    version = tag if tag.startswith('"') else response.headers.get("Last-Modified")
-    key = f"{version} {size}".encode() if version and size else os.urandom(16)
-    return target.with_name(f"{target.name}.{hashlib.sha256(key).hexdigest()[:16]}.part")
-
-
-def _remove(parts: Collection[Path]) -> None:
-    for path in parts:
-        path.unlink(missing_ok=True)
 
 
 def _copy(response: Any, output: Any, size: int | None, received: Received) -> bool:

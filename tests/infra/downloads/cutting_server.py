@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 import threading
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from pathlib import Path
 class CuttingServer:
     """Serves one file below every path but `/simple/`, which is an index page that links to it.
 
-    `cut_after` is the number of bytes after which a response ends too early, `cuts` how often.
+    It sends neither `ETag` nor `Last-Modified`, like some mirrors. `cut_after` is the number of
+    bytes after which a response ends too early, `cuts` how often.
     """
 
     name: str
@@ -24,7 +24,6 @@ class CuttingServer:
     cut_after: int = 0
     cuts: int = 0
     has_ranges: bool = True
-    has_tag: bool = True
     url: str = ""
     ranges: list[str | None] = field(default_factory=list)
     """The `Range` headers of all requests for the file."""
@@ -60,8 +59,6 @@ class CuttingServer:
             request.send_header("Content-Range", f"bytes {start}-{end}/{size}")
         if self.has_ranges:
             request.send_header("Accept-Ranges", "bytes")
-        if self.has_tag:
-            request.send_header("ETag", f'"{hashlib.sha256(self.content).hexdigest()}"')
         body = self.content[start : end + 1]
         request.send_header("Content-Length", str(len(body)))
         request.end_headers()
@@ -101,6 +98,6 @@ def serve(server: CuttingServer) -> Iterator[CuttingServer]:
         http.server_close()
 
 
-def serve_wheel(wheel: Path, **facts: object) -> contextlib.AbstractContextManager[CuttingServer]:
-    """Serve an index that has one wheel."""
-    return serve(CuttingServer(wheel.name, wheel.read_bytes(), **facts))
+def serve_archive(path: Path, **facts: object) -> contextlib.AbstractContextManager[CuttingServer]:
+    """Serve an index that has one archive."""
+    return serve(CuttingServer(path.name, path.read_bytes(), **facts))

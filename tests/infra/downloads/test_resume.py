@@ -9,9 +9,13 @@ import pytest
 
 from infra.downloads import resume
 from infra.downloads.fetch import fetch, present_bytes
-from infra.downloads.resume import download, find_parts
-from tests.infra.downloads.cutting_server import CuttingServer, serve, serve_wheel
-from tests.infra.model_files.tiny_models import make_source, make_wheel
+from infra.downloads.resume import download, partial_path
+from tests.infra.downloads.cutting_server import CuttingServer, serve, serve_archive
+from tests.infra.model_files.tiny_models import (
+    make_source,
+    make_source_distribution,
+    make_wheel,
+)
 
 CONTENT = random.Random(7).randbytes(300_000)
 DIGESTS = [hashlib.sha256(CONTENT).hexdigest()]
@@ -36,7 +40,7 @@ def interrupt(server, target, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         download(server.url + "/file.bin", target, DIGESTS, stop)
     server.ranges.clear()
-    return sum(part.stat().st_size for part in find_parts(target))
+    return partial_path(target).stat().st_size
 
 
 def test_a_cut_connection_is_resumed(tmp_path):
@@ -53,7 +57,7 @@ def test_a_cut_connection_is_resumed(tmp_path):
 
 
 def test_an_ended_process_is_resumed(tmp_path, monkeypatch):
-    """A second download continues with the bytes that the first left on the disk."""
+    """A second download continues with the bytes on the disk; the server sends no `ETag`."""
     target = tmp_path / "file.bin"
     with serve(CuttingServer("file.bin", CONTENT)) as server:
         start = interrupt(server, target, monkeypatch)
@@ -64,11 +68,10 @@ def test_an_ended_process_is_resumed(tmp_path, monkeypatch):
     assert target.read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("lacks", ["has_ranges", "has_tag"])
-def test_a_server_that_cannot_resume_starts_over(lacks, tmp_path, monkeypatch):
-    """Without range requests or a validator, the file is downloaded from the beginning."""
+def test_a_server_that_cannot_resume_starts_over(tmp_path, monkeypatch):
+    """Without range requests, the file is downloaded from the beginning."""
     target = tmp_path / "file.bin"
-    with serve(CuttingServer("file.bin", CONTENT, **{lacks: False})) as server:
+    with serve(CuttingServer("file.bin", CONTENT, has_ranges=False)) as server:
         interrupt(server, target, monkeypatch)
         assert download(server.url + "/file.bin", target, DIGESTS, lambda _: None)
 
@@ -77,7 +80,7 @@ def test_a_server_that_cannot_resume_starts_over(lacks, tmp_path, monkeypatch):
 
 
 def test_a_changed_file_is_not_joined(tmp_path, monkeypatch):
-    """If the file on the server changed, its rest is not appended to the old beginning."""
+    """If the file on the server changed, the digest shows it, and the download starts over."""
     target = tmp_path / "file.bin"
     other = CONTENT[::-1]
     with serve(CuttingServer("file.bin", other)) as server:
@@ -146,20 +149,21 @@ def test_a_server_that_never_resumes_ends_the_attempts(tmp_path):
     assert len(cut.ranges) < 9
 
 
-def test_fetch_resumes_a_wheel_that_pip_finds(tmp_path, monkeypatch):
-    """Pip finds the address in the user's index, and the wheel continues after two cuts."""
-    wheel = make_wheel(tmp_path / "index", CONTENT)
-    source = make_source(wheel, CONTENT)
+@pytest.mark.parametrize("make", [make_wheel, make_source_distribution])
+def test_fetch_resumes_an_archive_that_pip_finds(make, tmp_path, monkeypatch):
+    """Pip finds the address in the user's index, and the archive continues after two cuts."""
+    archive = make(tmp_path / "index", CONTENT)
+    source = make_source(archive, CONTENT)
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     downloads, received = tmp_path / "downloads", []
 
-    with serve_wheel(wheel) as server:
-        monkeypatch.setenv("PIP_INDEX_URL", server.url + "/simple/")
+    with serve_archive(archive) as server:
+        monkeypatch.setenv("PIP_INDEX_URL", server.url.replace("//", "//me:secret@") + "/simple/")
         server.cut_after, server.cuts = 100_000, 2
         fetch(source, downloads, lambda _: None, received=received.append)
 
-    assert server.ranges[-2:] == ["bytes=100000-", "bytes=200000-"]
-    assert received[-1] == wheel.stat().st_size
+    assert server.ranges == [None, "bytes=100000-", "bytes=200000-"]
+    assert received[-1] == archive.stat().st_size
     assert [path.name for path in downloads.iterdir()] == [source.file]
     assert present_bytes(source, downloads) == source.archive_bytes

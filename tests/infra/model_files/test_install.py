@@ -154,7 +154,7 @@ def test_what_a_kill_left_does_not_count_as_missing_room(world):
     left = world / installation.DOWNLOADS / "partial-killed"
     left.mkdir(parents=True)
     [source] = installation.MODELS["first"].sources
-    part = left.parent / f"{source.file}.0123456789abcdef.part"
+    part = left.parent / f"{source.file}.part"
     part.write_bytes(bytes(100))
     absent = source.archive_bytes - present_bytes(source, left.parent)
     (world / installed.STAGING).mkdir()

