@@ -1,4 +1,4 @@
-"""The deployed application: HTTP routes from declarations, queue handlers, and the sweep.
+"""The deployed application: HTTP routes from declarations, queue handlers, a scheduled sweep.
 
 Nothing is read or created at import. Chalice deploys only handlers of this file.
 """

@@ -1,4 +1,4 @@
-"""Returns commands as messages name them, for a clone of the project or an installed package."""
+"""Returns the commands that messages name; an installed package has other ones than a clone."""
 
 from __future__ import annotations
 

@@ -332,7 +332,7 @@ class ModelUnreadable(Conflict):
 
 
 class SuspectsNotKept(Conflict):
-    """The model has no report of suspects, because it is too old or never trained successfully."""
+    """The model has no report of suspect labels: it is too old, or no training has succeeded."""
 
     code = "suspects_not_kept"
 

@@ -186,7 +186,7 @@ def run(
 
 
 def run_sweep(container: Container, context: Any) -> None:
-    """Run the sweep, and update queue positions while many trainings wait.
+    """Run the sweep; then, while many trainings wait, count them again every few seconds.
 
     Raises:
         JobFailed: a part of the sweep failed. The next sweep repeats it.

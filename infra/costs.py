@@ -222,7 +222,7 @@ def training(seconds: float, name: str = "train_paid") -> float:
 
 
 def kept(function: Function) -> float:
-    """Return the monthly price of one provisioned process, in dollars."""
+    """Return the monthly price of one process that is kept ready (provisioned), in dollars."""
     return function.memory_mb / 1024 * MONTH_SECONDS * PRICES["lambda_kept_gb_second"]
 
 

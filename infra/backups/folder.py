@@ -182,7 +182,7 @@ class BackupFolder:
         return name
 
     def add_stream(self, blocks: Iterable[bytes]) -> tuple[str, int]:
-        """Write a piece from blocks; return its name and its size in bytes.
+        """Write a piece that consists of blocks; return its name and its size in bytes.
 
         Raises:
             OSError: the piece cannot be written.

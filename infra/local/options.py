@@ -64,7 +64,7 @@ class Options:
     has_demo: bool
     """Whether the samples are uploaded, trained and used for a prediction."""
     is_bare: bool
-    """Whether model files and the demo account are skipped too."""
+    """Whether the start installs no model files and creates no demo account."""
     keeps_data: bool
     """Whether data is restored at the start and saved while the stack runs."""
     repairs_data: bool

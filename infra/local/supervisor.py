@@ -229,7 +229,10 @@ class Supervisor:
         self._processes[name] = ChildProcess(work, pid, time.monotonic())
 
     def _task(self, name: str, work: Callable[[], None]) -> bool:
-        """Run one child to its end, restart others meanwhile, and return whether it succeeded."""
+        """Run one child to its end, and return whether it succeeded.
+
+        Other children that die meanwhile are restarted.
+        """
         pid = process.fork(f"presage-{name}", work)
         self._tasks[pid] = None
         while self._tasks[pid] is None and not self._is_stopping:

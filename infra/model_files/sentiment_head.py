@@ -1,7 +1,7 @@
 """Reads the fitted head of CommunitySentiment and writes the encoder that it works on.
 
-`python -m infra.sentiment` fits the head and writes it into this repository. The encoder is an
-installed one that ends at a middle layer and whose tokeniser reads emoji as words.
+`python -m infra.sentiment` fits the head and writes it into this repository. The encoder is made
+from an installed one: it is cut after a middle layer, and its tokeniser reads emoji as words.
 """
 
 from __future__ import annotations

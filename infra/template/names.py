@@ -1,8 +1,8 @@
 """Names in the templates: logical names, and names of resources in an account.
 
 One account and region may have several stages, so every name begins with the parameter `Name`. The
-service's stack refers to resources of the data's stack by name; only the ARN of the key is passed
-as a parameter.
+service's stack refers to resources of the data's stack by name; only the ARN of the signing key is
+passed as a parameter.
 """
 
 from __future__ import annotations

@@ -366,7 +366,7 @@ def corrected_dataset(call: Call) -> tuple[DatasetView, Model | None]:
     statuses=(409,),
 )
 def correct_dataset(call: Call) -> dataset_records.CorrectionRecord:
-    """Move or remove up to 10,000 examples, all or none, or apply a report's suggestions."""
+    """Move or remove up to 10,000 examples, all or none, or apply a model's suggestions."""
     (view, model), corrections = call.located, call.container.corrections
     form: CorrectionsForm = call.form
     if model is not None:

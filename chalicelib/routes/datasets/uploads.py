@@ -121,7 +121,7 @@ class OldChangesForm(AddForm, rename="camel"):
 
 
 def recover_dataset(call: Call, keyed: KeyedCall) -> dataset_records.DatasetRecord:
-    """Return the dataset that an earlier attempt created, whose file a worker reads."""
+    """Return the dataset that an earlier attempt created. A worker reads its file."""
     return describe.dataset(created_dataset(call, keyed))
 
 

@@ -153,7 +153,7 @@ def _params(sent: dict[str, Any] | str | None) -> dict[str, object] | None:
 
 
 def _unlabelled(sent: object) -> object:
-    """Return the path of an upload, or the id of a dataset as a number."""
+    """Check `unlabelled`; return the path of an upload unchanged, a dataset id as a number."""
     number = whole_number(sent)
     if number is None and isinstance(sent, str) and not is_upload_path(sent):
         raise InvalidParameter(

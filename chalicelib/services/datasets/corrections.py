@@ -305,5 +305,8 @@ class CorrectionService:
 
 
 def _is_correctable(suspect: SuspectExample) -> bool:
-    """Return whether a correction can fix a suspect. A missing label needs an upload instead."""
+    """Return whether a correction can fix a suspect; False if the image lacks a label.
+
+    Only an upload can add an image under another label.
+    """
     return suspect.reason in (OTHER_LABEL, EXTRA_LABEL)

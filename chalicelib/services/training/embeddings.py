@@ -100,7 +100,7 @@ class EmbeddingService:
         """Return the vectors of texts, or of windows (parts of long texts); compute missing ones.
 
         Args:
-            owner: dataset whose embeddings are read and extended, or a prefix of the bucket.
+            owner: dataset whose embeddings are read and extended, or a key prefix in the bucket.
             encoder: name of the encoder.
             texts: texts or windows in any order. Equal texts are embedded once.
             check: called between parts with the numbers of embedded texts and of all texts; raises

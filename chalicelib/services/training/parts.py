@@ -1,9 +1,9 @@
 """Computes delegated parts of trainings, on the workers of uploads and batches.
 
 A training that needs many vectors or features divides this work into parts. It stores the parts,
-extends its lease, and ends its function. Each finished part sends the message of a later part, as
-in a batch. The last part resumes the training. If no part finishes for some minutes, the lease
-ends. Then the training resumes, and computes the remaining parts itself, from the end.
+extends its lease, and ends its Lambda invocation. Each finished part sends the message of a later
+part, as in a batch. The last part resumes the training. If no part finishes for some minutes, the
+lease ends. Then the training resumes, and computes the remaining parts itself, from the end.
 """
 
 from __future__ import annotations

@@ -342,7 +342,7 @@ class TrainingRunService:
             log.warning("withdraw_failed", model=model.model_id)
 
     def _retry(self, model: Model, error: Exception) -> None:
-        """Record a failed attempt, so that the run starts again; end the run if none is left."""
+        """Record a failed attempt; the run starts again, or ends if no attempt is left."""
         cause = attempt_cause(model.family, error)
         log.error("training_interrupted", error, model=model.model_id)
         try:

@@ -41,11 +41,11 @@ class ApiKeyStore:
         return None if row is None else row.target
 
     def add(self, key: ApiKey) -> None:
-        """Store an API key; replace that of an earlier attempt at the call.
+        """Store an API key; replace the one that an earlier attempt at the same call stored.
 
         Raises:
             TooManyApiKeys: the account has the maximum number of keys.
-            StorageUnavailable: a later attempt at the call has stored it.
+            StorageUnavailable: a later attempt at the same call has stored one.
         """
 
         def change(keys: dict[str, ApiKey]) -> None:

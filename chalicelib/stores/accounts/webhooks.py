@@ -52,14 +52,14 @@ class WebhookStore:
         return next((one for one in self.of_account(account_id) if one.hook_id == hook_id), None)
 
     def add(self, hook: Webhook) -> tuple[Webhook, str]:
-        """Store a webhook with a new secret; replace that of an earlier attempt at the call.
+        """Store a webhook with a new secret; replace the one of an earlier attempt at this call.
 
         Returns:
             The webhook and its secret, which is not returned again.
 
         Raises:
             TooManyWebhooks: the account has the maximum number of webhooks.
-            StorageUnavailable: a later attempt at the call has stored it.
+            StorageUnavailable: a later attempt at this call has stored one.
         """
         secret = new_secret(os.urandom(_SECRET_BYTES))
         hook = replace(hook, sealed=self._closed(hook, secret))

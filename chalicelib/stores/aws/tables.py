@@ -175,7 +175,7 @@ class DatasetRow(TableRow):
 class LabelRow(TableRow):
     """The names of a label: `names` has pairs of a name and the fence of the write that added it.
 
-    A name is visible once the dataset's row has its fence. If several have it, the last counts.
+    A name is visible once the dataset's row has this fence. The last visible name is in use.
     """
 
     Meta = _meta(table_name="labels")
@@ -190,8 +190,8 @@ class LabelRow(TableRow):
 class ExampleChunkRow(TableRow):
     """Up to 100 examples of one label and source. A long body is stored in S3.
 
-    Row number -f has the chunk layout that the correction with fence f wrote. Dataset 7 has also
-    `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections` (receipts).
+    Row number -f has the chunk layout that the correction with fence f wrote. Dataset 7 also has
+    the keys `7#places` (labels by example id), `7#mended` (replaced data), `7#corrections`.
     """
 
     Meta = _meta(table_name="examples")

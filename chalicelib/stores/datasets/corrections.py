@@ -108,7 +108,7 @@ class CorrectionStore:
         return done
 
     def find(self, dataset: Dataset, ids: Sequence[int]) -> Found:
-        """Return the examples with these ids and their sequences; unknown ids are left out."""
+        """Return examples by id, each with its sequence; unknown ids are left out."""
         counts = {c.label_id: c for c in dataset.counts}
         places = self._stores.example_places.find(dataset.dataset_id, ids)
         return self._search.find(

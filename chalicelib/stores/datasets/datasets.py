@@ -75,7 +75,8 @@ class DatasetStore:
         """Complete the row of a reserved dataset. An upload then waits for its turn in the queue.
 
         Returns:
-            The stored dataset. If another attempt has completed it, its label ids are different.
+            The stored dataset. If another attempt has completed it, its label ids are not those
+            of `dataset`.
 
         Raises:
             StorageUnavailable: the dataset is being deleted.

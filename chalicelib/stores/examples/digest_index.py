@@ -97,7 +97,7 @@ class DigestIndex:
         return Known(entries, layout.covered, layout.unindexed)
 
     def extend(self, sequence: ExampleSequence, start: int, entries: Sequence[Entry]) -> None:
-        """Add committed examples to the index, if they come directly after its last example.
+        """Add committed examples to the index; do nothing if earlier ones are missing in it.
 
         Args:
             sequence: label and source.

@@ -1,7 +1,8 @@
-"""Reads the feature rows of image views, which are cached in a temporary file of limited size.
+"""Reads feature rows, one for each view of an image, and caches them in a file of limited size.
 
 A training reads all rows once per epoch in random order. All rows have the same size and are
-stored in the bucket. Rows that do not fit into the file are read from there one by one.
+stored in the bucket. Rows that do not fit into the temporary file are read from the bucket one by
+one. A view is the image itself or an augmented copy.
 """
 
 from __future__ import annotations

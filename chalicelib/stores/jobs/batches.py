@@ -189,7 +189,7 @@ class BatchStore:
         return self._update(batch, actions, (BatchRow.status == RUNNING) & is_new)
 
     def stall(self, batch: Batch) -> Batch | None:
-        """Count that messages of stuck parts are resent; return None if the batch has ended."""
+        """Count a resending of the messages of stuck parts; return None if the batch has ended."""
         actions: list[Action] = [BatchRow.stalls.set(batch.stalls + 1)]
         return self._update(batch, actions, BatchRow.status == RUNNING)
 

@@ -176,12 +176,15 @@ class CapacityStore:
         check_version_capacity(stored, more, limit, self._versions.oldest_unserved(account_id))
 
     def read_version(self, account_id: str) -> int | None:
-        """Return the version of an account's sum of bytes, which each change increases."""
+        """Return the version of an account's sum of bytes, which each change of the sum increases.
+
+        None if nothing was summed yet.
+        """
         row = find_row(AccountRow, account_id)
         return int(row.room_version) if row and row.room_version is not None else None
 
     def settle(self, account_id: str, version: int | None, more_bytes: int) -> None:
-        """Add the size of data that was written to the sum of bytes.
+        """Increase the sum of bytes by the size of data that was written.
 
         If the version of the sum is not `version` any more, a recount may already include this
         data. Then nothing is added, and the next check recounts.

@@ -1,4 +1,4 @@
-"""Deletion records, which are stored longer than the deleted objects."""
+"""Deletion records. They remain after their objects are deleted."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
 
     @abstractmethod
     def _own(self, job: Waiting) -> Owned | None:
-        """Acquire a job, and store its turn as the lane's last one; None if it has an owner."""
+        """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
         """Acquire the next job in the lanes of a message; None if no job may start."""
@@ -102,7 +102,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
     def own(self, job: Queued) -> Owned | None:
-        """Acquire the job of a message out of turn; None if it has ended or has an owner."""
+        """Acquire a job before its turn; None if it has ended or has an owner."""
         own = self._waiting(job)
         return None if own is None else self._own(own)
 
@@ -111,7 +111,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         return self._find(job) is None
 
     def announce_again(self, job: Queued) -> None:
-        """Send a job's message again if it still waits, because its message started another job."""
+        """Send the message of a job that still waits, because a worker used it for another job."""
         with retried_by_sweep(kind_of(job)):
             if self._waiting(job) is not None:
                 self.announce(job)

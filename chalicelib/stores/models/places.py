@@ -1,8 +1,9 @@
 """Positions in the queue of trainings, at a cost that does not grow with the queue.
 
 Positions near the front are counted. For the others, SweepService counts the whole queue every few
-seconds and stores marks, which are the acceptance times of every n-th training. Then only the
-trainings after the last mark have to be counted. Without recent marks, all trainings are counted.
+seconds and stores the acceptance time of every n-th training: a mark. To find a position, only the
+trainings between the nearest earlier mark and this position have to be counted. Without recent
+marks, all trainings are counted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _ROW = "waiting#trainings"
 
 @dataclass(frozen=True)
 class _Lane:
-    """The marks of one lane of the queue, paid or free."""
+    """The marks (acceptance times of some trainings) of one lane of the queue, paid or free."""
 
     total: int
     marks: Sequence[int]
@@ -67,9 +68,9 @@ class _Lane:
         return {"total": self.total, "marks": _steps(self.marks), "ranks": _steps(self.ranks)}
 
     def nearest(self, until: int) -> tuple[int, int]:
-        """Return the last mark before a time, and the number of trainings accepted before the mark.
+        """Return the latest mark before `until`, and how many trainings were accepted before it.
 
-        Without such a mark, both are 0.
+        Both are 0 if there is no earlier mark.
         """
         place = bisect_left(self.marks, until) - 1
         return (self.marks[place], self.ranks[place]) if place >= 0 else (0, 0)

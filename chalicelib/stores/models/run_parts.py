@@ -1,8 +1,8 @@
 """Stores the parts of a training that other workers compute. Finished parts are deleted.
 
-A part is a list of texts or of views of images. The parts of a run are stored under the prefix of
-its dataset, and are deleted with the run or the dataset. All parts for one encoder or extractor
-form a stage. Another object stores how many parts a stage has.
+A part is a list of texts, or of views of images (the image or an augmented copy). The parts of a
+run are stored under the prefix of its dataset, and are deleted with the run or the dataset. All
+parts for one encoder or extractor form a stage. Another object stores how many parts a stage has.
 """
 
 from __future__ import annotations

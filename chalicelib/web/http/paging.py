@@ -71,7 +71,7 @@ class ListAnswer(Generic[Record]):
 
 
 def window(query: Mapping[str, str], largest: int) -> Window:
-    """Return the part of a list that `offset` and `count` in a query request.
+    """Return the part of a list that the query parameters `offset` and `count` select.
 
     Args:
         query: the query parameters.

@@ -69,7 +69,7 @@ class ErrorRecord(msgspec.Struct):
     code: str
     """Code for programs, which never changes."""
     detail: str | PreviewRecord | msgspec.UnsetType = msgspec.UNSET
-    """The cause, if the contract prescribes `message`. With `preview`, it is the file's content."""
+    """The cause, if the contract prescribes `message`; or the preview of a refused file."""
 
 
 def error_response(error: ServiceError) -> Response:
@@ -115,7 +115,7 @@ def without_body(answer: Mapping[str, Any], *, has_length: bool) -> dict[str, An
 
     Args:
         answer: the answer to GET, in the form of the gateway.
-        has_length: whether the body of GET would certainly have this length.
+        has_length: whether to add Content-Length; False if GET could return another length.
     """
     length = {"Content-Length": str(body_size(answer))} if has_length else {}
     headers = {**answer["headers"], **length}

@@ -196,7 +196,7 @@ class _Schemas:
 
 
 def _rules(rules: Schema) -> Schema:
-    """Return the rules of a form as JSON schema. Alternatives are inside `allOf`."""
+    """Return the rules of a form as JSON schema, with `anyOf` and `oneOf` inside `allOf`."""
     # Client generators and Swagger UI take a schema that has `oneOf` for one of the choices alone.
     choices = [{name: rules[name]} for name in ("anyOf", "oneOf") if name in rules]
     others = {name: rule for name, rule in rules.items() if name not in ("anyOf", "oneOf")}
@@ -259,7 +259,7 @@ def _head(described: Schema) -> Schema:
 
 
 def _details(operation: Operation) -> str:
-    """Return the description of an operation: its summary, and what its declaration says."""
+    """Return the description of an operation: summary, quota, page size, scope and rate limit."""
     said = [operation.summary]
     if operation.is_public:
         said.append("Needs no token.")

@@ -82,9 +82,9 @@ def created_dataset(call: Call, keyed: KeyedCall) -> DatasetView:
 def find_earlier_correction(
     call: Call, keyed: KeyedCall, example_id: int | None = None
 ) -> tuple[DatasetView, CorrectionResult] | None:
-    """Return the dataset and the correction that an earlier attempt with the same key made.
+    """Return the dataset of the path, and the correction that an earlier attempt made.
 
-    The result is None if no attempt with this idempotency key changed the dataset.
+    Attempts have the same idempotency key. If none changed the dataset, the result is None.
     """
     view = readable_dataset(call)
     done = call.container.corrections.find_done(view, keyed.object_id, example_id)

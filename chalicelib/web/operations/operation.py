@@ -84,7 +84,7 @@ class Operation:
     form: Any = None
     """Struct with the fields of the body; None if there is no body.
 
-    Optional class variables: `form_rules` and `json_rules` add to its schema by content type,
+    Optional class variables: `form_rules` and `json_rules` add JSON-schema rules for these bodies,
     `media_types` restricts the content types, `missing_texts` has the error texts of missing
     fields.
     """
@@ -325,7 +325,7 @@ def _find_caller(call: Call, name_model: Callable[[], str | None]) -> ApiCaller:
 
 
 def _answer_once(call: Call, key: str) -> Response:
-    """Return the stored answer for an idempotency key; without one, do the work and store it."""
+    """Return the answer stored for an idempotency key; if none is, do the work and store it."""
     answers = call.container.idempotency
     reserve = partial(call.container.reserve_id, call.operation.creates)
     digest = request_digest(call.request, lambda: call.fields)

@@ -82,7 +82,7 @@ class ApiError(PresageError):
         self.retry_after = retry_after
         """Seconds after which a retry may succeed; None if unknown."""
         self.raw: Mapping[str, Any] = raw or {}
-        """The response; a file that `check` refuses with `preview` has its columns in `detail`."""
+        """The response as JSON. If `check` with `preview` fails, its `detail` has the columns."""
         super().__init__(f"{message} {detail}" if detail and detail not in message else message)
 
 

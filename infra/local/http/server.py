@@ -259,7 +259,11 @@ class Channel(HTTPChannel):
         return Parser(adjustments, self.server.forms)
 
     def readable(self) -> bool:
-        """Return whether to read now: always after a refusal, never while the client must wait."""
+        """Return whether to read now.
+
+        After a refusal, data is read to discard it. Nothing is read while the server stops, or
+        until the time of Retry-After has passed for a throttled client.
+        """
         if self.linger_until is not None:
             return True
         if self.server.stop_at is not None:

@@ -200,7 +200,7 @@ class Storage:
         return "&".join(pair for pair in pairs if pair.lower().startswith(_PASSED_PREFIX))
 
     def _slot(self, answer: HTTPResponse) -> Callable[[], None]:
-        """Return the function that releases the slot of a large download.
+        """Reserve a slot if a download is large; return the function that releases the slot.
 
         Raises:
             Refused: too many large downloads are running.

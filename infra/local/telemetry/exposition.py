@@ -1,4 +1,4 @@
-"""Answers scrapes of Prometheus: on a separate port, and on the public port with a token.
+"""Answers scrapes by Prometheus: on a separate port, and on the public port with a token.
 
 The values of all processes are added here, from files that outlive them.
 """
@@ -54,7 +54,7 @@ def make_registry(
 
 
 def serve(listener: socket.socket, registry: CollectorRegistry) -> None:
-    """Answer scrapes of a port until the process ends."""
+    """Answer scrapes on a port until the process ends."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     waitress.serve(
         make_wsgi_app(registry), sockets=[listener], threads=THREADS, ident="presage", _quiet=True
@@ -62,7 +62,7 @@ def serve(listener: socket.socket, registry: CollectorRegistry) -> None:
 
 
 def guarded(registry: CollectorRegistry, token: str) -> Callable[[HttpRequest], HttpAnswer]:
-    """Return a function that answers scrapes of the public port.
+    """Return a function that answers scrapes on the public port.
 
     Args:
         registry: registry of the metrics.

@@ -339,7 +339,7 @@ class Datasets(Generic[ResultT_co]):
         from_report_of: str | None = None,
         minimum_confidence: float | None = None,
     ) -> records.Correction:
-        """Relabel or remove up to 10,000 examples, all or none, or apply a model's report.
+        """Relabel or remove up to 10,000 examples, all or none, or apply a model's suggestions.
 
         Example:
             first = data.browse(contains="parcel").first()

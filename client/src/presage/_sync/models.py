@@ -258,7 +258,7 @@ class Models(Generic[ResultT_co]):
             out_of_domain_rate: fraction of in-scope texts to reject, for a model that rejects
                 out-of-scope texts.
             label_column: column of the labels: its name, or its position from 1.
-            with_feedback: whether feedback examples also set temperature and threshold.
+            with_feedback: whether temperature and threshold are fitted on feedback examples too.
         """
         fields: dict[str, Any] = {"datasetId": dataset_id, "labelColumn": label_column}
         fields |= {"outOfDomainRate": out_of_domain_rate, "withFeedback": with_feedback}

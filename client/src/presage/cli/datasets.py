@@ -352,7 +352,7 @@ def fix(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Relabel or remove examples, all or none, apply a report, or replace boxes."""
+    """Relabel or remove examples, all or none, apply a model's suggestions, or replace boxes."""
     if boxes is not None:
         _fix_boxes(dataset_id, boxes, is_alone=not (report or move or remove), as_json=as_json)
         return

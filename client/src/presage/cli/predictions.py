@@ -166,7 +166,12 @@ def ocr(
 
 
 def _ocr_lines(found: OcrResult, every: bool) -> Iterator[str]:
-    """Yield the text for people: the whole text, or items, then tables."""
+    """Yield the lines to print: the document's text if it was requested, or items and tables.
+
+    Args:
+        found: the result.
+        every: whether lines of business cards without contact data are included.
+    """
     whole = found.raw.get("document")
     if whole is not None:
         yield from whole.splitlines()

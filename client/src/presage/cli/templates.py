@@ -55,7 +55,7 @@ def learn(
 
 
 def _lines(found: LearnedTemplate, output: Path | None) -> list[str]:
-    """Return the accuracy of each field, and the fields without a key."""
+    """Return the lines to print: accuracy of each field, fields without a key on the page."""
     rows = [(each.entity, f"{each.right} of {each.of}") for each in found.per_field or ()]
     lines = table(("entity", "right when left out"), rows) if rows else []
     if found.accuracy is not None:
