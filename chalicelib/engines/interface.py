@@ -164,12 +164,12 @@ class RejectionQuality:
     """
     background_texts: int = 0
     withheld_clusters: Interval | None = None
-    """Fraction rejected among texts whose cluster was not trained on.
+    """Fraction rejected among training texts by models trained without texts similar to them.
 
     None if the threshold was chosen without this measurement.
     """
     withheld_labels: Interval | None = None
-    """Fraction rejected among texts whose label was not trained on.
+    """Fraction rejected among training texts by models trained without their label.
 
     None if the threshold was chosen without this measurement.
     """

@@ -33,7 +33,7 @@ class AccountKey:
     """When a replaced key stops being accepted; None for the current key."""
 
     def is_valid(self, now: datetime) -> bool:
-        """Return whether assertions signed with this key, and tokens from them, are accepted."""
+        """Return whether assertions signed with this key, and their tokens, are accepted."""
         return self.expires_at is None or now < self.expires_at
 
 

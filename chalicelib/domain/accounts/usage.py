@@ -178,7 +178,7 @@ class Reservation:
         return Usage(limit, used, starts_at, resets_at)
 
     def begin(self) -> None:
-        """Restart the measurement of the call's duration, to exclude the time of counting."""
+        """Restart the measurement of the call's duration, to exclude the time spent counting."""
         self._began = time.perf_counter()
 
     def release(self) -> None:

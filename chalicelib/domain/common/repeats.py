@@ -109,7 +109,7 @@ _CALL: ContextVar[KeyedCall | None] = ContextVar("presage_keyed_call", default=N
 
 @contextmanager
 def under_key(call: KeyedCall) -> Iterator[None]:
-    """Give objects that the `with` block creates the ids that an idempotency key has reserved."""
+    """Use the ids reserved under an idempotency key for objects created in the `with` block."""
     token = _CALL.set(call)
     try:
         yield

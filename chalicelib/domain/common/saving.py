@@ -24,4 +24,4 @@ FindUnsaved = Callable[[], Unsaved | None]
 
 
 def all_is_saved() -> None:
-    """Return None, for a storage that saves every accepted write at once, such as AWS."""
+    """Return None: nothing is unsaved, because the storage saves each write before accepting it."""

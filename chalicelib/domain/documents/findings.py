@@ -89,9 +89,9 @@ class NamedTable:
     cell_entities: tuple[str | None, ...]
     """Entity of each cell, from its column header or else its row header; None without one."""
     row_entities: Mapping[int, str]
-    """Entity or text of each row's header, by row from 1. Headers are left out."""
+    """Entity of each row's header, otherwise its text; by row from 1, for rows with a header."""
     column_entities: Mapping[int, str]
-    """Entity or text of each column's header, by column from 1. Headers are left out."""
+    """As `row_entities`, for columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ class Lease:
 def longest_lease(milliseconds: int) -> int:
     """Return the longest time that a lease can last, in milliseconds.
 
+    A stored lease that ends later was taken before the clock was set back, so it is not valid.
+
     Args:
         milliseconds: duration of the leases that workers request.
     """

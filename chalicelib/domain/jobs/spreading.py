@@ -24,7 +24,7 @@ class PartWork:
     """Dataset of the items. The computed vectors or features are stored with it."""
     engine: str
     items: Sequence[str]
-    """Texts to embed, or views of images as the feature extractor names them."""
+    """Texts to embed, or views of images: digest in hexadecimal and view number, as `3f…a0:2`."""
 
 
 def spread(items: Iterable[Item], seconds: Callable[[Item], float]) -> list[list[Item]]:

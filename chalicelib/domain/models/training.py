@@ -223,12 +223,12 @@ def new_guard(model_id: str, milliseconds: int) -> str:
 
 
 def guard_model_id(entry: str) -> str:
-    """Return the id of the model for which an entry protects a dataset from deletion."""
+    """Return the id of the model in an entry that `new_guard` returned."""
     return entry.partition(".")[0]
 
 
 def guard_moment(entry: str) -> int:
-    """Return when an entry was added to protect a dataset, in milliseconds since 1970."""
+    """Return the time in an entry that `new_guard` returned, in milliseconds since 1970."""
     return int(entry.split(".", 2)[1])
 
 

@@ -118,7 +118,7 @@ def _pixels(graph: JoinedGraph, side: int, share: float = 1.0) -> str:
 
 
 def _columns(graph: JoinedGraph, block: int, folder: Callable[[str], Path]) -> str:
-    """Add the nodes for a block of features: float64, shape (images, dims)."""
+    """Add nodes that compute `EMBEDDING`, `POOLED` or `BOTH` features: float64, (images, dims)."""
     outputs = LITE2_OUTPUTS if block != EMBEDDING else LITE2_OUTPUTS[:1]
     content = map_file(folder(LITE2) / "model.onnx")
     inputs = {"pixels": _pixels(graph, LITE2_SIDE)}

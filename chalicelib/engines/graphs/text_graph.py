@@ -131,7 +131,7 @@ class TextHead:
         return graph.add("Div", graph.add("Round", graph.add("Mul", units, steps)), steps)
 
     def _cosines(self, units: str, anchors: Array) -> str:
-        """Add the cosines to the stored training texts: float32, shape (1, anchors)."""
+        """Add nodes that compute the cosine to each stored training text: float32, (1, anchors)."""
         graph = self._graph
         # Stored as bytes, a quarter of the size.
         stored = graph.cast(graph.constant(anchors.T.astype(np.int8)), "float32")
@@ -205,7 +205,7 @@ class TextHead:
         return graph.add("Add", graph.add("Mul", shares, certainty), even)
 
     def _rejected(self, rejector: Rejector, signals: str) -> str:
-        """Add the comparison of the score with the threshold: bool, shape (1, 1)."""
+        """Add nodes that compare the score with the threshold: bool, shape (1, 1)."""
         graph = self._graph
         # The distance from the boundary is limited to a maximum.
         ceilings = np.array([np.inf, np.inf, LINE_CEILING])

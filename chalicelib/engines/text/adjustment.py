@@ -57,9 +57,9 @@ class Adjustment:
     temperature_factor: float
     """New temperature divided by the former one; 1 without labelled texts."""
     rejected_before: Interval | None = None
-    """Fraction of in-domain texts that the old threshold rejects; None if it is not changed."""
+    """Fraction of in-domain texts rejected by the old threshold; None if it was not changed."""
     rejected_after: Interval | None = None
-    """Fraction of in-domain texts that the new threshold rejects; None without a new threshold."""
+    """Fraction of in-domain texts rejected by the new threshold; None if there is none."""
 
 
 class _Mixture(NamedTuple):

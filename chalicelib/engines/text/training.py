@@ -60,7 +60,7 @@ class TextVectors:
 
     encoders: Sequence[Encoder]
     texts: TrainingVectors
-    """Vectors of the training texts; fits how the windows of long texts are weighted."""
+    """Computes the vectors of the training texts, and fits the weights of long texts' windows."""
     of_phrases: Callable[[str, Sequence[str]], Singles]
     """Returns vectors of any texts, float32, (texts, dims), given an encoder's name."""
     profile: str = FAST

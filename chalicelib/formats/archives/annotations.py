@@ -58,7 +58,8 @@ def rejected(place: str, at: tuple[int, str], picture: str, reason: str) -> Reje
     """Return the entry of the receipt for a rejected box.
 
     Args:
-        place: Template of the text that says where the box is, with `number`, `part`, `picture`.
+        place: Format string of the text that says where the box is, with the fields `number`,
+            `part` and `picture`.
         at: Number of the row, and name of the column or file.
         picture: Path of the image in the archive; empty if none is named.
         reason: What is wrong and what to do.

@@ -59,7 +59,7 @@ def parse_cell(cell: str) -> RawBox:
 
 
 def found_image(found: int | str) -> int:
-    """Return the result of a search for an image, which must be its index.
+    """Return the index of an image that was searched for.
 
     Args:
         found: Index of the image, or the reason why it was not found.

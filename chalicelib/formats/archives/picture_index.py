@@ -52,9 +52,9 @@ class ImageIndex:
         return self._find_in_split(path.rpartition("/")[2], split, found) if split else found
 
     def _find_in_split(self, name: str, split: frozenset[str], found: int | str) -> int | str:
-        """If several images have a name, and one is in a folder of the split, return its index.
+        """Return the index of the image in a folder of the split, if several have the name.
 
-        Otherwise, return `found`.
+        Otherwise, or if no image or several are in such a folder, return `found`.
         """
         if isinstance(found, int) or self._names.get(name) != _SEVERAL:
             return found

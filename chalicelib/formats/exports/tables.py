@@ -47,7 +47,7 @@ _PARTS = {
 
 
 def hide_formula(text: str) -> str:
-    """Change a text for CSV if a spreadsheet would read it as a formula."""
+    """Put an apostrophe before a text for CSV that a spreadsheet would read as a formula."""
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 

@@ -178,7 +178,7 @@ class TemplateFields:
         Args:
             place: Path of the object, such as `keys[3].key`; empty for the template itself.
             members: Members of the object, as sent.
-            names: For each canonical name, the accepted names in the form of `_plain`.
+            names: For each canonical name, the accepted names, normalised by `_plain`.
 
         Raises:
             InvalidParameter: a member is given under two names.
@@ -208,7 +208,7 @@ class TemplateFields:
         Args:
             place: Path of the element, such as `keys[3]`.
             item: The element.
-            wrappers: Names of the member that may contain the object, in the form of `_plain`.
+            wrappers: Names of the member that may contain the object, normalised by `_plain`.
             names: As in the constructor.
 
         Raises:

@@ -198,7 +198,7 @@ def check_sent(content: bytes, encoding: str = "") -> None:
 
 
 def asked_line(row: int, line_id: object, text: object) -> BatchLine:
-    """Return the line for a text; for an invalid text, with the error that a call would return."""
+    """Return the line for a text. If it is invalid, the line has the error of a prediction call."""
     known = shown_id(line_id)
     if not isinstance(text, str):
         return BatchLine(row, known, "", LineError("invalid_row", "The row holds no text."))

@@ -105,7 +105,7 @@ def take_sample(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def score_code_page(sample: bytes, name: str) -> float:
-    """Return how well a code page fits a sample: the module's score, at most about 1."""
+    """Return how well a code page fits a sample: the score that the module's text describes."""
     text = sample.decode(name, "replace")
     counts = Counter(_NOT_ASCII.findall(text))
     if not counts:

@@ -253,7 +253,7 @@ def _read_messages(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
 
 
 def _read_prodigy(shape: ObjectShape, value: Mapping[str, Any]) -> Pair:
-    """Return text and label of a Prodigy annotation, which must be accepted."""
+    """Return text and label of a Prodigy annotation; its `answer` must be `accept`."""
     if value.get("answer") != "accept":
         raise ObjectFault(f'"answer" is {str(value.get("answer"))[:40]!r}; only "accept" counts.')
     text = _text(value.get("text"), "text")

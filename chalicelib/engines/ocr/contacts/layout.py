@@ -26,7 +26,7 @@ def is_next_to(left: CardPiece, right: CardPiece, gap: float = settings.ADJACENT
 
 
 def is_below(upper: CardPiece, lower: CardPiece, gap: float = settings.BELOW_HEIGHTS) -> bool:
-    """Return whether a piece is the next line of a column, at most `gap` of its heights below."""
+    """Return whether `lower` is the next line of a column, at most `gap` text heights below."""
     height = min(upper.height, lower.height)
     distance = lower.place.min_y - upper.place.max_y
     if not -height < distance < gap * height:

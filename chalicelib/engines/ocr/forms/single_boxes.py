@@ -219,7 +219,10 @@ def _read_whole(
 
 
 def _filled(row: _Row, pixels: Pixels, others: Sequence[Rect]) -> list[int]:
-    """Return the numbers of the boxes that contain a digit or ink, without gaps at the ends."""
+    """Return the numbers of the boxes that contain a digit or ink.
+
+    Beyond the first and last digit, only boxes up to the first empty one are returned.
+    """
     dark = {place: _ink(pixels, row.cell(place, settings.BOX_CORE_SHARE)) for place in row.places}
     least = settings.LEAST_BOX_INK_SHARE * median(each.sum() for each in dark.values())
 

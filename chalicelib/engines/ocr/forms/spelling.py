@@ -20,7 +20,7 @@ class Token:
     """A word of a text."""
 
     folded: str
-    """The word in lower case, with characters that are easily confused replaced by one."""
+    """The word in lower case, with each group of easily confused characters replaced by one."""
     start: int
     """Index of the first character in the text."""
     end: int

@@ -56,7 +56,7 @@ def without_overlaps(spans: Iterable[Span]) -> tuple[Span, ...]:
 def insert_spaces(text: str) -> str:
     """Insert the spaces that an engine missed between letters, digits and words.
 
-    `RegionalDirector` becomes `Regional Director`, `12ElmStreet,Reno` `12 Elm Street, Reno`.
+    `12ElmStreet,Reno` becomes `12 Elm Street, Reno`.
     """
     return _TIGHT.sub(" ", text)
 

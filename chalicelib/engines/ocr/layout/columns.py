@@ -204,7 +204,7 @@ def flows(pieces: Sequence[Piece]) -> list[list[Row]]:
 
 
 class _Strip:
-    """Pieces between two horizontal gaps, each of which is as wide as the part of the page."""
+    """Pieces between two horizontal gaps that are as wide as their part of the page."""
 
     def __init__(self, pieces: list[Piece], height: float) -> None:
         self.pieces = pieces

@@ -58,7 +58,7 @@ class Zone:
     """Corners of the rows, from the top."""
 
     def box(self, places: Sequence[Place]) -> Rect:
-        """Return a box around characters of one row; characters in later rows are ignored."""
+        """Return a box around those characters that are in the row of the first one."""
         row = places[0][0]
         columns = [column for at, column in places if at == row]
         width = self.decision.format.width
@@ -149,7 +149,7 @@ def _as_read(group: Group) -> Zone | None:
 
 
 def compact(text: str) -> str:
-    """Return a line's text in capitals, without spaces, and with quotation marks as fillers."""
+    """Return a line's text in capitals, without spaces; quotation marks become fillers (`<<`)."""
     return "".join(text.upper().replace("«", "<<").replace("“", "<<").split())
 
 

@@ -129,7 +129,8 @@ class Recogniser:
 
         Args:
             widths: widths of the crops, in pixels.
-            cut: returns a crop; called once for each, shortly before it is recognised.
+            cut: returns a crop, given its index in `widths`; called shortly before it is
+                recognised.
             check: called before each batch.
 
         Returns:

@@ -76,7 +76,7 @@ def _spans_columns(slots: Sequence[Slot], texts: Sequence[str], row: int) -> boo
 
 
 def _contrasts(slots: Sequence[Slot], texts: Sequence[str], head: int) -> bool:
-    """Return whether at least half of the texts in the first rows are words or years."""
+    """Return whether at least half of the texts in the first `head` rows are words or years."""
     top = [text for slot, text in zip(slots, texts, strict=True) if slot.row < head and text]
     words = sum(1 for text in top if not is_numeric(text) or is_year(text))
     return bool(top) and words >= 0.5 * len(top)

@@ -45,10 +45,10 @@ class SplitEvaluator:
     """Rejects out-of-domain texts; None if `threshold` is used instead."""
     # Computed once, because no epoch changes them.
     evidence: Mapping[int, Doubles] = field(default_factory=dict)
-    """Signals of `Domain.evidence` by the `id` of each batch, float64, shape (examples, 2)."""
+    """Signals of `Domain.evidence`, by `id(batch)`, float64, shape (examples, 2)."""
     nearness_weight: float = 0.0
     nearness: Mapping[int, Singles] = field(default_factory=dict)
-    """Cosine to the nearest text of each label, by the `id` of each batch, (examples, labels)."""
+    """Cosine to the nearest text of each label, by `id(batch)`, shape (examples, labels)."""
 
     def metrics(self, head: SoftmaxHead) -> TextMetrics:
         """Return the metrics of a head."""

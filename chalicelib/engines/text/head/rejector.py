@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rejector:
-    """Rejects texts by three signals: logit of the label, nearest text, and boundary."""
+    """Rejects texts by three signals.
+
+    They are the predicted label's logit, the cosine to the nearest training text, and the distance
+    from the boundary between training and background texts.
+    """
 
     domain: Domain
     scale: DomainScale

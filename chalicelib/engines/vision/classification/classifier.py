@@ -56,7 +56,7 @@ class ImageParameters:
     whitening: npt.NDArray[np.int16]
     """Whitening matrix, upper triangular, int16, shape (1280, 1280)."""
     weights: Singles
-    """Weights of the head, float32, shape (1280, known)."""
+    """Weights of the head, one column for each label of `present`, float32, (1280, known)."""
     biases: Singles
     """Biases of the head, float32, shape (known,)."""
     temperature: float

@@ -68,7 +68,7 @@ class SoftmaxHeadSpec:
         return fit_whitening(raw, self._labels[places])
 
     def start(self, table: FeatureTable, rows: Rows, places: Ints) -> Floats:
-        """Return the first weights: the mean direction of each label, float64, (1281, labels).
+        """Return the initial weights: the mean direction of each label, float64, (1281, labels).
 
         Args:
             table: whitened features.

@@ -52,7 +52,7 @@ class Whitening:
         return {"mean": self.mean, "whitening": self.matrix}
 
     def apply(self, embeddings: Floats) -> Doubles:
-        """Transform embeddings: rows of length 1, float64, the same with any number of threads.
+        """Return whitened rows of length 1, float64, the same with any number of threads.
 
         Args:
             embeddings: at least 0, shape (rows, dims).

@@ -74,7 +74,7 @@ class HeadSpec(Protocol):
         """Return the strength of the penalty on the distance of the weights from their start.
 
         Args:
-            choice: number of the setting that is tried, from 0.
+            choice: index of the penalty among those that are tried.
             pictures: number of images that the head is trained on.
         """
         ...
@@ -82,7 +82,7 @@ class HeadSpec(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadTask:
-    """A head to fit: images to train on, images to predict, and the setting to use."""
+    """A head to fit: images to train on, images to predict, and the penalty to use."""
 
     purpose: str
     """What the head is fitted for.
@@ -96,7 +96,7 @@ class HeadTask:
     """Indexes of the images to predict at the end, int, shape (m,)."""
     epochs: int
     choice: int
-    """Number of the setting to use, from 0; see `HeadSpec.decay`."""
+    """Index of the penalty among those that are tried; see `HeadSpec.decay`."""
     raw_dims: int
     """Length of a raw row, from which the work is estimated."""
 

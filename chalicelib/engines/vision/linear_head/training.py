@@ -158,7 +158,7 @@ class LinearHeadTraining(ABC):
         return []
 
     def choose(self, tasks: list[HeadTask]) -> int:
-        """Return the index of the best setting, from the finished tasks that `choices` returned."""
+        """Return the index of the best penalty, given the tasks of `choices`, all finished."""
         del tasks
         return 0
 
@@ -169,7 +169,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def tried(self) -> Sequence[float]:
-        """The settings that are tried; a checkpoint with other settings is rejected."""
+        """The penalties that are tried; a checkpoint with other penalties is rejected."""
         return ()
 
     @property
@@ -226,7 +226,7 @@ class LinearHeadTraining(ABC):
 
         Args:
             purpose: purpose of the tasks.
-            choice: only tasks with this setting; None: all.
+            choice: index of the penalty of the tasks; None for tasks with any penalty.
 
         Returns:
             Indexes of the images, int, shape (n,), ascending, and their logits, float32, shape (n,
@@ -246,7 +246,7 @@ class LinearHeadTraining(ABC):
 
     @property
     def choice(self) -> int:
-        """Index of the setting that the finished model uses."""
+        """Index of the penalty with which the finished model is trained."""
         return self._tasks[-1].choice
 
     @property

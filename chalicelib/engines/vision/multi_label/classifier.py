@@ -75,7 +75,7 @@ class TrainedMultiLabel:
         Args:
             head: labels, block, temperature, backbones.
             arrays: `present` (known,), `mean` and `scale` (dims,), `values` (dims + 1, known),
-                `shifts` (known,).
+                `shifts` (known,). `known` is the number of labels that the head was trained on.
             backbones: the frozen networks.
         """
         self._head = head

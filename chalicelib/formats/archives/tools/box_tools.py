@@ -170,7 +170,7 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _members(value: Any, *names: str) -> list[Any]:
-    """Return the named members of a JSON object, None for missing ones; all None without object."""
+    """Return members of a JSON object by name; None for each one that `value` does not have."""
     return [value.get(name) if isinstance(value, dict) else None for name in names]
 
 

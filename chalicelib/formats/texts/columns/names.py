@@ -164,7 +164,7 @@ def fold_name(name: str) -> str:
 
 
 def find_column(names: Sequence[str], wanted: str) -> int | None:
-    """Return the index of the column that `wanted` names, or numbers from 1; None if missing."""
+    """Return the index of the column whose name or number, from 1, is `wanted`; None if missing."""
     if wanted in names:
         return list(names).index(wanted)
     folded = [fold_name(name) for name in names]
@@ -191,7 +191,7 @@ def split_columns(names: Sequence[str], wanted: str) -> list[str]:
 def _surest(
     folded: Sequence[str], documented: frozenset[str], known: frozenset[str], other: frozenset[str]
 ) -> list[int]:
-    """Return the positions of documented names; if there are none, of known names, then similar.
+    """Return the positions of documented names, otherwise of known, otherwise of similar names.
 
     Args:
         folded: column names in lower case.

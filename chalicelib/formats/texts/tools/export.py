@@ -47,7 +47,7 @@ class ExportFile:
 
 @dataclass
 class EntityCount:
-    """Counts the entities in example texts, which are not imported."""
+    """Counts the entities in example texts. Entities are not imported."""
 
     count: int = 0
 

@@ -181,7 +181,7 @@ def _is_in_comb(number: LineNumber, others: _Rows) -> bool:
 
 
 def _codes(numbers: Iterable[LineNumber]) -> frozenset[LineNumber]:
-    """Return numbers printed once, in columns before the values; they increase downwards."""
+    """Return line numbers that are printed once, in columns where they increase downwards."""
     columns = _columns(each for each in numbers if each.is_alone)
     codes = (each for each in columns if len(each) >= settings.FEWEST_CAPTIONS and _grows(each))
     return frozenset(chain.from_iterable(codes))

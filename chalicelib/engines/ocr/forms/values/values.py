@@ -128,7 +128,7 @@ class Value:
     """What is near the key, if there is no value."""
 
     def capped(self, bound: float) -> Value:
-        """Return the value with an upper limit for its probability, if its text was recognised."""
+        """Return the value with an upper limit of its probability; no limit for text layers."""
         around = self.surroundings
         return replace(self, surroundings=replace(around, bound=min(bound, around.bound)))
 
@@ -186,7 +186,7 @@ def _extend(
 
 
 def _consensus(keys: Sequence[FoundKey], chosen: Mapping[int, Candidate]) -> dict[int, float]:
-    """Return, by key, the fraction of nearby values in the same direction from their key."""
+    """Return, by key, what fraction of the nearest values is in the same direction from its key."""
     numbers = list(chosen)
     count = min(settings.FEWEST_CAPTIONS, len(numbers) - 1)
     if count < 1:

@@ -31,7 +31,7 @@ class PaddedGrid:
 
     @property
     def positions(self) -> int:
-        """Number of positions of all rows, each with the zero position at its end."""
+        """Number of positions of all rows, including the empty one after each row."""
         return self.cells * (self.cells + 1)
 
     @property

@@ -189,7 +189,7 @@ class Workspace:
 
 
 class TrainingWorkspace(Workspace):
-    """Runs a head forward and backward. Its faster convolutions round slightly differently."""
+    """Runs a head forward and backward. Faster convolutions round unlike those of `Workspace`."""
 
     def __init__(self, size: HeadSize, dtype: npt.DTypeLike = np.float32) -> None:
         super().__init__(size, dtype)

@@ -127,7 +127,13 @@ class TileConvolution:
                 view[rows, columns] += self._gathered[rows, columns]
 
     def _view(self, buffer: Floats, side: int, first: int) -> Floats:
-        """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels)."""
+        """Return the cells of all tiles as a view, shape (side, side, tiles, tiles, channels).
+
+        Args:
+            buffer: map to view.
+            side: number of cells on each side of a tile.
+            first: position in `buffer` of the first cell of the first tile.
+        """
         row, cell = (self._grid.cells + 1) * buffer.strides[0], buffer.strides[0]
         shape = (side, side, self._count, self._count, buffer.shape[1])
         strides = (row, cell, TILE * row, TILE * cell, buffer.strides[1])
