@@ -77,7 +77,7 @@ def _type(kind: Any) -> str:
 
 
 def _union(parts: tuple[Any, ...]) -> str:
-    """Return a union type as source text; all numbers have one type."""
+    """Return a union type as source text; `int` is left out next to `float`."""
     named = [_type(part) for part in parts if part is not msgspec.UnsetType]
     found = [part for part in dict.fromkeys(named) if part != "int" or "float" not in named]
     if msgspec.UnsetType in parts and "None" not in found:

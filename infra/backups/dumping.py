@@ -44,7 +44,7 @@ class Access:
     """How a dump reads a stack."""
 
     pause_writes: PauseWrites = _no_pause
-    """Pauses other writes while the tables and the last objects are read."""
+    """Pauses other writes while the tables, and objects that are not copied yet, are read."""
     has_changed: HasChanged = lambda _: True
     """Returns False for a table or bucket to skip; called before and during the pause."""
     read_pieces: ReadPieces = _scan_pieces

@@ -182,7 +182,7 @@ class _Repair:
     def _without_lost_versions(
         self, models: dict[str, Item], gone: list[str], torn: set[str]
     ) -> dict[str, Item]:
-        """Remove versions that lost a file and are not served from the rows, and report them."""
+        """Remove from the rows, and report, versions that lost a file and are not served."""
         cut = {}
         for model_id in sorted(set(models) - torn):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')

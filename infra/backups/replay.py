@@ -56,7 +56,7 @@ class Deleted:
         self.records = [_reset_job(row) for row in by_key.values()]
 
     def as_restored(self, table: str, row: Item) -> Item:
-        """Return a row as it is restored; the row of a deleted object is hidden."""
+        """Return a row as a restore writes it; a deleted dataset or model is marked as deleted."""
         # The new stack has no message for an open job, so the next sweep has to send one.
         if "open" in row:
             row = {**row, "nudged_at": {"N": "0"}}

@@ -83,7 +83,7 @@ def file_bytes(path: Path) -> int:
 
 
 def _attempt(url: str, part: Path, received: Received) -> bool | None:
-    """Return whether the file is complete; None if the server refuses to send it."""
+    """Request a file once; return whether it is complete, or None if the server refuses it."""
     try:
         return _receive(url, part, received)
     except _NETWORK_ERRORS as error:

@@ -1,6 +1,6 @@
 """Installs the large text encoders while the stack runs.
 
-It is a child process of the supervisor, started after the ready line.
+It is a child process of the supervisor, started once the stack is ready.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Prepares the demo: model files, an account with an access token, and two trained models.
 
-It is a child process of the supervisor, which prints the ready line afterwards.
+It is a child process of the supervisor, which then prints that the stack is ready.
 """
 
 from __future__ import annotations

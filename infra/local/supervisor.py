@@ -152,7 +152,7 @@ class Supervisor:
             )
 
     def _start(self) -> None:
-        """Start the processes one after the other and print the ready line."""
+        """Start the processes one after the other, and print that the stack is ready."""
         options = self._options
         was_broken = self._state.has_broken_secret()
         os.environ.clear()

@@ -141,7 +141,7 @@ def _matches_needs(directory: Path, model: ModelDescription, record: Mapping[str
 
 
 def touch_record(directory: Path, model: ModelDescription) -> None:
-    """Write the present times of intact files to the record, so that copies are read only once."""
+    """Record the present times of intact files, so that copied files are not read every time."""
     record = read_record(directory, model)
     files = _recorded_files(record)
     folder = directory / model.folder

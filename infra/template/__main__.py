@@ -1,4 +1,4 @@
-"""Prints a template: `python -m infra.template` prints the service's; add `data` for the data's.
+"""Prints the template of the service's stack, or with the argument `data` that of the data's.
 
 The service's template is printed as it is merged into Chalice's.
 """

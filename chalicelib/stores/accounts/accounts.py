@@ -245,7 +245,7 @@ def _row(key: str) -> AccountRow | None:
 
 
 def _with_key(caller: ApiCaller, digest: str, row: ApiKeyRow | None) -> ApiCaller | None:
-    """Add the API key whose digest is `digest` to `caller`; None if the account has no such key."""
+    """Return `caller` with the API key of this digest; None if the account has no such key."""
     for key in load_api_keys(caller.account.account_id, row):
         if key.digest == digest:
             return replace(caller, key=key)

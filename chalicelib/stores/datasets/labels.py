@@ -207,7 +207,7 @@ def _entries(row: LabelRow) -> list[tuple[int, str]]:
 
 
 def _names_at(row: LabelRow, fence: int) -> NamesOfLabel:
-    """Return a label's present and former names as they are after the correction with a fence."""
+    """Return a label's present and former names after the correction with the fence `fence`."""
     names = [str(row.name), *(name for given, name in _entries(row) if given <= fence)]
     others = (name for name in names if normal_form(name) != normal_form(names[-1]))
     return NamesOfLabel(names[-1], tuple(dict.fromkeys(others)))

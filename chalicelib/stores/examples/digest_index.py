@@ -128,7 +128,7 @@ class DigestIndex:
         self._artifacts.put(_key(sequence), head + b"".join(grown))
 
     def _ids(self, sequence: ExampleSequence, count: int, digest: bytes) -> list[int]:
-        """Return the ids of the examples whose digest begins like `digest`, by the index.
+        """Return the ids that the index has for digests with the same beginning as `digest`.
 
         Args:
             sequence: label and source.

@@ -43,7 +43,7 @@ class ExampleSearch:
         return found
 
     def places(self, sought: Sequence[SoughtExample]) -> dict[SoughtExample, tuple[int, ChunkPart]]:
-        """Return the chunk to which each example belongs by its id, whether it exists or not.
+        """Return the chunk whose range of ids includes each example, which need not exist.
 
         Returns:
             For each sought example, the position of the chunk's first example, and the chunk.

@@ -269,7 +269,7 @@ class ExampleStore:
 
 
 def places_key(dataset_id: int) -> str:
-    """Return the partition key of the rows with the labels of examples by id."""
+    """Return the partition key of the rows that map example ids to labels."""
     return f"{dataset_id}#places"
 
 

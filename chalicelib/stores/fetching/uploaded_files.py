@@ -210,5 +210,5 @@ class UploadedFileStore:
 
 
 def _claim(user: str, number: int) -> str:
-    """Return the stored value with which an attempt claims a file; it sorts by attempt number."""
+    """Return the value that an attempt stores to claim a file. Values sort by attempt number."""
     return f"{user}#{number:06d}"

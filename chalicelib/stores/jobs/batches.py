@@ -218,7 +218,7 @@ class BatchStore:
         return self._update(batch, actions, BatchRow.status.is_in(QUEUED, RUNNING))
 
     def close(self, batch: Batch, result: str = "", size_bytes: int = 0) -> None:
-        """Store that an ended batch needs no more work, and name and size of its result, if any."""
+        """Store that an ended batch needs no more work; also store its result's name and size."""
         actions: list[Action] = [BatchRow.open.set(ENDED), BatchRow.lease_until.set(0)]
         if result:
             actions += [BatchRow.result.set(result), BatchRow.size_bytes.set(size_bytes)]

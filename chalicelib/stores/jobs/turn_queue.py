@@ -61,7 +61,7 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
         """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
 
     def acquire(self, job: Queued) -> Owned | None:
-        """Acquire the next job in the lanes of a message; None if no job may start."""
+        """Acquire the next job in the lanes that the receiver of a message serves, or None."""
         now, own = self._now(), self._waiting(job)
         if own is not None and not own.turn:
             # A job from a version without turns is older than all others.

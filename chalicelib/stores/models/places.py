@@ -49,7 +49,7 @@ class _Lane:
 
     @classmethod
     def of(cls, moments: Sequence[int]) -> _Lane:
-        """Choose the marks of a lane.
+        """Choose the marks (acceptance times to store) of a lane: the first, then every n-th.
 
         Args:
             moments: acceptance times of all trainings in the lane, ascending.
@@ -103,7 +103,7 @@ class QueuePlaces:
         return max(far, EXACT_PLACES + 1)
 
     def count(self) -> bool:
-        """Store the marks of each lane with more than EXACT_PLACES trainings, if there is one.
+        """Store marks (acceptance times) of each lane with more than EXACT_PLACES trainings.
 
         Returns:
             Whether there is such a lane.
@@ -138,7 +138,7 @@ def _at_least(lane: _Lane | None, until: int | None) -> int:
     """Return a lower bound of how many trainings in a lane were accepted before a time.
 
     Args:
-        lane: the marks of the lane; None without marks.
+        lane: the acceptance times stored for the lane; None if none are stored.
         until: the time, in milliseconds since 1970; None to count all trainings.
     """
     if lane is None:
@@ -147,10 +147,10 @@ def _at_least(lane: _Lane | None, until: int | None) -> int:
 
 
 def _place(lane: _Lane | None, key: str, until: int | None) -> int:
-    """Return how many trainings in a lane were accepted before a time, using its marks.
+    """Return how many trainings in a lane were accepted before a time.
 
     Args:
-        lane: the marks of the lane; None without marks.
+        lane: the acceptance times stored for the lane; None to count all trainings.
         key: the lane's partition in the index.
         until: the time, in milliseconds since 1970; None to count all trainings.
     """

@@ -28,7 +28,7 @@ class UserTextStore:
         self._artifacts.put_json(key, content)
 
     def get(self, key: str) -> UserTexts | None:
-        """Return the texts with a key; None if they were deleted."""
+        """Return the texts stored under a key; None if they were deleted."""
         content = self._artifacts.get_json(key)
         return None if content is None else UserTexts(content["texts"], content["labels"])
 

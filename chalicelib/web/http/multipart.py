@@ -79,7 +79,7 @@ class FormPart:
 
 
 class _Reader:
-    """Collects the parts that a parser finds, by methods that the parser calls."""
+    """Collects the parts of a body. The parser calls the methods while it reads the body."""
 
     def __init__(self) -> None:
         self.parts: list[FormPart] = []

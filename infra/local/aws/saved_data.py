@@ -145,7 +145,7 @@ class SavedData:
 
 
 def _make_key(backend: Any, bucket: str, item: StoredObject) -> FakeKey:
-    """Create an empty object with the saved attributes, by which the next save recognizes it."""
+    """Create an empty object with the saved attributes, so that a save sees it as unchanged."""
     etag = item.etag.strip('"')
     key: FakeKey = backend.put_object(bucket, item.key, b"", etag=etag, disable_notification=True)
     key.last_modified = datetime.fromisoformat(item.modified).astimezone(UTC).replace(tzinfo=None)

@@ -50,7 +50,7 @@ class WritePause:
 
     @contextmanager
     def passing(self, token: str | None, written: Iterable[str] = ()) -> Iterator[None]:
-        """Pass the gate with one call. While the gate is closed, only calls with its token pass.
+        """Pass the gate with one call. In a pause, only calls with the token of the pause pass.
 
         Args:
             token: token of the process that copies, if the call is its own.

@@ -159,7 +159,7 @@ class Front:
         return [answer.body] if has_body and not is_head else []
 
     def kind_of(self, request: Any) -> CallKind | None:
-        """Return a request's kind, whose calls take turns; None if the request never waits.
+        """Return the kind of a request; None if it never waits. Calls of one kind take turns.
 
         A call that itself waits for another host uses no processor, so it does not take turns.
         """
