@@ -163,7 +163,7 @@ _RUNS: Mapping[type[Struct], Callable[[Container, Any, Callable[[], float], int]
 HANDLED: Mapping[str, tuple[tuple[type[Struct], ...], type[Struct] | None]] = {
     "ingest": ((IngestJob, EmbedJob, FeaturesJob, BatchJob, LearnJob, TrainPartJob), None),
     "train": ((TrainJob,), TrainJob),
-    # DeliverJob: of a version whose deliveries had no queue of their own.
+    # DeliverJob: sent by a version that had no separate queue for deliveries.
     "delete": ((DeleteJob, SettleJob, DeliverJob), DeleteJob),
     "deliver": ((DeliverJob,), None),
     "export": ((ExportJob,), ExportJob),

@@ -328,7 +328,7 @@ class _FeatureCollection:
         )
         self._total = min(wanted, plain + copies)
         self._is_default = is_default
-        # Plain views first: only with them are the sizes of images known, on which views depend.
+        # Unaugmented images first: they give the sizes, on which the number of views depends.
         self._complete(0)
         self._count_views(most_bytes, copies)
         if self._total > len(self._pictures) - len(self._broken):

@@ -122,7 +122,7 @@ class TextLearner:
         if model.request.skips_small_labels:
             texts = texts.without_small_labels(model.request.minimum_examples)
         progress = _Progress(control, self._curves.writer(model))
-        # Parts that no worker has computed, after the lease that was lent to them has ended.
+        # Parts that no worker has computed, although the run paused for them until its lease ended.
         self._parts.finish(model, progress.on_sample)
         # Chosen before the sample is drawn, because larger vectors allow fewer texts.
         profile = self._profile(model, dataset, texts, progress)

@@ -96,8 +96,8 @@ class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
             now, lanes = self._now(), self._lanes(job)
             jobs = [found for lane in lanes for found in lane if found.account_id == account_id]
             waiting = [found for found in jobs if not is_owned(found.lease_until, now)]
-            # If several jobs end at once, none of them may see that the limit was reached. Then a
-            # delayed message starts the next job.
+            # If several jobs end at once, possibly none of them sees that the limit was reached.
+            # Then a delayed message starts the next job.
             if waiting and len(jobs) - len(waiting) >= self._limit - 1:
                 self.announce(self._job(min(waiting, key=lambda found: found.turn)))
 
