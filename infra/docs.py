@@ -75,7 +75,7 @@ def _calls() -> Iterator[str]:
 
 
 def _entities() -> Iterator[str]:
-    """Yield the table of the entities of all standard forms, by the type of their values."""
+    """Yield a table with the entities of each standard form, grouped by type of value."""
     yield "| `formType` | entities |"
     yield "|---|---|"
     for form_type in FORM_TYPES:

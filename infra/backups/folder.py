@@ -125,7 +125,7 @@ class BackupFolder:
             return None
 
     def open_dump(self) -> Manifest | None:
-        """Prepare a dump, and return the manifest of the last one.
+        """Prepare a dump, and return the manifest of the latest one.
 
         Pieces of an interrupted dump are deleted.
 
@@ -163,7 +163,7 @@ class BackupFolder:
         return not any(self.path.glob("manifest*")) and not any(self._pieces())
 
     def has_deleted_pieces(self) -> bool:
-        """Return whether the previous dump has pieces that the last dump does not have."""
+        """Return whether the stored second-last dump has pieces that the latest dump lacks."""
         return bool(self._known and self._kept - self._known.pieces())
 
     def add(self, content: bytes) -> str:
@@ -219,7 +219,7 @@ class BackupFolder:
         sync_folder(self.path / PIECES)
 
     def discard_new(self) -> None:
-        """Delete the pieces that were added since the last manifest."""
+        """Delete the pieces that were added and that no manifest names yet."""
         for path in (*self._drafts.values(), *(self._place(name) for name in self._new)):
             with suppress(OSError):
                 path.unlink()

@@ -152,7 +152,7 @@ class SnapshotSaver:
                 that was deleted after it.
 
         Returns:
-            The length of the dump in seconds.
+            The duration of the dump in seconds.
         """
         began = time.monotonic()
         try:
@@ -246,7 +246,7 @@ class SnapshotSaver:
         return tables.unpack(_call(self._settings, "GET", headers, LONGEST_SECONDS))
 
     def _has_changed(self, name: str) -> bool:
-        """Return whether a table or the bucket may differ from the last dump."""
+        """Return whether a table or the bucket may have changed since the latest dump."""
         if self._must_rewrite or self._dumped is None:
             return True
         name = BUCKET if name == self._settings.bucket else name
@@ -341,10 +341,10 @@ def changed_since(settings: Settings, moment: datetime) -> Changed:
 
 
 def pause_after(took_seconds: float, within_seconds: float) -> float:
-    """Return the pause in seconds between a dump of some length and the next one.
+    """Return the pause in seconds between a dump and the next one.
 
     Args:
-        took_seconds: length of the last dump.
+        took_seconds: duration of the dump.
         within_seconds: see `SnapshotSaver.run`.
     """
     # A change that is made while a dump copies rows is saved only at the end of the next dump.

@@ -117,7 +117,7 @@ def _record(info: Path) -> Iterator[str]:
 
 
 def add_own(project: Path, folder: Path) -> None:
-    """Add the licences of the project and of Chalice, two files of which ship."""
+    """Add the licences of the project and of Chalice, because two of Chalice's files ship."""
     for name in ("LICENSE", "NOTICE"):
         if (project / name).is_file():
             (folder / "presage").mkdir(parents=True, exist_ok=True)

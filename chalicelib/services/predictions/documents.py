@@ -343,7 +343,7 @@ def _pack_page(
 def _check_words(page: ReadPage, request: OcrRequest, *, is_picture: bool) -> None:
     """Raise BadRequest if a page has too much text for the task.
 
-    An image may have a limited number of words; a form or business card a limited number of lines.
+    Images are limited in the number of words, forms and business cards in that of lines.
     """
     count, lines = count_line_words(page.lines), len(page.lines)
     if is_picture and count > MAX_OCR_WORDS:

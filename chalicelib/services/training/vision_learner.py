@@ -144,7 +144,7 @@ class VisionLearner:
         self._settings = settings
 
     def learn(self, model: Model, dataset: Dataset, control: RunControl) -> LearnedModel:
-        """Train a model on images; start at the last checkpoint of the run, if there is one.
+        """Train a model on images; start at the latest checkpoint of the run, if there is one.
 
         Raises:
             TrainingFailed: the images cannot be trained on; the message says why and what to do.
@@ -241,7 +241,7 @@ class VisionLearner:
         )
 
     def _open(self, model: Model, data: VisionData, options: VisionOptions) -> _OpenTraining:
-        """Continue from the last checkpoint; without a usable one, start from the beginning."""
+        """Continue from the latest checkpoint; without a usable one, start from the beginning."""
         fingerprint = fingerprint_of(data, options, self._extractor(model))
         stores = self._stores
         content = stores.checkpoints.get(model)

@@ -260,7 +260,7 @@ class DatasetStore:
             delete_places(owner_key(account_id, family))
 
     def lease_until(self, dataset: Dataset) -> int:
-        """Return when the lease of the last worker ends, in milliseconds since 1970."""
+        """Return when the latest lease of a dataset ends, in milliseconds since 1970."""
         row = row_of(dataset)
         row.refresh(consistent_read=True)
         return int(row.lease_until)

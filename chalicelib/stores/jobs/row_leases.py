@@ -43,7 +43,7 @@ class RowLease:
 
         Args:
             row: row with its key. Afterwards it has all of its attributes.
-            fence: fence of the last owner, as read before.
+            fence: fence of the previous owner, as read before.
             attempts: number of attempts, as read before.
             more: further changes in the same write.
         """

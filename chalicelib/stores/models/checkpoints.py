@@ -76,11 +76,11 @@ class CheckpointStore:
         )
 
     def get(self, model: Model) -> bytes | None:
-        """Return the last checkpoint of a run; None if there is none."""
+        """Return the latest checkpoint of a run; None if there is none."""
         return self._artifacts.get(_key(model, "npz"))
 
     def put(self, model: Model, state: bytes) -> None:
-        """Store a checkpoint in place of the last one."""
+        """Store a checkpoint in place of the previous one."""
         self._artifacts.put(_key(model, "npz"), state)
 
     def delete(self, model: Model) -> None:

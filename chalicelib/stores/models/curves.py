@@ -26,7 +26,7 @@ class CurveStore:
         self._artifacts = artifacts
 
     def page(self, model: Model, offset: int, count: int) -> ListPage[Record]:
-        """Return a page of the learning curve of the model's last run."""
+        """Return a page of the learning curve of the model's latest run."""
         end = offset + count
         records: list[Record] = []
         for number in range(offset // BLOCK_EPOCHS, -(-end // BLOCK_EPOCHS)):

@@ -489,7 +489,7 @@ def _word(record: str, path: str, name: str) -> str:
 
 
 def _members(path: str, schema: Schema) -> Iterator[tuple[str, str, Schema]]:
-    """Yield owner's path, name and schema of each member of a schema and of inner schemas."""
+    """Yield each member of a schema and of its inner schemas: owner's path, name and schema."""
     for name, member in schema.get("properties", {}).items():
         yield path, name, member
         yield from _members(f"{path}.{name}", member)

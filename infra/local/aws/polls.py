@@ -57,7 +57,7 @@ class Polls:
             lock: the lock around moto's data, held only during checks.
 
         Raises:
-            ClientGone: the client has disconnected, so no message may be received for it.
+            ClientGone: the client has disconnected, so no message must be received for it.
         """
         deadline = time.monotonic() + poll.seconds
         while True:
