@@ -50,7 +50,7 @@ class Account:
     status: str
     """ACTIVE or CLOSED."""
     keys: tuple[AccountKey, ...]
-    # HEROKU or SALESFORCE, see PLANS, is in `source`.
+    # `source` is HEROKU or SALESFORCE, see PLANS.
     license_id: str
     """Ten characters that identify the account's license, returned by the usage call."""
     created_at: datetime

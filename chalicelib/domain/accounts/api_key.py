@@ -12,7 +12,7 @@ from chalicelib.errors import BadRequest, NotFound, ServiceError
 
 # Scopes: every call that a key may make, or only predictions.
 ALL, PREDICT = "all", "predict"
-# The class of calls that need an access token, because a stolen key could outlive its revocation.
+# Scope of calls that no key may make, only an access token: a stolen key could issue other keys.
 NO_KEY = "none"
 # Maximum number of keys of an account.
 MAX_KEYS = 20

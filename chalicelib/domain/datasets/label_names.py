@@ -67,7 +67,7 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
         key = normal_form(all_of.name)
         if key not in shown or key == all_of.name:
             shown[key] = label_id
-    # A present name of a label wins over the same former name of another label.
+    # A label's current name wins over the same former name of another label.
     return found | shown
 
 

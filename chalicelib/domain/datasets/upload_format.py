@@ -94,7 +94,7 @@ class FileFormat:
     header: bool | None = None
     """Whether a row names the columns; None for formats without columns."""
     text_column: int | str | None = None
-    """Name of the text column, or of the member in JSON; the position from 1 without names."""
+    """Name of the text column, or of the member in JSON; position from 1 if columns lack names."""
     label_column: int | str | None = None
 
 

@@ -19,7 +19,7 @@ MAX_TABLE_LABELS = 1_000
 _PREFIX = "presage_"
 _REMEDY = "Send format=csv."
 
-# A cell as it was read: of a workbook it may also be a number or a truth value.
+# A cell as it was read. In a workbook it may also be a number or a truth value.
 Cell = str | float | bool
 
 

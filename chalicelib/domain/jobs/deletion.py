@@ -12,7 +12,7 @@ SUCCEEDED = "SUCCEEDED"
 WAITING = "SUCCEEDED_WAITING_FOR_CACHE_REMOVAL"
 DATASET = "DATASET"
 MODEL = "MODEL"
-# What corrections of a dataset replaced. Only the service requests this kind, and no list shows it.
+# Deletes data that corrections of a dataset replaced. Only the service requests it; no list has it.
 TRACES = "TRACES"
 
 

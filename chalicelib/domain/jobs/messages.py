@@ -177,8 +177,8 @@ def postponed(job: JobType) -> tuple[JobType, int] | None:
     Returns:
         The message and its delay in seconds; None if the job was postponed 8 times.
     """
-    # Not by its visibility timeout: SQS counts each receive, and a healthy job would become a dead
-    # letter after MAX_RECEIVES of them.
+    # A new message, because one that is delayed by its visibility timeout counts as received each
+    # time, and becomes a dead letter after MAX_RECEIVES.
     waits = job.waits or 0
     if waits >= _MOST_WAITS:
         return None

@@ -62,7 +62,7 @@ def checked_algorithm(
         raise InvalidParameter(
             "algorithm", f"{str(value)[:100]!r} is not one of {', '.join(known)}; {choice}."
         )
-    # One of another type is ignored, because a public client always sends the same one.
+    # An algorithm of another type is ignored, because a public client always sends the same one.
     return former or next(iter(allowed), None)
 
 
@@ -167,7 +167,7 @@ def check_enough_pictures(view: DatasetView, *, with_feedback: bool) -> None:
 def shown_epochs(model: Model) -> int:
     """Return the number of epochs that the API returns. See contract section 4, Training."""
     default = DEFAULT_EPOCHS.get(model.type)
-    # Images show the epochs that are used, texts those that ran.
+    # For images, the epochs of the request or the default; for texts, those that ran.
     return model.epochs if default is None else model.request.epochs or default
 
 

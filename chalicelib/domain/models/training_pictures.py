@@ -144,7 +144,7 @@ def default_copies(pictures: int) -> int:
             which is its mirror image. The number is the sum over all images.
     """
     # Few images are repeated often, so copies reduce overfitting. Many give enough steps to learn
-    # from mirror images too. In between a copy does not justify its run of the networks.
+    # from mirror images too. In between, copies are not worth the time to compute their features.
     if pictures <= _FEW_PICTURES:
         return _COPIES_OF_FEW * pictures
     return pictures if pictures > _MANY_PICTURES else 0

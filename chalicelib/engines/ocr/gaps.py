@@ -27,7 +27,7 @@ _MARGIN = 0.3
 # Maximum width of a space, in distances between characters, as in typewriter fonts.
 _EVEN_SPACE = 1.1
 
-# The second text is used unless its probability is below this fraction of the line's.
+# The text of a second reading is used if its probability is at least this fraction of the line's.
 _LEAST_AGAIN = 0.8
 
 # Beginning and end along a line, 0 to 1.

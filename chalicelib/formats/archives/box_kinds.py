@@ -55,7 +55,7 @@ class FoundBoxes(NamedTuple):
     """The boxes of an archive, with their format and with warnings about guesses."""
 
     kind: str
-    """annotations, coco, yolo or voc."""
+    """One of BOX_KINDS."""
     annotations: Annotations
     """The boxes by image."""
     warnings: list[UploadWarning]

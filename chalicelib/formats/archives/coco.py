@@ -47,7 +47,7 @@ class _Document(msgspec.Struct):
 
 
 class _Image(msgspec.Struct):
-    """The members of an image that are read."""
+    """The members of an element of `images` that this module uses."""
 
     id: Any = None
     file_name: Any = None

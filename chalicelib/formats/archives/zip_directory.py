@@ -165,7 +165,7 @@ class Directory:
     start: int
     """Offset of the first entry in the file."""
     size_bytes: int
-    """Size of all entries."""
+    """Size of all entries of the directory, in bytes."""
     count: int
     """Number of entries as declared; archives without zip64 declare it modulo 65,536."""
     shift: int

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Limit of coefficient bytes of a JPEG that cannot be decoded line by line.
 MAX_WHOLE_BYTES = 280_000_000
-# Limit of coefficients, Pillow's four bytes a pixel and the result's three together.
+# Limit of the bytes of coefficients, plus Pillow's four bytes a pixel and the result's three.
 MAX_DECODE_BYTES = 290_000_000
 
 _BYTES_A_PIXEL = 7

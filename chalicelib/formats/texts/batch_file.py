@@ -143,7 +143,7 @@ class _KeptCells:
         for at, cell in enumerate(cells):
             kind = kinds[at : at + 1]
             if kind == NUMBER_KIND:
-                # A row that is too long to be read can shift the kinds of those below it.
+                # If a row was too long to be read, the kinds may belong to another row.
                 with suppress(ValueError):
                     found[at] = float(cell)
             elif kind == TRUTH_KIND:

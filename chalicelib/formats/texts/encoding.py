@@ -51,7 +51,7 @@ _CONTROLS = bytes([*range(8), *range(14, 27), *range(28, 32)])
 _SHORTEST_JUDGED_BYTES = 64  # In fewer bytes a stray control character or two would decide.
 _C1 = bytes(range(128, 160))
 _ASCII = bytes(range(128))
-# With fewer bytes beyond ASCII, or only one of them, signs such as m³ look like letters of others.
+# With fewer bytes beyond ASCII, signs such as ³ in m³ look like letters of another code page.
 _FEWEST_JUDGED = 3
 # Name of UTF-8 with a few bytes that are not: the rows with them are decoded separately.
 MIXED = "utf-8-mixed"
@@ -64,7 +64,7 @@ _GUESSED = (
     *("cp1252", "cp1250", "cp850", "mac_roman", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
     *("cp866", "cp1253", "cp1256", *WIDE),
 )
-# Three lines of a mail's header, and names that hardly any other text has there.
+# Three lines of a mail's header, and names of its fields that few other texts begin with.
 _MAIL = re.compile(rb"(?:From .*\n)?(?:[A-Za-z][\w-]*:.*\n(?:[ \t].*\n)*){3}")
 _MAIL_NAMES = re.compile(rb"^(?:message-id|mime-version|received|subject|from|to):", re.I | re.M)
 _BY_LANGUAGE = {"ja": ("cp932", "euc_jp"), "zh_CN": ("gb18030",), "zh_TW": ("big5", "gb18030")}

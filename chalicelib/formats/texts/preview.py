@@ -50,7 +50,7 @@ def preview_table(table: TextTable, first: Sequence[str] = ()) -> Preview:
     width = max([len(header), *(len(cells) for _, cells in rows)])
     names = [*header, *[""] * (width - len(header))][:PREVIEW_COLUMNS]
     cells = (cells for _, cells in table.rows())
-    # The header of a layout is not among its rows, unlike a first row that only may be one.
+    # A header that the layout knows is not among the rows of the table; `first` is.
     below = cells if first else chain([names], cells)
     return Preview(
         tuple(cut_row(number, cells) for number, cells in rows),

@@ -17,9 +17,9 @@ class Slot:
     """The area of a cell, over one or more rows and columns."""
 
     row: int
-    """First row of the slot."""
+    """First row of the slot, from 0."""
     column: int
-    """First column of the slot."""
+    """First column of the slot, from 0."""
     box: Rect
     """Box of the slot. In a table that the network predicted, the box of the slot's text."""
     row_span: int = 1

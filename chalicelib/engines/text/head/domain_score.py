@@ -22,7 +22,7 @@ from chalicelib.engines.text.head.regression import (
 if TYPE_CHECKING:
     from chalicelib.domain.common.arrays import Doubles, Floats, Ints, Singles
 
-SIGNALS = 3  # logit of the answer, nearness, line
+SIGNALS = 3
 # Number of added pseudo-texts of each label with the average cosine. The mean of only fifteen
 # texts is too uncertain, and would accept out-of-domain questions.
 _PRIOR_TEXTS = 50

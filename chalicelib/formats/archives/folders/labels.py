@@ -84,7 +84,7 @@ class FolderLabels:
     ) -> LabelTables:
         if members or len(self._unread) != 1:
             return read_label_tables(files, members, separator, self._may_use_table)
-        # Only its content can show whether it holds labels of the images.
+        # Only the content of a table with another name shows whether it holds labels of images.
         rejected: list[RejectedItem] = []
         trial = BoxFiles(files.archive, rejected.append, files.check)
         with suppress(InvalidUpload):

@@ -47,7 +47,8 @@ _HALF, _MOST, _NEARLY_ALL = 0.5, 0.8, 0.95
 _MOST_TITLES = 20
 _MOST_SHOWN = 10
 _ROWS_BELOW = 50
-# Maximum number of further header rows, and minimum number of columns of codes to detect them.
+# Maximum number of further header rows, and minimum numbers of columns of codes and of rows below
+# to detect them.
 _MOST_HEADERS, _LEAST_CODED, _LEAST_BELOW = 2, 1, 10
 # Forms and scripts write one of these after every label of a list, also after the last.
 _LABEL_ENDS = ";,|"

@@ -126,7 +126,7 @@ class NumberedLines:
         found = min(level, key=lambda each: each.rect.min_x)
         between = list(chain(others, (each.rect for each in self._firsts.level(rect))))
         if found in self._codes:
-            # Before another caption, or after a value, the number belongs to that caption.
+            # A number before another caption, or after a value, is the number of another caption.
             numbers = {each.rect for each in self._seconds.every}
             after = replace(found.rect, min_x=inf, max_x=inf)
             between += [one for one in self._texts if one not in numbers]

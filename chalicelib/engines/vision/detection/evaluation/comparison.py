@@ -42,7 +42,7 @@ class Compared:
 
     @property
     def is_likely(self) -> bool:
-        """Return whether the gain is a point or more, as required if a method is twice as slow."""
+        """Return whether the gain is at least 0.01, as required if a method is twice as slow."""
         # Few images cannot prove a gain; see docs/decisions/vision-models.md#mirror-images.
         return self.gain is not None and self.gain.value >= LIKELY_GAIN
 

@@ -46,7 +46,7 @@ class DenseFitOptions:
     rate: float
     """Highest learning rate."""
     seed: int
-    """Seed of the first weights, the order of the images and the views."""
+    """Seed of the initial weights, and of the order of the images and the views."""
     threads: int
     passes: int = 1
     """How often each image is used in an epoch."""
