@@ -97,7 +97,11 @@ class DatasetStore:
         if try_update(row, actions, _UNCLAIMED):
             return load_dataset(row)
         # Otherwise an earlier try of this write has succeeded, or another attempt has finished.
-        if not refresh(row) or row.open == DELETION_PENDING:
+        is_there = refresh(row)
+        if not is_there:
+            # The sweep has deleted the row. It must find what this slow call stored afterwards.
+            self.reserve(dataset)
+        if not is_there or row.open == DELETION_PENDING:
             raise StorageUnavailable
         return load_dataset(row)
 

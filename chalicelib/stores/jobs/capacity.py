@@ -92,18 +92,20 @@ class CapacityStore:
         is_recounted = False
         for _ in range(_TRIES):
             row = find_row(AccountRow, dataset.account_id)
-            before = _find(row, dataset.receipt_id)
-            if row is None or before is None:
+            entries = _find(row, dataset.receipt_id)
+            if row is None or not entries:
                 # An older version accepted the upload and did not count it; the next recount will.
                 return
-            more, stored = size_bytes - before.size_bytes, int(row.stored_bytes or 0)
+            before = sum(entry.size_bytes for entry in entries)
+            more, stored = size_bytes - before, int(row.stored_bytes or 0)
             if more > 0 and stored + more > self._max_stored_bytes:
                 if is_recounted:
-                    check_capacity(stored - before.size_bytes, size_bytes, self._max_stored_bytes)
+                    check_capacity(stored - before, size_bytes, self._max_stored_bytes)
                 self._recount(dataset.account_id)
                 is_recounted = True
                 continue
-            after = row.uploads - {str(before)} | {str(replace(before, size_bytes=size_bytes))}
+            after = row.uploads - set(map(str, entries))
+            after |= {str(replace(entries[0], size_bytes=size_bytes))}
             actions = [AccountRow.uploads.set(after), *_changed(more)]
             if try_update(row, actions, AccountRow.room_version == row.room_version):
                 return
@@ -115,13 +117,14 @@ class CapacityStore:
         With `is_kept`, its bytes stay counted as stored data. Otherwise they are subtracted.
         """
         try:
-            entry = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)
+            entries = _find(find_row(AccountRow, dataset.account_id), dataset.receipt_id)
         except PynamoDBException as error:
             # The next recount removes the entry.
             log.error("capacity_not_released", error, dataset=dataset.dataset_id)
             return
-        if entry is not None:
-            self.cancel_upload(dataset.account_id, str(entry), is_kept=is_kept)
+        for entry in entries:
+            has_data = is_kept and entry is entries[0]
+            self.cancel_upload(dataset.account_id, str(entry), is_kept=has_data)
 
     def cancel_upload(self, account_id: str, entry: str, *, is_kept: bool = False) -> None:
         """Remove the entry of a running upload. With `is_kept`, its bytes stay counted."""
@@ -325,6 +328,8 @@ def _changed(more_bytes: int) -> list[Action]:
     return [*actions, AccountRow.stored_bytes.add(more_bytes)] if more_bytes else actions
 
 
-def _find(row: AccountRow | None, receipt_id: str) -> OpenUpload | None:
+def _find(row: AccountRow | None, receipt_id: str) -> list[OpenUpload]:
+    """Return the entries of an upload, the oldest first: one per attempt at a repeated call."""
     entries = map(OpenUpload.parse, (row.uploads if row else None) or ())
-    return next((entry for entry in entries if entry.receipt_id == receipt_id), None)
+    found = (entry for entry in entries if entry.receipt_id == receipt_id)
+    return sorted(found, key=lambda entry: entry.reserved_at)

@@ -35,6 +35,8 @@ FRONT = 50
 # Waiting trainings of a lane that one sweep announces again.
 ANNOUNCED_AT_ONCE = 500
 _HIDDEN = ModelRow.deleted == True  # noqa: E712 - a PynamoDB condition
+# True of a new hidden row until SweepService starts to delete it.
+_UNCLAIMED = (ModelRow.status == QUEUED) & (ModelRow.nudged_at == ModelRow.created_at)
 
 
 @translate_errors
@@ -56,14 +58,17 @@ class ModelStore:
         row = new_row(model)
         if is_hidden:
             row.deleted, row.open = True, DELETING
-        # The id is random, so a refusal means that an earlier try of this write succeeded.
-        try_write(lambda: row.save(condition=ModelRow.model_id.does_not_exist()))
+        # The id is random, so a refusal means that an earlier try of this write succeeded, or that
+        # another attempt at the call has made the model visible. Its hidden row is replaced.
+        free = ModelRow.model_id.does_not_exist() | (_HIDDEN & _UNCLAIMED)
+        try_write(lambda: row.save(condition=free))
 
     def show(self, model: Model) -> None:
         """Make a new model visible that was created hidden.
 
         Raises:
-            StorageUnavailable: SweepService is deleting the model, or another attempt created it.
+            StorageUnavailable: SweepService is deleting the model, or a later attempt at the call
+                has replaced the row.
         """
         row = ModelRow(model.account_id, model.model_id)
         is_ours = ModelRow.nudged_at == to_milliseconds(model.created_at)
@@ -169,16 +174,15 @@ class ModelStore:
     def cancel(self, model: Model) -> bool:
         """Delete a QUEUED model that no worker owns, because its request failed.
 
-        The row stays if SweepService is deleting it, or if another attempt made the model visible.
+        The row stays if SweepService is deleting it, or if another attempt at the call wrote it.
 
         Returns:
             Whether the model does not exist any more.
         """
         row = ModelRow(model.account_id, model.model_id)
         unowned = (ModelRow.status == QUEUED) & (ModelRow.attempts == 0)
-        is_unclaimed = _HIDDEN & (ModelRow.nudged_at == ModelRow.created_at)
-        is_ours = ~_HIDDEN & (ModelRow.created_at == to_milliseconds(model.created_at))
-        unowned &= is_unclaimed | is_ours
+        unowned &= ModelRow.created_at == to_milliseconds(model.created_at)
+        unowned &= ~_HIDDEN | _UNCLAIMED
         if try_write(lambda: row.delete(condition=unowned)):
             return True
         return self.find(model.account_id, model.model_id) is None

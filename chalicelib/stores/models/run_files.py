@@ -86,10 +86,15 @@ class RunFileStore:
     def _revert(self, model: Model, files: RunFiles, user: str) -> None:
         """Delete the files of a run that was not queued, and release the uploaded file."""
         with suppress(StorageUnavailable):
-            found = self._models.find(model.account_id, model.model_id)
+            key = model.account_id, model.model_id
+            found = self._models.find(*key)
             # The row may have been written although the call failed.
-            is_first = model.run == 1
-            if found and found.run >= model.run and (is_first or found.request == model.request):
+            if model.run > 1:
+                is_used = found and found.run >= model.run and found.request == model.request
+            else:
+                # A hidden row may belong to a later attempt. Otherwise its files go with it.
+                is_used = found or self._models.is_hidden(*key)
+            if is_used:
                 return
             files.discard()
             if files.uploaded is not None:

@@ -212,7 +212,8 @@ class Actor:
         deadline, pause = time.monotonic() + seconds, 0.02
         while True:
             answer = self.client.get(path)
-            if is_over(answer):
+            # A crowded machine refuses polls, too.
+            if answer.status != 503 and is_over(answer):
                 self.journal[-1].append(f"{self.name}: polled {path} -> {answer.status}")
                 return answer
             if time.monotonic() > deadline:

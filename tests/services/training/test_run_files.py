@@ -83,14 +83,34 @@ def dead_attempt(world: World) -> None:
 
 @pytest.mark.usefixtures("dead_attempt")
 def test_a_later_attempt_replaces_the_hidden_model_of_a_dead_one(world: World) -> None:
-    """With an idempotency key, the call succeeds once the leftovers of the first are gone."""
+    """With an idempotency key, the call succeeds at its second attempt."""
     world.clock.advance(seconds=1)
-    with pytest.raises(StorageUnavailable):
-        _attempt(world, 2)
-    found = _attempt(world, 3)
+    found = _attempt(world, 2)
 
     assert [row.model_id for row in world.rows(ModelRow)] == [found.model_id]
     assert len(world.objects("models/")) == 1
+
+
+def test_a_slow_attempt_that_fails_leaves_the_model_and_the_file_of_a_later_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The later attempt has replaced the hidden row and stored the archive, and still runs."""
+    put = world.stores.imported_files.put
+
+    def put_before_another(*args: Any) -> None:
+        monkeypatch.undo()
+        put(*args)
+        world.clock.advance(seconds=1)
+        # Ending here leaves what a running attempt has stored so far.
+        with dying(world, lambda before: before[-1:] == ["PutObject"]), pytest.raises(Died):
+            _attempt(world, 2)
+
+    monkeypatch.setattr(world.stores.imported_files, "put", put_before_another)
+    with pytest.raises(StorageUnavailable):
+        _attempt(world, 1)
+
+    assert len(world.objects("models/")) == 1
+    assert [row.status for row in world.rows(ModelRow)] == [QUEUED]
 
 
 @pytest.mark.usefixtures("dead_attempt")

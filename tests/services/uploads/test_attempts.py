@@ -144,6 +144,27 @@ def test_the_sweep_leaves_the_dataset_of_an_attempt_long_after_the_first(
     assert world.get(made).dataset.status == SUCCEEDED
 
 
+@pytest.mark.parametrize("call", [upload, create])
+def test_nothing_is_left_of_a_call_that_ends_after_the_sweep_deleted_its_dataset(
+    world: World, call: Callable[[World], DatasetView], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call stores labels and file after the row is gone. It fails, and leaves nothing."""
+    put = world.stores.labels.put
+
+    def settle_before(*args: Any) -> None:
+        monkeypatch.undo()
+        world.settle()
+        put(*args)
+
+    monkeypatch.setattr(world.stores.labels, "put", settle_before)
+    with pytest.raises(StorageUnavailable):
+        call(world)
+    world.settle()
+
+    assert left(world) == []
+    assert not AccountRow.get(world.account.account_id).uploads
+
+
 def test_pages_pass_a_hidden_dataset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Following the pages of a list ends, and returns each dataset once."""
     first, finish = create(world), world.stores.datasets.finish
@@ -212,6 +233,22 @@ def test_a_slow_attempt_that_fails_returns_the_dataset_of_the_later_one(
     assert AccountRow.get(world.account.account_id).uploads
     world.work()
     assert world.get(made[0]).dataset.status == SUCCEEDED
+
+
+def test_the_uploads_of_two_attempts_end_as_one(world: World) -> None:
+    """Both attempts count an upload. The account's bytes are those of the one dataset."""
+    with attempt(world, 1), dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
+        upload(world)
+    world.clock.advance(seconds=1)
+    with attempt(world, 2):
+        made = upload(world)
+    row = AccountRow.get(world.account.account_id)
+    assert len(row.uploads) == 2
+    world.work()
+
+    row.refresh(consistent_read=True)
+    assert not row.uploads
+    assert row.stored_bytes == world.get(made).dataset.bytes
 
 
 def test_a_slow_attempt_at_an_uploaded_file_uncounts_nothing(
