@@ -55,7 +55,7 @@ def is_visible(name: str) -> bool:
 def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
     """Map the present and former names of all labels, in normal form, to label ids.
 
-    If a present name equals a former name of another label, the present name counts.
+    If a current name equals a former name of another label, the current name counts.
 
     Args:
         names: names by label id.
@@ -72,7 +72,7 @@ def ids_by_name(names: Mapping[int, NamesOfLabel]) -> dict[str, int]:
 
 
 def former_names(names: Mapping[int, NamesOfLabel]) -> dict[str, str]:
-    """Map each former name of a label to the label's present name, both in normal form.
+    """Map each former name of a label to the label's current name, both in normal form.
 
     A former name is left out if it is now the name of any label.
     """

@@ -123,7 +123,7 @@ class VisionOptions:
     algorithm: str = ""
     """`object-detection` or `retail-execution`; empty for the other types."""
     seed: int = 0
-    """Seed of the split, the folds, the order of the images and the first weights."""
+    """Seed of the split, the folds, the order of the images and the initial weights."""
     threads: int = 1
     """Threads to use; the result does not depend on them."""
 

@@ -96,7 +96,7 @@ class ImageRules:
         return self.type == DETECTION
 
     def present(self, label: str) -> str:
-        """Return the present name of a label, given its present or a former name."""
+        """Return the current name of a label, given its current or a former name."""
         return self.former.get(label, label)
 
     @property

@@ -199,7 +199,7 @@ class PageTexts:
         return []
 
     def _exact(self, wanted: str) -> Iterator[ValuePlace]:
-        """Yield places with the same letters and digits, on one line or on several."""
+        """Yield places with exactly the letters and digits `wanted`, on one line or on several."""
         for length in range(1, len(wanted) + 1):
             for number, first in self._places.get(wanted[:length], ()):
                 found = self._from(number, first, wanted, (), ())
@@ -262,7 +262,7 @@ class PageTexts:
         return find_dates(text) if any(letter.isdecimal() for letter in text) else ()
 
     def _misread(self, wanted: str) -> Iterator[ValuePlace]:
-        """Yield places with almost the same letters and digits, the most similar first."""
+        """Yield places with almost the letters and digits `wanted`, the most similar first."""
         if len(wanted) < _MISREAD_CHARACTERS or self._is_exact:
             return
         found: list[tuple[float, int, int, int]] = []

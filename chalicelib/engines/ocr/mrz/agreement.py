@@ -35,7 +35,7 @@ def word_count(text: str) -> int:
 
 
 def is_same_sex(printed: str, sex: str) -> bool:
-    """Return whether two texts are the same sex, by the first letter."""
+    """Return whether two texts name the same sex, judged by the first letter."""
     return _bare(printed)[:1] == sex
 
 

@@ -28,7 +28,7 @@ class ColumnFacts:
     rows: int = 0
     """Number of rows that differ from the first row."""
     characters: int = 0
-    """Number of characters of the column in these rows."""
+    """Number of characters of the column in the rows that differ from the first row."""
     repeats: int = 0
     """Number of further rows in which all cells equal those of the first row."""
     counts: Counter[int] = field(default_factory=Counter)
@@ -36,7 +36,7 @@ class ColumnFacts:
     lists: Counter[int] = field(default_factory=Counter)
     """How often each value occurs that looks like a list of labels, by hash of the value."""
     parts: Counter[int] = field(default_factory=Counter)
-    """How often each label occurs in such lists, by hash of the label."""
+    """How often each label occurs in the values counted in `lists`, by hash of the label."""
     not_longer: int = 0
     """Number of cells that are not longer than the first row's cell."""
     own_words: set[str] = field(default_factory=set)

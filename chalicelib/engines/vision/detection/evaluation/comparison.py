@@ -48,7 +48,7 @@ class Compared:
 
     @property
     def is_large(self) -> bool:
-        """Return whether the gain is at least two points, as required for a dense head."""
+        """Return whether the gain is at least 0.02, as required for a dense head."""
         return self.gain is not None and self.gain.value >= _LARGE_GAIN
 
 
