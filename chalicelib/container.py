@@ -20,6 +20,7 @@ from chalicelib.domain.accounts.batch_allowances import BatchAllowances
 from chalicelib.domain.accounts.rates import RateLimits
 from chalicelib.domain.accounts.usage import Allowances
 from chalicelib.domain.common.clock import Clock, system_clock
+from chalicelib.domain.common.limits import MAX_ARCHIVE_ENTRIES
 from chalicelib.domain.common.saving import FindUnsaved, all_is_saved
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.jobs.batch_work import BatchWork
@@ -49,7 +50,7 @@ from chalicelib.services.datasets.version_1 import VersionOneService, VersionOne
 from chalicelib.services.exports.bundles import BundleService
 from chalicelib.services.exports.models import ModelExportService
 from chalicelib.services.exports.requests import ExportService
-from chalicelib.services.exports.runs import ExportRunService, ExportRunServiceStores
+from chalicelib.services.exports.runs import ExampleWriter, ExportRunService, ExportRunServiceStores
 from chalicelib.services.maintenance.deletion_runs import (
     DeletionRunService,
     DeletionRunServiceStores,
@@ -388,8 +389,9 @@ class Container(TrainingContainer):
     @cached_property
     def export_runs(self) -> ExportRunService:
         """Return the service that writes exports."""
-        stores = pick(ExportRunServiceStores, self.stores)
-        return ExportRunService(stores, self._bundles, self.settings)
+        s, stores = self.stores, pick(ExportRunServiceStores, self.stores)
+        examples = ExampleWriter(s.examples, s.pictures, MAX_ARCHIVE_ENTRIES)
+        return ExportRunService(stores, examples, self._bundles, self.settings)
 
     @cached_property
     def deletions(self) -> DeletionService:

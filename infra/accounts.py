@@ -261,7 +261,7 @@ def _examples(target: CommandTarget, options: argparse.Namespace) -> None:
 def _export(target: CommandTarget, options: argparse.Namespace) -> None:
     """Export all data of an account to a folder."""
     from chalicelib.container import Container
-    from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
+    from infra.backups.account_export import ExportIncomplete, FolderNotEmpty, export_account
 
     account = _service(target.settings).find(options.email)
     if account is None:

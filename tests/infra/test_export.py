@@ -12,7 +12,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.datasets.dataset import FEEDBACK, LANGUAGE, UPLOAD, VISION, DatasetView
 from chalicelib.domain.datasets.example import PictureFile
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
-from infra.exports.account import ExportIncomplete, FolderNotEmpty, export_account
+from infra.backups.account_export import ExportIncomplete, FolderNotEmpty, export_account
 from tests.builders import World, a_model, empty_aws, some_rows
 from tests.conftest import MovableClock
 from tests.pictures import annotations, draw, label_folders, make_zip

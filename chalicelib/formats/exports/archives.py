@@ -18,13 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 from xml.sax.saxutils import escape
 
-from chalicelib.domain.common.limits import (
-    MAX_ARCHIVE_ENTRIES,
-    MAX_DETECTION_IMAGE_BYTES,
-)
+from chalicelib.domain.common.limits import MAX_DETECTION_IMAGE_BYTES
 from chalicelib.domain.documents.picture import Box
 from chalicelib.domain.jobs.export import COCO, VOC, YOLO, ZIP
-from chalicelib.errors import BadRequest
 from chalicelib.formats.exports.names import FreeNames, as_step, stem
 from chalicelib.formats.pictures.reading import picture_facts
 
@@ -93,6 +89,11 @@ class ExportArchive:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._open.close()
 
+    @property
+    def entries(self) -> int:
+        """Return the number of files in the archive."""
+        return len(self._zip.filelist)
+
     def finish(self) -> None:
         """Write the files that come after the last image, such as annotations."""
 
@@ -100,23 +101,14 @@ class ExportArchive:
         return self._open.enter_context(closing(_Spool()))
 
     def _add_picture(self, path: str, content: bytes) -> None:
-        self._zip.writestr(self._entry(path), content)
+        self._zip.writestr(zipfile.ZipInfo(path, _EPOCH), content)
 
     def _add_text(self, path: str, parts: Iterable[str]) -> None:
-        entry = self._entry(path)
+        entry = zipfile.ZipInfo(path, _EPOCH)
         entry.compress_type = zipfile.ZIP_DEFLATED
         with self._zip.open(entry, "w", force_zip64=True) as file:
             for part in parts:
                 file.write(part.encode())
-
-    def _entry(self, path: str) -> zipfile.ZipInfo:
-        """Return a new zip entry; raise BadRequest if uploads do not accept that many entries."""
-        if len(self._zip.filelist) >= MAX_ARCHIVE_ENTRIES:
-            raise BadRequest(
-                f"The export has more than {MAX_ARCHIVE_ENTRIES:,} files, the most that an upload "
-                "of one archive takes. Export uploads and feedback apart, or choose the format zip."
-            )
-        return zipfile.ZipInfo(path, _EPOCH)
 
 
 class PictureFolders(ExportArchive):

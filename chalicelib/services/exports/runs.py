@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
@@ -18,7 +18,12 @@ from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.jobs.export import CSV, JSONL, SUCCEEDED, Export
 from chalicelib.domain.jobs.messages import ExportJob
 from chalicelib.errors import BadRequest, LeaseLost, StorageUnavailable, TimedOut
-from chalicelib.formats.exports.archives import BOX_ARCHIVES, ExportedPicture, PictureFolders
+from chalicelib.formats.exports.archives import (
+    BOX_ARCHIVES,
+    ExportArchive,
+    ExportedPicture,
+    PictureFolders,
+)
 from chalicelib.formats.exports.box_groups import BoxGroups
 from chalicelib.formats.exports.texts import write_csv, write_jsonl
 from chalicelib.stores.jobs.heartbeats import Heartbeat
@@ -31,12 +36,122 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.events import Events
     from chalicelib.stores.jobs.exports import ExportStore
 
+Wanted = TypeVar("Wanted")
+Labelled = Iterable[tuple[Example, Label]]
+# Receives the digest of an image that is not in the bucket.
+OnGap = Callable[[str], None]
+_TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
+
+
+class ExampleWriter:
+    """Writes texts, images in folders, or images with boxes."""
+
+    def __init__(
+        self,
+        examples: ExampleStore,
+        pictures: PictureStore,
+        most_entries: int,
+    ) -> None:
+        self._examples = examples
+        self._pictures = pictures
+        self._most_entries = most_entries
+
+    def write(
+        self,
+        view: DatasetView,
+        sources: Sequence[str],
+        kind: str,
+        file: BinaryIO,
+        check: Callable[[], None],
+        on_gap: OnGap,
+    ) -> int:
+        """Write the examples of a dataset.
+
+        Args:
+            view: the dataset.
+            sources: `upload`, `feedback` or both.
+            kind: format of the file.
+            file: receives the file; stays open.
+            check: called before each example; raises an error to stop.
+            on_gap: called for each image without a file, which is left out unless this raises.
+
+        Returns:
+            The number of examples written.
+
+        Raises:
+            BadRequest: the archive would have more files than an upload takes.
+        """
+        labelled = self.labelled(view, sources, check)
+        if kind in _TEXT_FORMATS:
+            rows = ((example.name, label.name) for example, label in labelled)
+            return _TEXT_FORMATS[kind](file, rows, [label.name for label in view.labels])
+        dataset_id = view.dataset.dataset_id
+        if view.dataset.type == DETECTION:
+            return self._write_boxes(view, kind, file, labelled, on_gap)
+        count = 0
+        wanted = ((pair, pair[0].picture) for pair in labelled)
+        with PictureFolders(file) as archive:
+            for (example, label), content in self._contents(dataset_id, wanted, on_gap):
+                archive.add(label.name, example.name, content)
+                self._require_room(archive)
+                count += 1
+        return count
+
+    def labelled(
+        self, view: DatasetView, sources: Sequence[str], check: Callable[[], None]
+    ) -> Iterator[tuple[Example, Label]]:
+        """Yield all examples of the sources in order, each with its label."""
+        labels = {label.label_id: label for label in view.labels}
+        dataset = view.dataset
+        for source in sources:
+            for example in self._examples.read_all(dataset.dataset_id, source, dataset.counts):
+                check()
+                yield example, labels[example.label_id]
+
+    def _write_boxes(
+        self, view: DatasetView, kind: str, file: BinaryIO, labelled: Labelled, on_gap: OnGap
+    ) -> int:
+        """Write each image once with all of its boxes; return the number of boxes."""
+        places = {label.label_id: place for place, label in enumerate(view.labels)}
+        begin, names, count = BOX_ARCHIVES[kind], [one.name for one in view.labels], 0
+        # Boxes of an image are under several labels, so they are grouped on disk first.
+        with BoxGroups() as groups, begin(file, names) as archive:
+            groups.fill(
+                (example.picture, example.name, places[label.label_id], example.box)
+                for example, label in labelled
+                if example.box is not None
+            )
+            wanted = ((group, group.picture) for group in groups)
+            for group, content in self._contents(view.dataset.dataset_id, wanted, on_gap):
+                archive.add(ExportedPicture(group.name, content, group.boxes))
+                self._require_room(archive)
+                count += len(group.boxes)
+            archive.finish()
+            self._require_room(archive)
+        return count
+
+    def _contents(
+        self, dataset_id: int, wanted: Iterable[tuple[Wanted, str]], on_gap: OnGap
+    ) -> Iterator[tuple[Wanted, bytes]]:
+        """Yield each item of `wanted` with the bytes of its image; several are read at a time."""
+        named = (((item, digest), digest) for item, digest in wanted)
+        for (item, digest), content in self._pictures.read_ahead(dataset_id, named):
+            if content is None:
+                on_gap(digest)
+            else:
+                yield item, content
+
+    def _require_room(self, archive: ExportArchive) -> None:
+        if archive.entries > self._most_entries:
+            raise BadRequest(
+                f"The export has more than {self._most_entries:,} files, the most that an upload "
+                "of one archive takes. Export uploads and feedback apart, or choose the format zip."
+            )
+
+
 # Remaining time of a function at which writing stops, so that the outcome can still be stored, in
 # seconds.
 RESERVE_SECONDS = 60.0
-Labelled = Iterator[tuple[Example, Label]]
-Wanted = TypeVar("Wanted")
-_TEXT_FORMATS = {CSV: write_csv, JSONL: write_jsonl}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +160,8 @@ class ExportRunServiceStores:
 
     datasets: DatasetStore
     events: Events
-    examples: ExampleStore
     exports: ExportStore
     labels: LabelStore
-    pictures: PictureStore
 
 
 class ModelWriter(Protocol):
@@ -65,9 +178,14 @@ class ExportRunService:
     """Runs export jobs of the queue."""
 
     def __init__(
-        self, stores: ExportRunServiceStores, bundles: ModelWriter, settings: Settings
+        self,
+        stores: ExportRunServiceStores,
+        examples: ExampleWriter,
+        bundles: ModelWriter,
+        settings: Settings,
     ) -> None:
         self._stores = stores
+        self._examples = examples
         self._bundles = bundles
         self._settings = settings
 
@@ -168,64 +286,9 @@ class ExportRunService:
         if export.model is not None:
             self._bundles.write(export, file, check)
             return 0
-        view = self._view(export)
-        labelled = self._labelled(export, view, check)
-        if export.format in _TEXT_FORMATS:
-            write = _TEXT_FORMATS[export.format]
-            rows = ((example.name, label.name) for example, label in labelled)
-            return write(file, rows, [label.name for label in view.labels])
-        if view.dataset.type == DETECTION:
-            return self._write_boxes(export, view, file, labelled)
-        return self._write_folders(export, file, labelled)
-
-    def _write_folders(self, export: Export, file: BinaryIO, labelled: Labelled) -> int:
-        """Write images into folders named by label; return the number of examples."""
-        count = 0
-        wanted = ((pair, pair[0].picture) for pair in labelled)
-        with PictureFolders(file) as archive:
-            for (example, label), content in self._contents(export, wanted):
-                archive.add(label.name, example.name, content)
-                count += 1
-        return count
-
-    def _write_boxes(
-        self, export: Export, view: DatasetView, file: BinaryIO, labelled: Labelled
-    ) -> int:
-        """Write each image once with all of its boxes; return the number of boxes."""
-        places = {label.label_id: place for place, label in enumerate(view.labels)}
-        begin, names, count = BOX_ARCHIVES[export.format], [one.name for one in view.labels], 0
-        # Boxes of an image are under several labels, so they are grouped on disk first.
-        with BoxGroups() as groups, begin(file, names) as archive:
-            groups.fill(
-                (example.picture, example.name, places[label.label_id], example.box)
-                for example, label in labelled
-                if example.box is not None
-            )
-            wanted = ((group, group.picture) for group in groups)
-            for group, content in self._contents(export, wanted):
-                archive.add(ExportedPicture(group.name, content, group.boxes))
-                count += len(group.boxes)
-            archive.finish()
-        return count
-
-    def _contents(
-        self, export: Export, wanted: Iterable[tuple[Wanted, str]]
-    ) -> Iterator[tuple[Wanted, bytes]]:
-        """Yield each item of `wanted` with the bytes of its image; several are read at a time."""
-        for item, content in self._stores.pictures.read_ahead(export.dataset_id, wanted):
-            if content is None:
-                # The dataset was corrected meanwhile: the next attempt reads it again.
-                raise StorageUnavailable
-            yield item, content
-
-    def _labelled(self, export: Export, view: DatasetView, check: Callable[[], None]) -> Labelled:
-        labels = {label.label_id: label for label in view.labels}
-        dataset = view.dataset
-        for source in export.sources:
-            examples = self._stores.examples.read_all(dataset.dataset_id, source, dataset.counts)
-            for example in examples:
-                check()
-                yield example, labels[example.label_id]
+        return self._examples.write(
+            self._view(export), export.sources, export.format, file, check, _refuse_gap
+        )
 
     def _view(self, export: Export) -> DatasetView:
         """Return the exported dataset; raise BadRequest if it was deleted."""
@@ -256,3 +319,8 @@ class ExportRunService:
         message = f"The export was interrupted {tries} times.{known} Create it again later."
         self._stores.exports.fail(export, message)
         journal.job_given_up("export", export.export_id)
+
+
+def _refuse_gap(_: str) -> None:
+    # The dataset was corrected meanwhile: the next attempt reads it again.
+    raise StorageUnavailable

@@ -16,10 +16,10 @@ import yaml
 from PIL import Image
 from pycocotools.coco import COCO
 
+from chalicelib import container
 from chalicelib.domain.datasets.dataset import VISION, DatasetView
 from chalicelib.domain.datasets.example import PictureFile, picture_digest
 from chalicelib.domain.datasets.upload import UploadFields, UploadSource
-from chalicelib.formats.exports import archives
 from tests.builders import World
 from tests.pictures import a_box, annotations, draw, draw_scene
 
@@ -268,7 +268,7 @@ def test_more_files_than_an_upload_takes_are_refused(
     world: World, scenes: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The export is FAILED with the limit and the remedy."""
-    monkeypatch.setattr(archives, "MAX_ARCHIVE_ENTRIES", 7)
+    monkeypatch.setattr(container, "MAX_ARCHIVE_ENTRIES", 7)
     made = world.container.exports.create(world.account, scenes, "voc", "upload")
     [job] = [message for message in world.messages() if message[0] == "export"]
     world.deliver(job)
