@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from bench.drawing.archives import ASSETS
+from bench.drawing.page import PAGE
 from bench.ocr_plots import (
     Mark,
     contact_marks,
@@ -21,8 +23,6 @@ from chalicelib.engines.ocr.contacts.finder import find_contacts
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.formats.templates.form_template import read_template
-from infra.drawing.archives import ASSETS
-from infra.drawing.page import PAGE
 
 COLOURS = 32
 TEMPLATE = "samples/sample_template.json"

@@ -12,6 +12,8 @@ import numpy as np
 
 from bench import peers
 from bench.report import Bar, Report, say
+from bench.sentiment.packages import CLEAR_SENTENCES, VADER
+from bench.sentiment.sentences import split_sentences
 from bench.text_data import (
     Embedded,
     Embedder,
@@ -26,8 +28,6 @@ from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TrainedText
 from infra.downloads.fetch import extract, fetch
 from infra.model_files.sentiment_head import LABELS
-from infra.sentiment.packages import CLEAR_SENTENCES, VADER
-from infra.sentiment.sentences import split_sentences
 
 WARM_PREDICTIONS = 200
 # Required mean difference to VADER over the sources.

@@ -1,6 +1,6 @@
 """Reads the fitted head of CommunitySentiment and writes the encoder that it works on.
 
-`python -m infra.sentiment` fits the head and writes it into this repository. The encoder is made
+`python -m bench.sentiment` fits the head and writes it into this repository. The encoder is made
 from an installed one: it is cut after a middle layer, and its tokeniser reads emoji as words.
 """
 
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,53 @@ import numpy as np
 from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
-from infra.downloads.errors import BrokenFile
+from infra.downloads.packages import BrokenFile
 from infra.model_files.conversion.early_states import write_early_states
-from infra.model_files.emoji import reading_emoji
+
+_SIGNS_OF_WORDS = {
+    "happy": "😀😃😄😁😆😊🙂☺😺🤗😸😌",
+    "very funny": "😂🤣😹",
+    "love": "❤♥😍🥰😘💕💖💗💓💘💙💚💛🧡💜🖤💞😻🤍🫶",
+    "cool": "😎🤩",
+    "great": "👍👌💯🔥⭐🌟✨🏆🥇",
+    "celebrate": "🎉🥳🎊🙌👏💪",
+    "thanks": "🙏",
+    "wink": "😉😜😝😛",
+    "sad": "😢😭😞😔😟🙁☹😿😩😫🥺😥😓",
+    "broken heart": "💔",
+    "angry": "😠😡🤬😤👿",
+    "bad": "👎💩🤮🤢😖😣",
+    "annoyed": "🙄😒😑😕😬",
+    "afraid": "😱😨😰😧",
+    "tired": "😴🥱",
+    "thinking": "🤔😐😶",
+}
+"""Emoji by the words that replace them; modifiers of skin colour are dropped."""
+_DROPPED = "\ufe0f\ufe0e\u200d🏻🏼🏽🏾🏿"
+
+WORDS: Mapping[str, str] = MappingProxyType(
+    {sign: words for words, signs in _SIGNS_OF_WORDS.items() for sign in signs}
+)
+"""The words that replace each emoji."""
+
+
+def reading_emoji(tokenizer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the description of a tokeniser, extended to read emoji as words.
+
+    There is one rule for all emoji with the same words, so that a text is searched only a few
+    times.
+
+    Args:
+        tokenizer: content of a `tokenizer.json` with a single normaliser.
+    """
+    rules = [("", _DROPPED), *((f" {words} ", signs) for words, signs in _SIGNS_OF_WORDS.items())]
+    replacing = [
+        {"type": "Replace", "pattern": {"Regex": f"[{signs}]"}, "content": content}
+        for content, signs in rules
+    ]
+    sequence = {"type": "Sequence", "normalizers": [*replacing, tokenizer["normalizer"]]}
+    return {**tokenizer, "normalizer": sequence}
+
 
 LABELS = ("positive", "negative", "neutral")
 FOLDER = Path(__file__).with_name("fitted")

@@ -7,8 +7,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from infra.drawing.archives import ASSETS
-from infra.drawing.page import FIELDS, LINES, PAGE, TABLE, draw_page
+from bench.drawing.archives import ASSETS
+from bench.drawing.page import FIELDS, LINES, PAGE, TABLE, draw_page
 
 MAX_BYTES = 150_000
 FAR = 64

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from infra.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question
+from bench.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question
 
 MAX_BYTES = 1_000_000
 MAX_DIFFERENCE = 2.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from infra.drawing.fruits import draw_fruits
+from bench.drawing.fruits import draw_fruits
 from tests.pictures import a_box, annotations, draw, make_zip
 
 LABELS = {"ball": ("circle", "red"), "box": ("square", "blue")}

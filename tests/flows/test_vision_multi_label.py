@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from statistics import mean
 
-from infra.drawing.fruits import draw_fruits
+from bench.drawing.fruits import draw_fruits
 from tests.flows.client import VISION
 from tests.flows.pictures import FRUITS, basket_files, lossless, turned
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infra.drawing.archives import sign_files
+from bench.drawing.archives import sign_files
 from tests.conversions import with_raw_exif
 from tests.flows.client import VISION, Client
 from tests.flows.pictures import (

@@ -7,7 +7,7 @@ import base64
 import pytest
 from playwright.sync_api import expect
 
-from infra.drawing.archives import ASSETS
+from bench.drawing.archives import ASSETS
 from tests.conversions import INSIDE, OUTSIDE, Conversion, transparent_images
 
 FRUITS = ASSETS / "global" / "image-detection.zip"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bench.drawing.archives import ASSETS
+from bench.drawing.page import CONTACTS, FIELDS, LINES, PAGE, TABLE
 from bench.ocr_text_metrics import compare_texts, count_words
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.contacts.finder import find_contacts
@@ -15,8 +17,6 @@ from chalicelib.engines.ocr.runs import text_runs
 from chalicelib.engines.ocr.tables.finder import find_tables
 from chalicelib.formats.documents import open_document
 from chalicelib.formats.templates.form_template import read_template, standard_template
-from infra.drawing.archives import ASSETS
-from infra.drawing.page import CONTACTS, FIELDS, LINES, PAGE, TABLE
 from infra.models import default_directory
 
 KEYS = {

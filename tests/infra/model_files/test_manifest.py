@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
+from bench.sentiment.packages import CLEAR_SENTENCES, VADER
 from infra.downloads.packages import NODE, Registry
 from infra.model_files.manifest import MODELS, made_from, weights_source
 from infra.models import default_directory
-from infra.sentiment.packages import CLEAR_SENTENCES, VADER
 
 ROOT = Path(__file__).resolve().parents[3]
 NOTICE = " ".join((ROOT / "NOTICE").read_text(encoding="utf-8").split())
 
 
 SOURCES = {source.package: source for model in MODELS.values() for source in model.sources}
-# Fetched by infra.sentiment alone, whose result is committed.
+# Fetched by bench.sentiment alone, whose result is committed.
 for fetched in (VADER, CLEAR_SENTENCES):
     SOURCES[fetched.package] = fetched
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from chalicelib.domain.documents.learned_template import LearnedTemplate
+from chalicelib.domain.documents.form_template import LearnedTemplate
 from chalicelib.domain.documents.page import ReadPage
 from chalicelib.engines.ocr.learning.examples import LearningExample, PackedPage, prepare_example
 from chalicelib.engines.ocr.learning.learner import TemplateLearner

@@ -9,26 +9,24 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from chalicelib.engines.text import classifier
-from chalicelib.engines.text.encoding.encoders import load_encoder
-from infra.downloads.errors import BrokenFile
-from infra.model_files import sentiment_head
-from infra.model_files.description import Conversion
-from infra.model_files.emoji import WORDS
-from infra.model_files.errors import WrongOutputs
-from infra.model_files.manifest import MODELS
-from infra.model_files.prebuilt import sentiment_model
-from infra.model_files.sentiment_head import SentimentHead, dump_head, read_head
-from infra.models import default_directory
-from infra.sentiment.packages import CLEAR_SENTENCES, VADER
-from infra.sentiment.ratings import (
+from bench.sentiment.packages import CLEAR_SENTENCES, VADER
+from bench.sentiment.ratings import (
     LABELS,
     RatedSentence,
     label_index,
     read_clear_sentences,
     read_sentences,
 )
-from infra.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
+from bench.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
+from chalicelib.engines.text import classifier
+from chalicelib.engines.text.encoding.encoders import load_encoder
+from infra.downloads.packages import BrokenFile
+from infra.model_files import sentiment_head
+from infra.model_files.description import Conversion, WrongOutputs
+from infra.model_files.manifest import MODELS
+from infra.model_files.prebuilt import sentiment_model
+from infra.model_files.sentiment_head import WORDS, SentimentHead, dump_head, read_head
+from infra.models import default_directory
 
 MODEL = MODELS["CommunitySentiment"]
 ENCODER = MODELS["bge-sentiment"]

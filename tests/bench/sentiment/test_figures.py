@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bench.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
+from bench.sentiment.fitting import SoftLabelledTexts
+from bench.sentiment.sentences import ALIKE
 from chalicelib.engines.text.encoding.interface import EncoderFacts
 from infra.model_files.sentiment_head import LABELS, SentimentHead
-from infra.sentiment.figures import REFERENCES, ScoredTexts, leave_sources_out, measure, references
-from infra.sentiment.fitting import SoftLabelledTexts
-from infra.sentiment.sentences import ALIKE
 
 HEAD = SentimentHead(4 * np.eye(3, dtype=np.float32), np.zeros(3, np.float32))
 SIGNS = ("+", "-", "0")

@@ -1,6 +1,6 @@
 """Fits the head of CommunitySentiment on rated sentences.
 
-Maintainers run `python -m infra.sentiment`. It writes infra/model_files/fitted/, which
+Maintainers run `python -m bench.sentiment`. It writes infra/model_files/fitted/, which
 installations use, in about three minutes on one processor. Processors round sums differently, so
 the result differs slightly between machines.
 """
@@ -13,13 +13,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from infra.downloads.errors import InstallError
+from bench.sentiment import run
+from bench.sentiment.packages import CLEAR_SENTENCES, VADER
 from infra.downloads.fetch import extract, fetch
+from infra.downloads.packages import InstallError
 from infra.model_files.install import install
 from infra.model_files.sentiment_head import FOLDER
 from infra.models import default_directory
-from infra.sentiment import run
-from infra.sentiment.packages import CLEAR_SENTENCES, VADER
 
 _BUILD = Path(__file__).parents[2] / "build" / "sentiment"
 
@@ -30,7 +30,7 @@ def _say(line: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m infra.sentiment", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.sentiment", description=__doc__)
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write to")
     options = parser.parse_args(arguments)
     try:

@@ -11,6 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from bench.sentiment.figures import ScoredTexts, leave_sources_out, logits, measure, references
+from bench.sentiment.fitting import PENALTY_INVERSE, SoftLabelledTexts, fit
+from bench.sentiment.ratings import RatedSentence
+from bench.sentiment.sentences import Sentences, split_sentences
 from chalicelib.domain.common.arrays import Ints, Singles
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
@@ -22,10 +26,6 @@ from infra.model_files.sentiment_head import (
     dump_head,
     write_encoder,
 )
-from infra.sentiment.figures import ScoredTexts, leave_sources_out, logits, measure, references
-from infra.sentiment.fitting import PENALTY_INVERSE, SoftLabelledTexts, fit
-from infra.sentiment.ratings import RatedSentence
-from infra.sentiment.sentences import Sentences, split_sentences
 
 BASE = "bge"
 READING = "bge-sentiment"  # the base encoder with a tokeniser that reads emoji as words

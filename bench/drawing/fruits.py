@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from random import Random
 
-from infra.drawing.canvas import Canvas, Point, ellipse_points, near, rotated
+from bench.drawing.canvas import Canvas, Point, ellipse_points, near, rotated
 
 WIDTH, HEIGHT = 256, 192
 _TRIES = 40

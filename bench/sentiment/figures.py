@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bench.sentiment.fitting import SoftLabelledTexts, fit
+from bench.sentiment.sentences import ALIKE
 from chalicelib.domain.common.arrays import Ints, Singles
 from chalicelib.engines import metrics
 from chalicelib.engines.calibration import fit_temperature, probabilities
@@ -17,8 +19,6 @@ from chalicelib.engines.text.head.evaluation import label_thresholds
 from chalicelib.engines.text.report.json_documents import metrics_data
 from infra.model_files.prebuilt.cards import INTERVAL_LEVEL
 from infra.model_files.sentiment_head import LABELS, SentimentHead
-from infra.sentiment.fitting import SoftLabelledTexts, fit
-from infra.sentiment.sentences import ALIKE
 
 # Texts whose probabilities each installation checks: plain, negated, emoji, empty, German.
 REFERENCES = (

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from infra.drawing.fruits import FRUITS, draw_fruits
-from infra.drawing.signs import SIGNS, draw_sign
-from infra.drawing.weather import WEATHER, draw_weather
+from bench.drawing.fruits import FRUITS, draw_fruits
+from bench.drawing.signs import SIGNS, draw_sign
+from bench.drawing.weather import WEATHER, draw_weather
 
 ASSETS = Path(__file__).resolve().parent.parent.parent / "chalicelib" / "assets"
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from infra.sentiment.ratings import (
+from bench.sentiment.ratings import (
     USUAL_SPREAD,
     RatedSentence,
     read_clear_sentences,

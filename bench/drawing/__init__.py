@@ -1,4 +1,4 @@
 """Draws the images that ship with the product: a sample dataset and the global datasets.
 
-`python -m infra.drawing` writes the images below chalicelib/assets.
+`python -m bench.drawing` writes the images below chalicelib/assets.
 """

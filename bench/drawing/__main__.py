@@ -1,9 +1,9 @@
-"""The command `python -m infra.drawing`: draws the shipped images."""
+"""The command `python -m bench.drawing`: draws the shipped images."""
 
 from __future__ import annotations
 
-from infra.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
-from infra.drawing.page import PAGE, draw_page
+from bench.drawing.archives import ARCHIVES, ASSETS, QUESTION, draw_question, pack
+from bench.drawing.page import PAGE, draw_page
 
 
 def main() -> None:

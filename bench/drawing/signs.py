@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from random import Random
 
-from infra.drawing.canvas import Canvas, Colour, Point, near, ring_points, rotated
+from bench.drawing.canvas import Canvas, Colour, Point, near, ring_points, rotated
 
 SIZE = 128
 _RED, _WHITE, _BLUE, _BLACK, _YELLOW = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from infra.drawing.canvas import Canvas, Colour, near, ring_points
+from bench.drawing.canvas import Canvas, Colour, near, ring_points
 
 SIZE = 112
 _YELLOW, _GREY, _BLUE, _WHITE = (245, 190, 45), (200, 204, 210), (45, 105, 200), (245, 248, 252)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from infra.sentiment.fitting import SoftLabelledTexts, fit, weigh
-from infra.sentiment.sentences import OWN
+from bench.sentiment.fitting import SoftLabelledTexts, fit, weigh
+from bench.sentiment.sentences import OWN
 
 
 def test_labels_of_a_source_count_the_same():

@@ -1,0 +1,1 @@
+"""Benchmarks, and the commands with which maintainers make committed data; nothing ships."""
