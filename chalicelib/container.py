@@ -65,8 +65,7 @@ from chalicelib.services.templates.learning import TemplateService, TemplateServ
 from chalicelib.services.training.models import ModelService
 from chalicelib.services.training.versions import VersionService
 from chalicelib.services.uploads.ingest import IngestService, IngestServiceStores, Reader
-from chalicelib.services.uploads.picture_reader import PictureReader
-from chalicelib.services.uploads.text_reader import TextReader
+from chalicelib.services.uploads.readers import PictureReader, TextReader
 from chalicelib.services.uploads.upload_forms import UploadFormService
 from chalicelib.services.uploads.upload_parts import UploadPartService
 from chalicelib.services.uploads.uploads import UploadService, UploadServiceStores

@@ -24,11 +24,9 @@ from infra.downloads.fetch import file_sha256
 from infra.downloads.packages import Progress
 from infra.packaging import licences, lock, natives, report, sources, staging
 from infra.packaging.archive import write_zip
-from infra.packaging.bytecode import compile_all
 from infra.packaging.errors import PackageError
 from infra.packaging.licences import FOLDER, Shipped
 from infra.packaging.report import Limits
-from infra.packaging.stripping import Stripping, strip
 from infra.packaging.target import (
     ARCHITECTURES,
     RUNTIMES,
@@ -36,7 +34,7 @@ from infra.packaging.target import (
     own_runtime,
     runtime_warnings,
 )
-from infra.packaging.trimming import trim
+from infra.packaging.trimming import Stripping, compile_all, strip, trim
 from infra.template.merging import merge_template, merged
 from infra.template.storage import data_template
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from bench.sentiment import run
 from bench.sentiment.packages import CLEAR_SENTENCES, VADER
+from infra.downloads.errors import InstallError
 from infra.downloads.fetch import extract, fetch
-from infra.downloads.packages import InstallError
 from infra.model_files.install import install
 from infra.model_files.sentiment_head import FOLDER
 from infra.models import default_directory

@@ -23,19 +23,18 @@ from chalicelib.stores.aws.objects import ArtifactStore
 from chalicelib.stores.aws.secrets import SecretStore
 from chalicelib.stores.datasets.appends import AppendStore
 from chalicelib.stores.datasets.contents import DatasetContents
-from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
 from chalicelib.stores.datasets.corrections import CorrectionStore
 from chalicelib.stores.datasets.datasets import DatasetStore
 from chalicelib.stores.datasets.example_views import ExampleViews
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import DatasetLeases
 from chalicelib.stores.datasets.ownership import DatasetOwnership
-from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.datasets.receipts import CorrectionReceipts, ReceiptStore
 from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.examples.digest_index import DigestIndex
 from chalicelib.stores.examples.example_names import ExampleNames
-from chalicelib.stores.examples.example_places import ExamplePlaces
+from chalicelib.stores.examples.example_search import ExamplePlaces
 from chalicelib.stores.examples.examples import ExampleStore
 from chalicelib.stores.examples.parts import PartStore
 from chalicelib.stores.examples.pictures import PictureStore
@@ -60,17 +59,15 @@ from chalicelib.stores.jobs.training_queue import TrainingQueue
 from chalicelib.stores.jobs.turns import TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
-from chalicelib.stores.models.imported_files import ImportedFileStore
 from chalicelib.stores.models.leases import ModelLeases
 from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.places import QueuePlaces
 from chalicelib.stores.models.prebuilt import PrebuiltStore
-from chalicelib.stores.models.run_files import RunFileStore
+from chalicelib.stores.models.run_files import ImportedFileStore, RunFileStore, UserTextStore
 from chalicelib.stores.models.run_parts import RunParts
 from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.models.serving import VersionServing
 from chalicelib.stores.models.sizes import VersionSizes
-from chalicelib.stores.models.user_texts import UserTextStore
 from chalicelib.stores.models.versions import ModelCards, ModelVersions
 
 if TYPE_CHECKING:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.downloads.errors import InstallError
 from infra.downloads.packages import MEGABYTE, Progress, Source
+
+
+class WrongVectors(InstallError):
+    """A converted encoder does not give the reference vectors."""
+
+
+class WrongOutputs(InstallError):
+    """A converted network does not give the reference outputs."""
 
 
 @dataclass(frozen=True)

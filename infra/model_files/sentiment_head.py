@@ -19,7 +19,7 @@ import numpy as np
 from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines import artifact
 from chalicelib.engines.artifact import ArtifactError
-from infra.downloads.packages import BrokenFile
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.early_states import write_early_states
 
 _SIGNS_OF_WORDS = {

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from infra.packaging.archive import files_of
-from infra.packaging.bytecode import ByteCode
 from infra.packaging.errors import PackageError
 from infra.packaging.licences import Shipped
 from infra.packaging.lock import LEFT_OUT
-from infra.packaging.stripping import Stripping
 from infra.packaging.target import LambdaTarget
+from infra.packaging.trimming import ByteCode, Stripping
 
 MEGABYTE = 1_000_000
 ASSETS = "chalicelib/assets/"

@@ -1,6 +1,6 @@
 """Versions of functions: aliases, gradual updates, SnapStart and provisioned concurrency.
 
-The deployment writes a digest into each function (infra/deploying/releases.py). When the digest
+The deployment writes a digest into each function (infra/deploying/artifacts.py). When the digest
 changes, SAM publishes a new version and points the alias to it.
 """
 

@@ -14,7 +14,7 @@ from chalicelib import workers
 from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.domain.models.model import RUNNING, SUCCEEDED, TrainRequest
-from chalicelib.services.uploads import text_reader
+from chalicelib.services.uploads import readers
 from chalicelib.stores.aws.tables import DatasetRow, ExampleChunkRow, LabelRow, ReceiptRow
 from tests.builders import World, a_source, some_rows
 
@@ -248,7 +248,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
         other.work()
         deleted.append(len(world.rows(DatasetRow)))
 
-    _once_before(monkeypatch, text_reader, "scan", delete)
+    _once_before(monkeypatch, readers, "scan", delete)
     world.deliver(message)
 
     assert deleted == [1]
@@ -280,7 +280,7 @@ def test_worker_out_of_time_in_a_call_leaves_the_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A synchronous upload that is too slow continues in the queue, with all its attempts."""
-    monkeypatch.setattr(text_reader, "scan", _slow(world, text_reader.scan))
+    monkeypatch.setattr(readers, "scan", _slow(world, readers.scan))
     view = world.container.uploads.create_sync(world.account, LANGUAGE, a_source(ROWS), FIELDS, 25)
 
     assert view.dataset.status_message == "UPLOADING"

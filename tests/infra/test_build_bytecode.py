@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from infra.packaging.bytecode import compile_all
 from infra.packaging.errors import PackageError
+from infra.packaging.trimming import compile_all
 from tests.infra.tiny_package import write
 
 
@@ -65,7 +65,7 @@ def test_compiler_that_fails_is_quoted(tmp_path, monkeypatch):
     failing = tmp_path / "python"
     failing.write_text("#!/bin/sh\necho no memory left >&2\nexit 1\n")
     failing.chmod(0o755)
-    monkeypatch.setattr("infra.packaging.bytecode.sys.executable", str(failing))
+    monkeypatch.setattr("infra.packaging.trimming.sys.executable", str(failing))
 
     with pytest.raises(PackageError, match=r"app\.py\. Output of compileall: no memory left"):
         compile_all(tmp_path)

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import app
-from infra.packaging import licences, lock, report, staging, stripping
+from infra.packaging import licences, lock, report, staging, trimming
 from infra.packaging.errors import PackageError
 from infra.packaging.lock import LEFT_OUT
 from infra.packaging.report import Limits, Part, Weight
-from infra.packaging.stripping import strip
 from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
-from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, trim
+from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, strip, trim
 from infra.template.functions import ADDED, FUNCTION_TYPE
 from tests.infra.tiny_package import X86, write
 
@@ -268,11 +267,11 @@ def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
     write(tmp_path, {"strip": STRIP, **{f"v/{name}": data for name, data in files.items()}})
     (tmp_path / "strip").chmod(0o755)
     (tmp_path / "v/a/x.so").chmod(0o751)
-    monkeypatch.setattr(stripping, "find_program", lambda target: str(tmp_path / "strip"))
+    monkeypatch.setattr(trimming, "find_program", lambda target: str(tmp_path / "strip"))
 
     done = strip(tmp_path / "v", X86.architecture)
 
-    assert done == stripping.Stripping("tiny strip 1.0", 1, len(long) - 8)
+    assert done == trimming.Stripping("tiny strip 1.0", 1, len(long) - 8)
     assert (tmp_path / "v/a/x.so").read_bytes() == long[:8]
     assert (tmp_path / "v/a/x.so").stat().st_mode & 0o777 == 0o751
     assert {name: (tmp_path / "v" / name).read_bytes() for name in files} == {
@@ -284,19 +283,19 @@ def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
 
 def test_another_processors_files_need_a_program_for_them(monkeypatch):
     """The machine's own strip would refuse them all."""
-    monkeypatch.setattr(stripping.shutil, "which", lambda name: f"/{name}")
-    monkeypatch.setattr(stripping, "_SELF", "x86_64")
+    monkeypatch.setattr(trimming.shutil, "which", lambda name: f"/{name}")
+    monkeypatch.setattr(trimming, "_SELF", "x86_64")
 
-    assert stripping.find_program(X86.architecture) == "/strip"
-    assert stripping.find_program(ARCHITECTURES["arm64"]) == "/aarch64-linux-gnu-strip"
+    assert trimming.find_program(X86.architecture) == "/strip"
+    assert trimming.find_program(ARCHITECTURES["arm64"]) == "/aarch64-linux-gnu-strip"
 
 
 def test_without_a_program_nothing_is_stripped(tmp_path, monkeypatch):
     """A machine without one builds a larger package and says so."""
-    monkeypatch.setattr(stripping.shutil, "which", lambda name: None)
+    monkeypatch.setattr(trimming.shutil, "which", lambda name: None)
     write(tmp_path, {"x.so": b"\x7fELF"})
 
-    assert strip(tmp_path, X86.architecture) == stripping.Stripping(None)
+    assert strip(tmp_path, X86.architecture) == trimming.Stripping(None)
     assert "no strip" in report._strip_line(None)
 
 

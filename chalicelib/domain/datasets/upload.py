@@ -199,3 +199,27 @@ def out_of_attempts(attempts: int, cause: str) -> str:
     """Return the error message of an upload that has used all of its attempts."""
     why = f" ({cause})" if cause else ""
     return f"The file could not be read in {attempts} attempts{why}. Upload it again."
+
+
+@dataclass(frozen=True)
+class OpenUpload:
+    """The entry of one unfinished upload in its account's row."""
+
+    family: str
+    dataset_id: int
+    receipt_id: str
+    """Id of the upload's receipt, unique among uploads."""
+    reserved_at: int
+    """Time at which the upload was accepted, in milliseconds since 1970."""
+    size_bytes: int
+    """Bytes counted in the account: the size of the sent file, later that of the stored data."""
+
+    def __str__(self) -> str:
+        parts = (self.family, self.dataset_id, self.receipt_id, self.reserved_at, self.size_bytes)
+        return ".".join(map(str, parts))
+
+    @classmethod
+    def parse(cls, text: str) -> OpenUpload:
+        """Parse the text that `str` returned for an open upload."""
+        family, dataset_id, receipt_id, reserved_at, size_bytes = text.split(".")
+        return cls(family, int(dataset_id), receipt_id, int(reserved_at), int(size_bytes))

@@ -18,8 +18,7 @@ from chalicelib.domain.documents.layout import (
     Role,
     WrittenBlock,
 )
-from chalicelib.domain.documents.page import ReadPage, Rect, TextLine, around
-from chalicelib.domain.documents.page_notes import PageNote
+from chalicelib.domain.documents.page import PageNote, ReadPage, Rect, TextLine, around
 from chalicelib.domain.documents.picture import PixelBox
 
 TEXT: Final = "text"

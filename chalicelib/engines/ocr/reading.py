@@ -7,8 +7,15 @@ from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
-from chalicelib.domain.documents.page_notes import EMPTY, UNREAD_INK, PageNote
+from chalicelib.domain.documents.page import (
+    EMPTY,
+    UNREAD_INK,
+    Page,
+    PageNote,
+    ReadPage,
+    Rect,
+    TextLine,
+)
 from chalicelib.engines.ocr.order import in_reading_order
 from chalicelib.engines.ocr.spacing import spaced_lines
 from chalicelib.engines.ocr.straightening import find_unrolling, straightened

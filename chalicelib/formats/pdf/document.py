@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import msgspec
 
 from chalicelib.domain.common.decoding import prepare
-from chalicelib.domain.documents.page import FormWidget, Page, Point, Quad, Rect, TextLine
-from chalicelib.domain.documents.page_notes import NoteCode
+from chalicelib.domain.documents.page import FormWidget, NoteCode, Page, Point, Quad, Rect, TextLine
 from chalicelib.errors import BadRequest, MachineBusy, ServiceError, TimedOut
 from chalicelib.formats.pdf.frames import OutOfTime, ProcessFailed, ProcessorTime
 from chalicelib.formats.pdf.geometry import Raster, raster_of

@@ -9,7 +9,6 @@ from chalicelib.routes.datasets import (
     feedback,
     label_descriptions,
     receipts,
-    upload_forms,
     uploads,
     version_1,
 )
@@ -17,7 +16,6 @@ from chalicelib.routes.datasets import (
 MODULES = (
     datasets,
     uploads,
-    upload_forms,
     examples,
     browsing,
     corrections,

@@ -25,9 +25,8 @@ from chalicelib.services.datasets.boxes import MAX_BOXES, SentBox
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import JSON, VERSION_2
 from chalicelib.web.operations import locate
-from chalicelib.web.operations.fields import Document, Name
+from chalicelib.web.operations.fields import DescriptionsField, Document, Name, sent_descriptions
 from chalicelib.web.operations.forms import convert
-from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
 

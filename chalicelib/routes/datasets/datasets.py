@@ -7,13 +7,19 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from chalicelib.domain.common.limits import DATASETS_PAGE, DELETIONS_PAGE
-from chalicelib.domain.common.list_filters import ListFilter
-from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.paging import ListFilter, ListPage
 from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.services.datasets.datasets import NewDataset
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
-from chalicelib.web.operations.fields import AnyType, Filled, Language, Name, NamePart
-from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
+from chalicelib.web.operations.fields import (
+    AnyType,
+    DescriptionsField,
+    Filled,
+    Language,
+    Name,
+    NamePart,
+    sent_descriptions,
+)
 from chalicelib.web.operations.locate import created_dataset, dataset_id_in_path, dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe, service_records

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from chalicelib.domain.accounts.rates import UPLOADS
+from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.common.repeats import KeyedCall
 from chalicelib.domain.datasets.dataset import DELETION_PENDING, LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
@@ -17,6 +18,7 @@ from chalicelib.web.operations.fields import (
     AnyKind,
     Column,
     Delimiter,
+    DescriptionsField,
     Encoding,
     Language,
     Name,
@@ -26,9 +28,9 @@ from chalicelib.web.operations.fields import (
     TextKind,
     TextType,
     Url,
+    sent_descriptions,
 )
 from chalicelib.web.operations.files import upload_source
-from chalicelib.web.operations.label_descriptions import DescriptionsField, sent_descriptions
 from chalicelib.web.operations.locate import created_dataset, dataset_in_path
 from chalicelib.web.operations.operation import Call, Operation
 from chalicelib.web.records import dataset_records, describe
@@ -264,3 +266,23 @@ def _validated(call: Call, fields: UploadFields) -> dataset_records.ValidationRe
             refusal.detail = describe.preview(refusal.preview)
         raise
     return describe.validation(found)
+
+
+class IssueForm(msgspec.Struct):
+    """Fields of a request for a presigned form."""
+
+    name: Name | None = None
+
+
+@Operation("POST", "/v2/uploads", cost=UPLOADS, form=IssueForm, takes_key=True, takes_data=True)
+def issue_upload(call: Call) -> dataset_records.UploadRecord:
+    """Get a form to upload a file that is too large for a call, up to 2 GB."""
+    form: IssueForm = call.form
+    issued = call.container.upload_forms.issue(call.account, form.name)
+    return dataset_records.UploadRecord(
+        url=issued.url,
+        fields=issued.fields,
+        path=issued.path,
+        expires_at=date_text(issued.expires_at),
+        max_bytes=issued.max_bytes,
+    )

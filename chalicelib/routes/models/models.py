@@ -10,7 +10,7 @@ import msgspec
 
 from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.common.limits import EPOCHS_PAGE, EXAMPLES_PAGE, MODELS_PAGE
-from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListFilter
 from chalicelib.domain.models.evaluation import EvaluatedFilter
 from chalicelib.domain.models.model import PREBUILT, Model
 from chalicelib.domain.models.model_version import version_not_found

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from chalicelib.domain.accounts.account import GLOBAL_ACCOUNT_ID, Account
 from chalicelib.domain.common.clock import Clock
 from chalicelib.domain.common.limits import MAX_LABELS
-from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
-from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.paging import EVERYTHING, ListFilter, ListPage
 from chalicelib.domain.common.repeats import began_at, object_number
 from chalicelib.domain.datasets.dataset import SUCCEEDED, Dataset, DatasetView, LabelCounts
 from chalicelib.domain.datasets.fields import (

@@ -6,8 +6,7 @@ from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView
 from chalicelib.domain.datasets.receipt import Receipt
-from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
-from chalicelib.stores.datasets.receipts import ReceiptStore
+from chalicelib.stores.datasets.receipts import CorrectionReceipts, ReceiptStore
 
 
 class ReceiptService:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
-from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListFilter
 from chalicelib.domain.datasets.dataset import FAILED
 from chalicelib.domain.jobs.deletion import DATASET, MODEL, TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import DeleteJob

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.leases import DatasetLeases
     from chalicelib.stores.datasets.traces import TraceStore
     from chalicelib.stores.examples.digest_index import DigestIndex
-    from chalicelib.stores.examples.example_places import ExamplePlaces
+    from chalicelib.stores.examples.example_search import ExamplePlaces
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.examples.pictures import PictureStore

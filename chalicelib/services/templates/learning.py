@@ -28,7 +28,7 @@ from chalicelib.domain.datasets.upload import (
     claimed_file,
     is_upload_path,
 )
-from chalicelib.domain.documents.learned_template import LearnedTemplate, as_sent
+from chalicelib.domain.documents.form_template import LearnedTemplate, as_sent
 from chalicelib.domain.jobs.messages import LearnJob
 from chalicelib.domain.jobs.template_learning import (
     LEARNING_KEPT,

@@ -24,7 +24,7 @@ from chalicelib.domain.datasets.dataset import (
     DatasetView,
 )
 from chalicelib.domain.datasets.upload import UploadSource, is_upload_path
-from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.lease import Cancellation
 from chalicelib.domain.models.learning import LearnedModel, RunControl
 from chalicelib.domain.models.model import OPEN, Model, ModelView, TrainRequest
 from chalicelib.domain.models.user_texts import (
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.models.curves import CurveStore
-    from chalicelib.stores.models.user_texts import UserTextStore
+    from chalicelib.stores.models.run_files import UserTextStore
     from chalicelib.stores.models.versions import ModelVersions
 
 # Queues the next run of a model. The last argument writes its files.

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.capacity import CapacityStore
-    from chalicelib.stores.models.imported_files import ImportedFileStore
+    from chalicelib.stores.models.run_files import ImportedFileStore
 
 # Queues the first run of a new model.
 QueueNew = Callable[[Account, Model, Dataset | None, StoreFiles | None], ModelView]

@@ -9,8 +9,7 @@ from typing import Any
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.ids import STRING_ID
-from chalicelib.domain.common.list_filters import ListFilter
-from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.paging import ListFilter, ListPage
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, LANGUAGE, VISION, DatasetView
 from chalicelib.domain.models.evaluation import (
     EvaluatedExample,

@@ -37,7 +37,7 @@ from chalicelib.errors import TimedOut, TrainingFailed
 from chalicelib.stores.datasets.training_examples import TrainingExamples
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore, CurveWriter
-from chalicelib.stores.models.user_texts import UserTextStore
+from chalicelib.stores.models.run_files import UserTextStore
 
 if TYPE_CHECKING:
     import numpy as np

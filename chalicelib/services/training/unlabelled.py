@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.dataset import LANGUAGE
 from chalicelib.domain.datasets.upload import UploadedFile, is_upload_path
 from chalicelib.domain.jobs.batch import MAX_BATCH_LINES
 from chalicelib.domain.jobs.batch_table import InputTable
-from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.lease import Cancellation
 from chalicelib.domain.models.model import Model, ModelView
 from chalicelib.errors import DownloadFailed, InvalidParameter, TimedOut
 from chalicelib.formats.texts.batch_file import read_lines
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
-    from chalicelib.stores.models.user_texts import UserTextStore
+    from chalicelib.stores.models.run_files import UserTextStore
 
 _PARAMETER = "trainParams.unlabelled"
 _SECONDS = 20.0

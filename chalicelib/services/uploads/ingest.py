@@ -28,7 +28,7 @@ from chalicelib.domain.datasets.dataset import (
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.receipt import IngestPlan, UploadScan
 from chalicelib.domain.datasets.upload import Upload, UploadedFile, claimed_file, out_of_attempts
-from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.lease import Cancellation
 from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.errors import (
     DownloadFailed,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.leases import DatasetLeases
     from chalicelib.stores.datasets.receipts import ReceiptStore
     from chalicelib.stores.examples.digest_index import DigestIndex
-    from chalicelib.stores.examples.example_places import ExamplePlaces
+    from chalicelib.stores.examples.example_search import ExamplePlaces
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.parts import PartStore
     from chalicelib.stores.fetching.downloads import Downloader

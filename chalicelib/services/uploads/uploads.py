@@ -35,7 +35,7 @@ from chalicelib.domain.datasets.upload import (
 )
 from chalicelib.domain.datasets.upload_format import FileFormat, check_options
 from chalicelib.domain.datasets.validation import Validation, find_reasons
-from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.lease import Cancellation
 from chalicelib.domain.jobs.messages import IngestJob
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (

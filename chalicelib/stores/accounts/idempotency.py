@@ -33,8 +33,7 @@ from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update, try_write
 from chalicelib.stores.aws.moments import lease_is_over
 from chalicelib.stores.aws.rows import find_row
-from chalicelib.stores.aws.sealing import Seal
-from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.aws.secrets import Seal, SecretStore
 from chalicelib.stores.aws.tables import KeyRow
 
 # Upper bound in seconds of `Retry-After`, which is three times what the first call has taken.

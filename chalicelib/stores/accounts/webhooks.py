@@ -24,8 +24,7 @@ from chalicelib.errors import StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
 from chalicelib.stores.aws.member_rows import MemberRows
-from chalicelib.stores.aws.sealing import Seal
-from chalicelib.stores.aws.secrets import SecretStore
+from chalicelib.stores.aws.secrets import Seal, SecretStore
 from chalicelib.stores.aws.tables import AccountRow
 
 _SECRET_BYTES = 32

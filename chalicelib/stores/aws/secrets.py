@@ -1,12 +1,22 @@
-"""Reads the service's signing key from the settings or from Secrets Manager."""
+"""Reads the signing key of the service, and encrypts stored secrets with a key made from it.
+
+The signing key is in the settings or in Secrets Manager. Because secrets are encrypted, tables,
+exports and backups do not reveal them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from chalicelib.config import Settings, SettingsError
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 # HS256 needs a key at least as long as its digest (RFC 7518, section 3.2).
 MIN_SECRET_BYTES = 32
@@ -46,3 +56,37 @@ class SecretStore:
                 "holds it"
             )
         return key
+
+
+_NONCE_BYTES = 12
+
+
+class Seal:
+    """Encrypts and decrypts bytes for one purpose."""
+
+    def __init__(self, secrets: SecretStore, purpose: str) -> None:
+        self._secrets = secrets
+        self._purpose = purpose
+
+    def close(self, plain: bytes, place: bytes) -> bytes:
+        """Encrypt bytes that are stored at `place`, such as the key of a row."""
+        nonce = os.urandom(_NONCE_BYTES)
+        return nonce + self._cipher().encrypt(nonce, plain, place)
+
+    def open(self, sealed: bytes, place: bytes) -> bytes | None:
+        """Decrypt the bytes stored at `place`; return None if the signing key has changed since."""
+        # Imported on first use, because every import makes a cold start longer.
+        from cryptography.exceptions import InvalidTag
+
+        nonce, body = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+        try:
+            return self._cipher().decrypt(nonce, body, place)
+        except InvalidTag:
+            return None
+
+    def _cipher(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        # A separate key per purpose, so that a value of one purpose cannot stand for another.
+        label = f"presage {self._purpose} ".encode()
+        return AESGCM(hashlib.sha256(label + self._secrets.signing_key()).digest())

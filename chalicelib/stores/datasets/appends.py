@@ -25,7 +25,7 @@ from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedData
 from chalicelib.stores.datasets.ownership import DatasetOwnership
 from chalicelib.stores.examples.digest_index import DigestIndex
 from chalicelib.stores.examples.example_names import ExampleNames
-from chalicelib.stores.examples.example_places import ExamplePlaces
+from chalicelib.stores.examples.example_search import ExamplePlaces
 from chalicelib.stores.examples.examples import ExampleStore, sequence_of
 from chalicelib.stores.examples.pictures import PictureStore
 from chalicelib.stores.jobs.capacity import CapacityStore

@@ -23,15 +23,14 @@ from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.errors import LabelNotFound
 from chalicelib.stores.aws.errors import translate_errors
-from chalicelib.stores.datasets.correction_receipts import CorrectionReceipts
 from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import Addition, DatasetLeases, OwnedDataset
 from chalicelib.stores.datasets.ownership import DatasetOwnership
+from chalicelib.stores.datasets.receipts import CorrectionReceipts
 from chalicelib.stores.datasets.traces import TraceStore
 from chalicelib.stores.examples.chunk_edits import ChunkEditor, SequenceEdit
 from chalicelib.stores.examples.digest_index import DigestIndex
-from chalicelib.stores.examples.example_places import ExamplePlaces
-from chalicelib.stores.examples.example_search import ExampleSearch, SoughtExample
+from chalicelib.stores.examples.example_search import ExamplePlaces, ExampleSearch, SoughtExample
 from chalicelib.stores.examples.examples import ExampleSequence, ExampleStore, sequence_of
 from chalicelib.stores.jobs.deletions import DeletionStore
 from chalicelib.stores.jobs.heartbeats import Heartbeat

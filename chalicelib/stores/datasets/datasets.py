@@ -11,7 +11,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListFilter
 from chalicelib.domain.datasets.dataset import (
     DELETION_PENDING,
     FAMILY_TYPES,

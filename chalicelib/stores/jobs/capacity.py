@@ -20,8 +20,7 @@ from chalicelib.config import Settings
 from chalicelib.domain.common.clock import Clock, to_milliseconds
 from chalicelib.domain.datasets.dataset import FAMILY_TYPES, UPLOADING, Dataset
 from chalicelib.domain.datasets.growth import check_capacity
-from chalicelib.domain.datasets.open_upload import OpenUpload
-from chalicelib.domain.datasets.upload import USED
+from chalicelib.domain.datasets.upload import USED, OpenUpload
 from chalicelib.domain.models.model_version import check_version_capacity
 from chalicelib.errors import StorageUnavailable, TooManyOpen
 from chalicelib.stores.aws.clients import Clients

@@ -11,8 +11,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.common.clock import Clock, from_milliseconds, to_milliseconds
-from chalicelib.domain.common.list_filters import ListFilter
-from chalicelib.domain.common.paging import ListPage
+from chalicelib.domain.common.paging import ListFilter, ListPage
 from chalicelib.domain.common.repeats import mark
 from chalicelib.domain.models.model import (
     OPEN,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from chalicelib.domain.documents.form_template import FORM_TYPES
-from chalicelib.web.operations.form_template import FORM_TEMPLATE
+from chalicelib.web.operations.fields import FORM_TEMPLATE
 from chalicelib.web.operations.operation import Call
 
 Task = Literal["text", "table", "contact", "form"]

@@ -6,13 +6,15 @@ error texts.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta
 
 from chalicelib.domain.common.limits import (
     EPOCHS_RANGE,
     LEARNING_RATE_RANGE,
+    MAX_LABELS,
     MAX_NAME_CHARACTERS,
     MAX_TEXT_CHARACTERS,
 )
@@ -23,9 +25,19 @@ from chalicelib.domain.datasets.dataset import (
     LANGUAGES,
     VISION,
 )
+from chalicelib.domain.datasets.label_descriptions import (
+    MAX_DESCRIPTION,
+    PARAMETER,
+    LabelDescription,
+    checked_descriptions,
+)
 from chalicelib.domain.datasets.upload_format import PICTURE_KINDS, TEXT_KINDS
+from chalicelib.domain.documents.form_template import ENTITY_TYPES, LAYOUTS, VERSIONS, VIRTUAL_KEYS
 from chalicelib.domain.models.model import ALGORITHM_ALIASES, ALGORITHMS
 from chalicelib.domain.models.model_version import LARGEST_VERSION
+from chalicelib.errors import InvalidParameter
+from chalicelib.formats.texts.json_limits import is_too_deep
+from chalicelib.web.operations.forms import convert
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f"
 # Pattern of a text without control characters that is not blank.
@@ -100,3 +112,117 @@ Explain = Annotated[
 Epochs = Annotated[int, Meta(ge=EPOCHS_RANGE[0], le=EPOCHS_RANGE[1])]
 LearningRate = Annotated[float, Meta(ge=LEARNING_RATE_RANGE[0], le=LEARNING_RATE_RANGE[1])]
 Share = Annotated[float, Meta(gt=0, lt=1)]
+
+
+class DescriptionItem(msgspec.Struct):
+    """The description of one label."""
+
+    name: str
+    # Checked by the domain, for a text that names the place.
+    description: Annotated[str, msgspec.Meta(extra_json_schema={"maxLength": MAX_DESCRIPTION})] = ""
+
+
+class DescriptionsText(msgspec.Struct, rename="camel"):
+    """Descriptions that were sent as JSON text."""
+
+    label_descriptions: list[DescriptionItem]
+
+
+DescriptionList = Annotated[
+    list[DescriptionItem],
+    msgspec.Meta(extra_json_schema={"minItems": 1, "maxItems": MAX_LABELS}),
+]
+# A form has no lists, so it sends JSON text.
+DescriptionsField = Annotated[
+    DescriptionList
+    | Annotated[str, msgspec.Meta(extra_json_schema={"contentMediaType": "application/json"})]
+    | None,
+    msgspec.Meta(
+        description="What labels mean, for trainings with few examples; language only. Labels "
+        "that do not exist are added without examples. An empty description removes one.",
+        examples=[[{"name": "late_parcel", "description": "A parcel has not arrived in time."}]],
+    ),
+]
+
+
+def sent_descriptions(
+    sent: list[DescriptionItem] | str | None, family: str, dataset_type: str | None
+) -> tuple[LabelDescription, ...]:
+    """Return the checked descriptions of a call; () if none were sent.
+
+    Raises:
+        InvalidParameter: the descriptions are not allowed.
+    """
+    if sent is None:
+        return ()
+    items = _decoded(sent) if isinstance(sent, str) else sent
+    found = [LabelDescription(item.name, item.description) for item in items]
+    return checked_descriptions(found, family, dataset_type)
+
+
+def _decoded(text: str) -> list[DescriptionItem]:
+    # The decoder recurses, so deep nesting would exhaust the stack.
+    if is_too_deep(text):
+        raise InvalidParameter(PARAMETER, "the JSON text is nested too deeply.")
+    try:
+        found: Any = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError) as problem:
+        raise InvalidParameter(PARAMETER, "it is not valid JSON text.") from problem
+    return convert({PARAMETER: found}, DescriptionsText).label_descriptions
+
+
+_TEXT = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": VISIBLE}
+_KEY = {
+    "type": "object",
+    "required": ["entity", "keyVariations"],
+    "properties": {
+        "entity": {**_TEXT, "description": "Name of what is found, unique in the template."},
+        "keyVariations": {
+            "type": "array",
+            "minItems": 1,
+            "items": _TEXT,
+            "description": "Texts that the key may have on the page, or one of "
+            f"{', '.join(VIRTUAL_KEYS)}, which need no key.",
+        },
+        "entityTypes": {
+            "type": "array",
+            "items": {"type": "string", "examples": [*ENTITY_TYPES]},
+            "description": "What is taken as the value; TEXT by default.",
+        },
+    },
+}
+_HEADER_CELL = {
+    "type": "object",
+    "required": ["entity", "text"],
+    "properties": {
+        "entity": _TEXT,
+        "text": _TEXT,
+        "tableName": _TEXT,
+        "variations": {"type": "array", "items": _TEXT},
+    },
+}
+# Without `type`, because the declaration of the field adds it.
+FORM_TEMPLATE: dict[str, Any] = {
+    "title": "FormTemplate",
+    "description": "What to look for in a form; for task form only.",
+    "required": ["keys", "version", "tableRecognition"],
+    "properties": {
+        "version": {"type": "string", "enum": [*VERSIONS]},
+        "keys": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "object", "required": ["key"], "properties": {"key": _KEY}},
+        },
+        "headerCells": {"type": "array", "items": _HEADER_CELL},
+        "tableRecognition": {
+            "type": "boolean",
+            "description": "Whether tables are returned too.",
+        },
+        "layout": {
+            "type": "array",
+            "items": {"type": "string", "enum": [*LAYOUTS]},
+            "description": "How the form is laid out: line numbers before its captions, columns of "
+            "a pay statement, captions in two languages.",
+        },
+    },
+}

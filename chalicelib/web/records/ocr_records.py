@@ -14,7 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.documents.findings import CELL_KINDS, CONTACT_TAGS
 from chalicelib.domain.documents.form_widgets import FIELD_KINDS
 from chalicelib.domain.documents.layout import Role
-from chalicelib.domain.documents.page_notes import NoteCode
+from chalicelib.domain.documents.page import NoteCode
 from chalicelib.web.records.model_records import BoundingBoxRecord
 
 # The kind of a text on a business card.

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.jobs.export import STATUSES
 from chalicelib.domain.jobs.template_learning import TemplateLearning
-from chalicelib.web.operations.form_template import FORM_TEMPLATE
+from chalicelib.web.operations.fields import FORM_TEMPLATE
 
 _SCHEMA = {**FORM_TEMPLATE, "type": "object", "title": "LearnedFormTemplate"}
 _SCHEMA["description"] = "The template, as the calls that read documents take it."

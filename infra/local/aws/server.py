@@ -5,6 +5,7 @@ The server is a separate process. The guard holds the locks around moto.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import socket
@@ -13,13 +14,14 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from moto import backends
+from moto.core.common_models import BaseModel
 from moto.moto_server import werkzeug_app
 from werkzeug.serving import DechunkedInput, ThreadedWSGIServer
 
 from chalicelib.config import Settings
 from chalicelib.domain.common.saving import FindUnsaved
 from infra.backups.folder import BackupFolder
-from infra.local.aws import item_calls, moto_memory
+from infra.local.aws import item_calls
 from infra.local.aws.guard import Guard
 from infra.local.aws.large_objects import FileStream
 from infra.local.aws.origins import Origins
@@ -27,6 +29,26 @@ from infra.local.aws.polls import Polls
 from infra.local.aws.saved_data import SavedData
 from infra.local.aws.signatures import KeyPair
 from infra.resources import own_pages
+
+_M_MMAP_THRESHOLD = -3  # an option of glibc's mallopt
+# Larger blocks are returned to the system as soon as they are free: glibc's initial value.
+_BLOCK_BYTES = 128 * 1024
+
+
+def bound_memory() -> None:
+    """Stop moto from listing its instances, and return the memory of deleted objects at once."""
+    setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package
+    # Without this call glibc raises the limit to the largest block freed so far. Objects would then
+    # be between small blocks, and their memory would stay with the process.
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _BLOCK_BYTES)
+
+
+def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
+    """Create an instance that moto does not add to its list."""
+    return super(BaseModel, model).__new__(model)
+
 
 # Larger bodies are stored on disk while they are read.
 SPOOL_BYTES = 16 * 1024 * 1024
@@ -160,7 +182,7 @@ def run(
     # Moto lists a folder of its package in every request, although the result never changes.
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
-    moto_memory.bound_memory()
+    bound_memory()
     item_calls.install()
     moto = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
     keys = KeyPair(os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])

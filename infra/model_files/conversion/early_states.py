@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 
+from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.graph import Graph, tensor
-from infra.model_files.errors import BrokenFile
 
 WEIGHTS_FILE = "weights.onnx"
 """The encoder's file of weights, linked if the file system allows it."""

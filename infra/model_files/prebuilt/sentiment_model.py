@@ -15,8 +15,7 @@ from chalicelib.engines.text import classifier
 from chalicelib.engines.text.classifier import TextParameters, TrainedText
 from chalicelib.engines.text.encoding.interface import Encoder
 from infra.model_files.conversion import text_encoders
-from infra.model_files.description import Conversion
-from infra.model_files.errors import WrongOutputs
+from infra.model_files.description import Conversion, WrongOutputs
 from infra.model_files.installed import write_json
 from infra.model_files.manifest import MODELS
 from infra.model_files.prebuilt import cards

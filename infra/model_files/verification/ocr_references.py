@@ -16,7 +16,7 @@ import onnxruntime
 
 from chalicelib.domain.common.arrays import Array, Doubles, Ints, Pixels, Singles
 from infra.model_files.conversion.convert_ppocr import choose, classes_of
-from infra.model_files.errors import WrongOutputs
+from infra.model_files.description import WrongOutputs
 from infra.model_files.verification.vision_references import compare, unpack
 
 FILE = Path(__file__).with_name("ocr_references.json")

@@ -21,7 +21,7 @@ import numpy as np
 
 from chalicelib.domain.common.arrays import Singles
 from chalicelib.engines.text.encoding.interface import Encoder
-from infra.model_files.errors import WrongVectors
+from infra.model_files.description import WrongVectors
 
 FILE = Path(__file__).with_name("text_references.json")
 

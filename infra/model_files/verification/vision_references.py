@@ -16,7 +16,7 @@ import numpy as np
 import onnxruntime
 
 from chalicelib.domain.common.arrays import Array, Doubles, Pixels
-from infra.model_files.errors import WrongOutputs
+from infra.model_files.description import WrongOutputs
 
 FILE = Path(__file__).with_name("vision_references.json")
 SIDES = {"lite2": 320, "nanodet": 416}  # of the drawn images, in pixels

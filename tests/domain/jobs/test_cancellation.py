@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.jobs.cancellation import Cancellation
+from chalicelib.domain.jobs.lease import Cancellation
 from chalicelib.errors import LeaseLost, TimedOut
 from tests.conftest import MovableClock
 

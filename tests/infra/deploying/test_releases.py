@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra.deploying.releases import DIGEST, mark_releases
+from infra.deploying.artifacts import DIGEST, mark_releases
 
 TEMPLATE: dict[str, Any] = {
     "Conditions": {"HasSnap": {"Fn::Equals": [{"Ref": "Snap"}, "on"]}},

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.common.list_filters import ListFilter
+from chalicelib.domain.common.paging import ListFilter
 from chalicelib.domain.datasets.dataset import LANGUAGE, VISION
 from chalicelib.domain.datasets.upload import UploadFields
 from chalicelib.errors import BadRequest, DatasetNotFound, StorageUnavailable

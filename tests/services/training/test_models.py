@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
+from chalicelib.domain.common.paging import EVERYTHING, ListFilter
 from chalicelib.domain.models.model import TrainRequest
 from chalicelib.errors import MetricsNotFound, ModelNotFound, PrebuiltNotInstalled
 from chalicelib.stores.aws.tables import ModelRow

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.common.list_filters import EVERYTHING, ListFilter
+from chalicelib.domain.common.paging import EVERYTHING, ListFilter
 from chalicelib.domain.common.repeats import KeyedCall, under_key
 from chalicelib.domain.datasets.dataset import LANGUAGE, SUCCEEDED, DatasetView
 from chalicelib.domain.datasets.label_descriptions import LabelDescription

@@ -14,7 +14,7 @@ from chalicelib.domain.datasets.upload import USED, UploadFields, UploadSource
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.messages import decode_job
 from chalicelib.errors import DownloadFailed, StorageUnavailable, TooLarge
-from chalicelib.services.uploads.text_reader import TextReader
+from chalicelib.services.uploads.readers import TextReader
 from chalicelib.stores.aws.tables import UploadFormRow
 from tests.builders import World, a_csv, some_rows
 from tests.pictures import draw, make_zip

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOADING, Dataset
 from chalicelib.domain.datasets.example import PictureFile
-from chalicelib.domain.datasets.open_upload import OpenUpload
+from chalicelib.domain.datasets.upload import OpenUpload
 from chalicelib.domain.models.model import Model, TrainRequest
 from chalicelib.domain.models.model_version import ModelVersion
 from chalicelib.errors import ServiceError, StorageUnavailable, TooLarge, TooManyOpen

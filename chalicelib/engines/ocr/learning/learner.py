@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chalicelib.domain.documents.findings import FormField
-from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
-from chalicelib.domain.documents.learned_template import FieldScore, LearnedTemplate
+from chalicelib.domain.documents.form_template import (
+    FieldScore,
+    FormTemplate,
+    LearnedTemplate,
+    TemplateKey,
+)
 from chalicelib.domain.documents.ocr import Finding, best_fields
 from chalicelib.engines.ocr.forms.finder import find_fields
 from chalicelib.engines.ocr.learning.choice import (

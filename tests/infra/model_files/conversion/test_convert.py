@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from tokenizers import Tokenizer
 
 from infra.model_files.conversion import convert_use, text_encoders
-from infra.model_files.errors import WrongVectors
+from infra.model_files.description import WrongVectors
 from infra.model_files.sources.sentencepiece_model import parse_model, tokenizer_json
 from infra.model_files.verification import text_references
 

@@ -22,7 +22,7 @@ from chalicelib.engines.ocr.pool import OcrPool
 from chalicelib.web.records.model_records import CardRecord
 from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion import convert_ppocr, convert_slanet
-from infra.model_files.errors import WrongOutputs
+from infra.model_files.description import WrongOutputs
 from infra.model_files.manifest import FAST, MODELS
 from infra.model_files.prebuilt import ocr_models
 from infra.model_files.verification import ocr_references

@@ -16,8 +16,7 @@ from chalicelib.engines.text.encoding.onnx_encoders import (
 from infra.model_files.conversion import text_encoders
 from infra.model_files.conversion.quantise import quantise
 from infra.model_files.conversion.transformer_graph import build_graph
-from infra.model_files.description import Conversion
-from infra.model_files.errors import WrongVectors
+from infra.model_files.description import Conversion, WrongVectors
 from infra.model_files.manifest import MODELS
 from infra.model_files.verification import text_references
 from tests.infra.model_files.conversion.tiny_transformer import (

@@ -20,7 +20,7 @@ from bench.sentiment.ratings import (
 from bench.sentiment.sentences import CLEAR_SOURCES, own_sentences, split_sentences
 from chalicelib.engines.text import classifier
 from chalicelib.engines.text.encoding.encoders import load_encoder
-from infra.downloads.packages import BrokenFile
+from infra.downloads.errors import BrokenFile
 from infra.model_files import sentiment_head
 from infra.model_files.description import Conversion, WrongOutputs
 from infra.model_files.manifest import MODELS

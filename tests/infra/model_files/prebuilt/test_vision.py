@@ -13,8 +13,7 @@ from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.engines.vision.registry import PREBUILT_KIND
 from chalicelib.web.records.model_records import CardRecord
 from infra.downloads.errors import BrokenFile
-from infra.model_files.description import Conversion
-from infra.model_files.errors import WrongOutputs
+from infra.model_files.description import Conversion, WrongOutputs
 from infra.model_files.label_lists import COCO, FOOD, SCENE, imagenet_names
 from infra.model_files.manifest import FAST, MODELS
 from infra.model_files.prebuilt import vision_models

@@ -1,17 +1,28 @@
-"""Reads archives of images, and stores the images while it reads.
+"""Reads uploaded files: plans which texts or images become examples.
 
-An image is stored under its digest, so a repeated attempt skips images that are stored. The images
-of a failed upload are deleted.
+An image is stored under its digest while its archive is read, so a repeated attempt skips images
+that are stored. The images of a failed upload are deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from chalicelib.domain.common.limits import MAX_ARCHIVE_BYTES_BY_PATH, MAX_IMAGE_NAME_CHARACTERS
-from chalicelib.domain.datasets.dataset import DETECTION, FEEDBACK, SOURCES, Dataset
+from chalicelib.domain.common.limits import (
+    MAX_ARCHIVE_BYTES_BY_PATH,
+    MAX_IMAGE_NAME_CHARACTERS,
+    MAX_TEXT_FILE_BYTES,
+)
+from chalicelib.domain.datasets.dataset import (
+    DETECTION,
+    FEEDBACK,
+    SENTIMENT,
+    SOURCES,
+    UPLOAD,
+    Dataset,
+)
 from chalicelib.domain.datasets.example import Example
 from chalicelib.domain.datasets.label_names import former_names, ids_by_name
 from chalicelib.domain.datasets.receipt import IngestPlan, ParsedExample, UploadScan
@@ -25,13 +36,14 @@ from chalicelib.formats.archives.picture_scan import (
 )
 from chalicelib.formats.archives.zip_archive import ZipArchive, open_archive
 from chalicelib.formats.archives.zip_directory import InvalidZip
+from chalicelib.formats.texts.language_scan import ScanRules, TextScan, kept_rows, scan
+from chalicelib.stores.datasets.labels import LabelStore
 from chalicelib.stores.datasets.leases import OwnedDataset
+from chalicelib.stores.examples.examples import ExampleStore
 from chalicelib.stores.examples.pictures import PictureWriter
 
 if TYPE_CHECKING:
     from chalicelib.formats.pictures.rules import PictureFacts
-    from chalicelib.stores.datasets.labels import LabelStore
-    from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
 
 # Examples between two checks of the lease.
@@ -39,6 +51,63 @@ _CHECK_EXAMPLES = 1_000
 # The maximum of one delete call of the bucket.
 _DELETED_AT_ONCE = 1_000
 _CONTENT_TYPES = {"png": "image/png", "jpeg": "image/jpeg"}
+
+
+class TextReader:
+    """Plans which rows of a text file become examples, without storing anything."""
+
+    max_bytes = MAX_TEXT_FILE_BYTES
+    """Maximum size in bytes of a file behind a `path`."""
+    download_seconds = 300.0
+    """Time limit of a download in seconds."""
+
+    def __init__(self, labels: LabelStore, examples: ExampleStore) -> None:
+        self._labels = labels
+        self._examples = examples
+
+    def read(
+        self,
+        owned: OwnedDataset,
+        file: BinaryIO,
+        check: Callable[[], None],
+        begin: Callable[[UploadScan], object],
+    ) -> IngestPlan:
+        """Plan which rows of a file become examples.
+
+        Raises:
+            InvalidUpload: the file cannot be read, has no usable row, or exceeds a limit of the
+                dataset.
+        """
+        rules = self._rules(owned)
+        decision = scan(file, rules, begin, check)
+        return IngestPlan(decision, lambda: _accepted_texts(file, rules, decision))
+
+    def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
+        """Do nothing, because reading a text file stores nothing."""
+
+    def _rules(self, owned: OwnedDataset) -> ScanRules:
+        """Return the rules for reading a file, including the digests of the dataset's examples."""
+        dataset = owned.dataset
+        # Only uploads: a text that exists as feedback may still be uploaded.
+        known, former = _known_examples(self._labels, self._examples, dataset, UPLOAD)
+        return ScanRules(
+            language=dataset.language,
+            is_sentiment=dataset.type == SENTIMENT,
+            known=known,
+            former=former,
+            examples=dataset.total,
+            bytes=dataset.bytes,
+            options=owned.upload.reading_options,
+        )
+
+
+def _accepted_texts(
+    file: BinaryIO, rules: ScanRules, decision: TextScan
+) -> Iterator[ParsedExample]:
+    """Read the file again, and yield the accepted rows."""
+    # A second pass, so that a large file is never in memory as a whole.
+    for row in kept_rows(file, rules, decision):
+        yield ParsedExample(row.label, row.text, waiting=row.text)
 
 
 class PictureReader:
@@ -74,7 +143,7 @@ class PictureReader:
                 decision = scan_images(file, rules, Sink(_storing_function(writer), check, begin))
         except InvalidZip as problem:
             raise _invalid_zip(dataset, problem) from problem
-        return IngestPlan(decision, lambda: _examples(decision))
+        return IngestPlan(decision, lambda: _accepted_pictures(decision))
 
     def discard(self, owned: OwnedDataset, check: Callable[[], None]) -> None:
         """Delete images that no committed example uses.
@@ -99,15 +168,7 @@ class PictureReader:
         """Return the rules for reading an archive, with the digests of the dataset's examples."""
         dataset, source = owned.dataset, owned.upload.source
         options = owned.upload.reading_options
-        examples = self._examples
-        names = self._labels.all_names(dataset.counts)
-        counts = {c.label_id: c for c in dataset.counts}
-        former = former_names(names)
-        known = {
-            name: frozenset(examples.digests(dataset.dataset_id, source, [counts[label_id]]))
-            for name, label_id in ids_by_name(names).items()
-            if name not in former
-        }
+        known, former = _known_examples(self._labels, self._examples, dataset, source)
         rules = ImageRules(
             type=dataset.type,
             known=known,
@@ -162,7 +223,7 @@ def _storing_function(writer: PictureWriter) -> Callable[[bytes, bytes, PictureF
     return keep
 
 
-def _examples(decision: ImageScan) -> Iterator[ParsedExample]:
+def _accepted_pictures(decision: ImageScan) -> Iterator[ParsedExample]:
     """Yield the accepted examples. The first example of an image requests its features."""
     waiting: set[bytes] = set()
     for item in decision.items:
@@ -178,3 +239,18 @@ def _invalid_zip(dataset: Dataset, problem: InvalidZip) -> InvalidUpload:
     refusal = InvalidUpload(f"Invalid zip format provided for {dataset.name}")
     refusal.detail = problem.cause
     return refusal
+
+
+def _known_examples(
+    labels: LabelStore, examples: ExampleStore, dataset: Dataset, source: str
+) -> tuple[dict[str, frozenset[bytes]], Mapping[str, str]]:
+    """Return the digests of a dataset's examples by label, and the labels' former names."""
+    names = labels.all_names(dataset.counts)
+    counts = {c.label_id: c for c in dataset.counts}
+    former = former_names(names)
+    known = {
+        name: frozenset(examples.digests(dataset.dataset_id, source, [counts[label_id]]))
+        for name, label_id in ids_by_name(names).items()
+        if name not in former
+    }
+    return known, former
