@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from chalicelib import __version__
 from chalicelib.domain.common.saving import Unsaved
 from chalicelib.web.openapi.page import FOLDER, TYPES
 
@@ -24,7 +25,7 @@ def test_health_names_the_engines(call, world):
 
     parts = record.pop("engineParts")
     engines = world.container.engines()
-    assert record == {"status": "ok", "version": "0.4.0", "engines": engines}
+    assert record == {"status": "ok", "version": __version__, "engines": engines}
     assert list(engines) == ["text-fast", "text-accurate", "vision", "ocr"]
     assert {"bge", "use", "lite2", "nanodet"} <= {part["name"] for part in parts}
     for part in parts:
