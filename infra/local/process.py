@@ -126,5 +126,6 @@ def _is_this_machine(host: object) -> bool:
     if host in (None, "", b"", "localhost", b"localhost"):
         return True
     with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(str(host)).is_loopback
+        address = ipaddress.ip_address(str(host))
+        return address.is_loopback or address.is_unspecified
     return False

@@ -88,10 +88,12 @@ def test_a_stop_right_after_the_fork_reaches_the_handler() -> None:
 
 OFFLINE = """
 import socket
+import waitress
 from infra.local.process import refuse_network
 refuse_network()
 with socket.create_server(("127.0.0.1", 0)) as listener:
     socket.create_connection(listener.getsockname()).close()
+    waitress.create_server(print, sockets=[listener]).close()  # looks up 0.0.0.0
 socket.getaddrinfo("localhost", 80)
 for call in (
     lambda: socket.create_connection(("192.0.2.1", 9), timeout=1),
