@@ -26,6 +26,7 @@ from tests.distributions.containerfile import Instruction, shipped
 from tests.parts import ROOT
 
 READY = "Presage is ready on "
+_ADDS_USERS = re.compile(r"\b(groupadd|useradd)\b")
 STOP_SECONDS = 90
 
 
@@ -37,7 +38,11 @@ class Image:
         base = root / "base"
         base.mkdir()
         (base / "python").symlink_to(python)
-        self._environment = {"PATH": f"{base}:/usr/bin:/bin", "HOME": str(root)}
+        self._environment = {"PATH": f"{base}:/usr/sbin:/usr/bin:/bin", "HOME": str(root)}
+        self._accounts = root / "etc" / "passwd"
+        self._accounts.parent.mkdir()
+        for name in ("passwd", "shadow", "group", "gshadow"):
+            self._accounts.with_name(name).touch()
         self._found = shipped()
 
     def placed(self, text: str) -> str:
@@ -54,9 +59,13 @@ class Image:
                 )
 
     def _run(self, one: Instruction) -> bool:
-        if one.text.startswith("useradd"):
-            return False  # would change this machine
-        command = ["sh", "-ec", self.placed(one.text)]
+        text = self.placed(one.text)
+        if _ADDS_USERS.search(text):
+            if os.getuid():
+                return False
+            # The accounts of the folder, not those of this machine.
+            text = _ADDS_USERS.sub(rf"\1 --prefix {self.root}", one.text)
+        command = ["sh", "-ec", text]
         subprocess.run(command, cwd=self.root, env={**os.environ, **self._environment}, check=True)
         return True
 
@@ -93,6 +102,8 @@ class Image:
         }
         command = [*json.loads(self._last("ENTRYPOINT")), *json.loads(self._last("CMD"))]
         user, group = map(int, self._last("USER").split(":"))
+        accounts = self._accounts.read_text("utf-8")
+        assert os.getuid() or f":{user}:{group}::/var/lib/presage:" in accounts, accounts
         as_user = {"user": user, "group": group, "extra_groups": []}
         if not self._can_run(as_user):
             as_user = {}

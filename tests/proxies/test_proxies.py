@@ -75,7 +75,7 @@ def test_upload_and_export_pass(proxy: Proxy, world: World) -> None:
     picture = caller.fetch(vision.get(f"{place}/examples").ok["data"][0]["location"])
     export = vision.json("POST", f"{place}/exports", {"format": "zip"}).ok
     path = f"{place}/exports/{export['id']}"
-    ended = vision.wait(path, lambda found: found["status"] in ("SUCCEEDED", "FAILED"), 60)[-1]
+    ended = vision.wait(path, lambda found: found["status"] in ("SUCCEEDED", "FAILED"), 300)[-1]
     zipped = caller.fetch(ended["url"])
     assert (picture.status, zipped.status) == (200, 200)
     assert zipped.body.startswith(b"PK")
