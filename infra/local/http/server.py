@@ -125,6 +125,10 @@ class Parser(HTTPRequestParser):
             self.error = VersionNotSupported("")
             self.completed = True
             return
+        # The value may be a list, and waitress knows single options. RFC 9110, 7.6.1.
+        options = re.split("[, \t]+", ",".join(self._values("connection")).lower())
+        kept = [option for option in ("close", "keep-alive") if option in options]
+        self.headers["CONNECTION"] = kept[0] if kept else ""
         self._check_framing()
         self._check_host()
         if self._forms is not None and self._forms.is_form(self):

@@ -287,6 +287,24 @@ def test_old_client_that_wants_to_go_on_is_allowed_to(stack):
     assert answer.body.count(b'{"object":"nothing"}') == 2
 
 
+@pytest.mark.parametrize(
+    ("version", "options", "closes"),
+    [
+        (b"1.1", b"Connection: TE, close\r\n", True),
+        (b"1.1", b"Connection: Upgrade\r\nConnection: Close\r\n", True),
+        (b"1.1", b"Connection: close-not, te\r\n", False),
+        (b"1.0", b"Connection: Keep-Alive,\tTE\r\n", False),
+        (b"1.0", b"Connection: keep-alive, close\r\n", True),
+    ],
+)
+def test_options_of_the_connection_are_a_list(stack, version, options, closes):
+    """RFC 9110, 7.6.1: `close` and `keep-alive` are found among other options."""
+    first = b"GET /v2/nothing HTTP/" + version + b"\r\nHost: x\r\n" + options + b"\r\n"
+    answer = talk(stack.url, first + GET + b"Host: x\r\n\r\n")
+
+    assert answer.body.count(b'{"object":"nothing"}') == (1 if closes else 2)
+
+
 class Silent:
     """An application that is never reached."""
 
