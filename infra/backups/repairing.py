@@ -98,16 +98,16 @@ class _Repair:
     def whole(self) -> Manifest:
         """Return a manifest of the undamaged data, all of whose pieces exist."""
         base = self._base
-        made = Manifest(base.name, base.created_at)
+        manifest = Manifest(base.name, base.created_at)
         for short in base.tables:
-            self._take_table(made, short)
-        made.objects.extend(item for item in base.objects if item.sha256 not in self.damaged)
-        gone = [item.key for item in base.objects if item.sha256 in self.damaged]
-        self._leave_out_incomplete(made, gone)
+            self._take_table(manifest, short)
+        manifest.objects.extend(item for item in base.objects if item.sha256 not in self.damaged)
+        lost_files = [item.key for item in base.objects if item.sha256 in self.damaged]
+        self._leave_out_incomplete(manifest, lost_files)
         if self._has_lost(COUNTERS):
-            counters = _raised(self._rows(made, COUNTERS), self._highest_ids(made))
-            self._put(made, COUNTERS, counters)
-        return made
+            counters = _raised(self._rows(manifest, COUNTERS), self._highest_ids(manifest))
+            self._put(manifest, COUNTERS, counters)
+        return manifest
 
     def _is_whole(self, name: str) -> bool:
         try:
@@ -123,20 +123,20 @@ class _Repair:
         for name in manifest.tables.get(short, ()):
             yield from tables.read_piece(self._folder.read(name))
 
-    def _put(self, made: Manifest, short: str, rows: Iterable[Item]) -> None:
+    def _put(self, manifest: Manifest, short: str, rows: Iterable[Item]) -> None:
         packed = [(self._folder.add(c), n) for c, n in tables.pieces(rows, self._keys[short])]
-        made.tables[short] = [name for name, _ in packed]
-        made.rows[short] = sum(count for _, count in packed)
+        manifest.tables[short] = [name for name, _ in packed]
+        manifest.rows[short] = sum(count for _, count in packed)
 
-    def _take_table(self, made: Manifest, short: str) -> None:
+    def _take_table(self, manifest: Manifest, short: str) -> None:
         """Add a table's undamaged rows to the manifest, and older versions of lost rows."""
         names, number = self._base.tables[short], self._base.rows[short]
-        made.tables[short] = [name for name in names if name not in self.damaged]
-        made.rows[short] = number
+        manifest.tables[short] = [name for name in names if name not in self.damaged]
+        manifest.rows[short] = number
         if not self._has_lost(short):
             return
         # A row's key decides its piece, so a lost piece can be replaced by its previous version.
-        kept, keys = list(self._rows(made, short)), self._keys[short]
+        kept, keys = list(self._rows(manifest, short)), self._keys[short]
         covered = {tables.piece_of(row, keys) for row in kept}
         # Older API keys stay lost, because they may have been revoked since.
         former = self._previous.tables if self._previous and short != KEYS else {}
@@ -151,56 +151,64 @@ class _Repair:
         if self._previous and older:
             text += f"; {len(older)} are back as they were at {self._previous.created_at}"
         self.lost.append(text)
-        self._put(made, short, [*kept, *older])
+        self._put(manifest, short, [*kept, *older])
 
-    def _leave_out_incomplete(self, made: Manifest, gone: list[str]) -> None:
+    def _leave_out_incomplete(self, manifest: Manifest, lost_files: list[str]) -> None:
         """Leave out datasets and models with missing parts, and report them."""
-        datasets = {row["dataset_id"]["N"]: row for row in self._rows(made, DATASETS)}
-        models = {row["model_id"]["S"]: row for row in self._rows(made, MODELS)}
-        self._name_orphans(made, set(datasets), set(models))
+        datasets = {row["dataset_id"]["N"]: row for row in self._rows(manifest, DATASETS)}
+        models = {row["model_id"]["S"]: row for row in self._rows(manifest, MODELS)}
+        self._name_orphans(manifest, set(datasets), set(models))
         if self._has_lost(ACCOUNTS):
-            self._name_accounts(made)
-        torn = self._find_incomplete_datasets(made, datasets, gone)
-        torn_models = {
+            self._name_accounts(manifest)
+        incomplete = self._find_incomplete_datasets(manifest, datasets, lost_files)
+        incomplete_models = {
             model_id
             for model_id, row in models.items()
-            if any(key.startswith(f"models/{model_id}/{_text(row, 'version')}/") for key in gone)
+            if any(
+                key.startswith(f"models/{model_id}/{_text(row, 'version')}/") for key in lost_files
+            )
         }
-        for number in sorted(torn):
+        for number in sorted(incomplete):
             self.lost.append(f"dataset {number} ({_text(datasets[number], 'name')})")
-        for model_id in sorted(torn_models):
+        for model_id in sorted(incomplete_models):
             self.lost.append(f"model {model_id} ({_text(models[model_id], 'name')})")
-        cut = self._without_lost_versions(models, gone, torn_models)
-        owned = {f"datasets/{n}" for n in torn} | {f"models/{m}" for m in torn_models}
-        self.lost += [f"file {key}" for key in gone if "/".join(key.split("/")[:2]) not in owned]
-        if torn:
-            self._put(made, DATASETS, (row for n, row in datasets.items() if n not in torn))
-        if torn_models or cut:
-            rows = {**models, **cut}
-            self._put(made, MODELS, (row for m, row in rows.items() if m not in torn_models))
+        changed = self._without_lost_versions(models, lost_files, incomplete_models)
+        owned = {f"datasets/{n}" for n in incomplete} | {f"models/{m}" for m in incomplete_models}
+        self.lost += [
+            f"file {key}" for key in lost_files if "/".join(key.split("/")[:2]) not in owned
+        ]
+        if incomplete:
+            self._put(
+                manifest, DATASETS, (row for n, row in datasets.items() if n not in incomplete)
+            )
+        if incomplete_models or changed:
+            rows = {**models, **changed}
+            self._put(
+                manifest, MODELS, (row for m, row in rows.items() if m not in incomplete_models)
+            )
 
     def _without_lost_versions(
-        self, models: dict[str, Item], gone: list[str], torn: set[str]
+        self, models: dict[str, Item], lost_files: list[str], incomplete: set[str]
     ) -> dict[str, Item]:
         """Remove from the rows, and report, versions that lost a file and are not served."""
-        cut = {}
-        for model_id in sorted(set(models) - torn):
+        changed = {}
+        for model_id in sorted(set(models) - incomplete):
             stored = json.loads(_text(models[model_id], "versions") or '{"kept": []}')
             lost = [
                 one
                 for one in stored["kept"]
-                if any(key.startswith(f"models/{model_id}/{one['folder']}/") for key in gone)
+                if any(key.startswith(f"models/{model_id}/{one['folder']}/") for key in lost_files)
             ]
             if not lost:
                 continue
             stored["kept"] = [one for one in stored["kept"] if one not in lost]
-            cut[model_id] = {**models[model_id], "versions": {"S": json.dumps(stored)}}
+            changed[model_id] = {**models[model_id], "versions": {"S": json.dumps(stored)}}
             self.lost += [f"model {model_id}: version {one['number']}" for one in lost]
-        return cut
+        return changed
 
-    def _name_accounts(self, made: Manifest) -> None:
+    def _name_accounts(self, manifest: Manifest) -> None:
         """Report the accounts that have lost their own row or the row of their address."""
-        rows = {row["account_id"]["S"]: row for row in self._rows(made, ACCOUNTS)}
+        rows = {row["account_id"]["S"]: row for row in self._rows(manifest, ACCOUNTS)}
         for key, row in rows.items():
             email = key.removeprefix(_EMAIL) if key.startswith(_EMAIL) else _text(row, "email")
             if not email or {_text(row, "target") or key, _EMAIL + email.lower()} <= set(rows):
@@ -208,40 +216,40 @@ class _Repair:
             self.lost.append(f"account {_text(row, 'target') or key} ({email})")
 
     def _find_incomplete_datasets(
-        self, made: Manifest, datasets: dict[str, Item], gone: list[str]
+        self, manifest: Manifest, datasets: dict[str, Item], lost_files: list[str]
     ) -> set[str]:
         """Return the datasets that lack files, or examples or labels that their row counts."""
-        labels = {row["label_id"]["N"] for row in self._rows(made, LABELS)}
-        missing = set(gone)
+        labels = {row["label_id"]["N"] for row in self._rows(manifest, LABELS)}
+        missing = set(lost_files)
         sizes = {
             _chunk_key(row): int(row["size"]["N"])
-            for row in self._chunks(made)
+            for row in self._chunks(manifest)
             if _text(row, "artifact") not in missing
         }
         layouts = {
             _chunk_key(row): load_layout(row["body"]["B"])
-            for row in self._rows(made, EXAMPLES)
+            for row in self._rows(manifest, EXAMPLES)
             if _chunk_key(row)[1] < 0
         }
         files = defaultdict(set)
-        for key in gone:
+        for key in lost_files:
             owner, number, kind, *_ = [*key.split("/"), "", ""]
             if owner == "datasets":
                 files[number].add(kind)
-        torn = set()
+        incomplete = set()
         for number, row in datasets.items():
             needed = {*_NEEDED, *(_NEEDED_WHILE_OPEN if "open" in row else ())}
             is_counted = _is_counted(number, row, labels, sizes, layouts)
             if files[number] & needed or not is_counted:
-                torn.add(number)
-        return torn
+                incomplete.add(number)
+        return incomplete
 
-    def _name_orphans(self, made: Manifest, datasets: set[str], models: set[str]) -> None:
+    def _name_orphans(self, manifest: Manifest, datasets: set[str], models: set[str]) -> None:
         """Report datasets and models whose rows are lost, and leave out their data."""
         names: dict[str, list[str]] = defaultdict(list)
-        for row in self._rows(made, LABELS):
+        for row in self._rows(manifest, LABELS):
             names[row["dataset_id"]["N"]].append(row["name"]["S"])
-        for item in made.objects:
+        for item in manifest.objects:
             kind, _, rest = item.key.partition("/")
             owner = rest.partition("/")[0]
             if kind == DATASETS:
@@ -253,17 +261,17 @@ class _Repair:
             labels = f", labels {', '.join(names[number][:5])}" if names[number] else ""
             self.lost.append(f"dataset {number}: its row{labels}")
 
-    def _highest_ids(self, made: Manifest) -> dict[str, int]:
+    def _highest_ids(self, manifest: Manifest) -> dict[str, int]:
         """Return the highest id of each kind in the remaining rows."""
         deleted = (
             int(row["object_id"]["S"])
-            for row in self._rows(made, DELETIONS)
+            for row in self._rows(manifest, DELETIONS)
             if row["kind"]["S"] == DATASET
         )
-        known = (int(row["dataset_id"]["N"]) for row in self._rows(made, DATASETS))
-        labels = list(self._rows(made, LABELS))
+        known = (int(row["dataset_id"]["N"]) for row in self._rows(manifest, DATASETS))
+        labels = list(self._rows(manifest, LABELS))
         of_labels = (int(row["dataset_id"]["N"]) for row in labels)
-        bodies = (row["body"]["B"] for row in self._chunks(made) if "body" in row)
+        bodies = (row["body"]["B"] for row in self._chunks(manifest) if "body" in row)
         examples = (int(row[0]) for body in bodies for row in json.loads(zlib.decompress(body)))
         return {
             "datasets": max((*deleted, *known, *of_labels), default=0),
@@ -271,9 +279,9 @@ class _Repair:
             "examples": max(examples, default=BASES["examples"]) + _GAP,
         }
 
-    def _chunks(self, made: Manifest) -> Iterator[Item]:
+    def _chunks(self, manifest: Manifest) -> Iterator[Item]:
         """Yield the rows that contain examples, not those with layouts or places of examples."""
-        for row in self._rows(made, EXAMPLES):
+        for row in self._rows(manifest, EXAMPLES):
             key, number = _chunk_key(row)
             if number >= 0 and key.count("#") == _CHUNK_MARKS:
                 yield row

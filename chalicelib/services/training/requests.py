@@ -241,11 +241,11 @@ class TrainingService:
         return ModelView(model, 1 + self._stores.places.before(model))
 
     def _checked(
-        self, view: DatasetView, request: TrainRequest, former: str | None = None
+        self, view: DatasetView, request: TrainRequest, previous_algorithm: str | None = None
     ) -> TrainRequest:
         """Check the options of a request, then the examples of the dataset; return the options."""
         dataset = view.dataset
-        algorithm = checked_algorithm(dataset.type, request.algorithm, former)
+        algorithm = checked_algorithm(dataset.type, request.algorithm, previous_algorithm)
         _check_text_params(dataset, request)
         self._check_global(dataset, request.param("withGlobalDatasetId"))
         if not is_upload_path(str(request.param("unlabelled"))):
