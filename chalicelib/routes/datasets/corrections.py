@@ -65,7 +65,7 @@ class LabelChangesForm(msgspec.Struct, rename="camel"):
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise an error if the fields exclude each other."""
+        """Raise an error if fields were sent that exclude each other."""
         if self.name is None and self.merge_into is None:
             raise MissingParameter("name", "Either 'name' or 'mergeInto' is required.")
         if self.name is not None and self.merge_into is not None:
@@ -122,7 +122,7 @@ class ExampleChangesForm(msgspec.Struct, rename="camel"):
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise an error if the fields exclude each other."""
+        """Raise an error if fields were sent that exclude each other."""
         # Boxes belong to the image, and the other fields to one of its examples.
         if self.boxes is not None and any((self.label, self.label_id, self.document)):
             raise InvalidParameter("boxes", "send it alone; each box names its label.")
@@ -170,7 +170,7 @@ class CorrectionsForm(msgspec.Struct, rename="camel"):
     ] = MINIMUM_CONFIDENCE
 
     def __post_init__(self) -> None:
-        """Raise an error if the fields exclude each other."""
+        """Raise an error if fields were sent that exclude each other."""
         if self.corrections is None and self.from_report_of is None:
             raise MissingParameter(
                 "corrections", "Either 'corrections' or 'fromReportOf' is required."

@@ -306,7 +306,7 @@ class TrainingService:
             raise ProfileMissing(str(profile), missing)
 
     def _guard(self, account: Account, dataset: Dataset | None, model_id: str) -> str:
-        """Count a training against the account's limit, and protect its dataset from deletion."""
+        """Count a training against the account's limit, and guard its dataset; return the entry."""
         guards, limit = self._stores.guards, self._settings.max_open_trainings
         # Entries name the model, so that those of dead calls can be recognised and removed.
         entry = guards.new(model_id)
