@@ -128,8 +128,9 @@ test-console: chromium fast-models build/browser/.installed ## test the console 
 console-pictures: chromium fast-models build/browser/.installed ## take the screenshots of docs/console.md again
 	@$(IN_BROWSER) tests/browser/console/screenshots.py --timeout 600 $(ARGS)
 
-test-proxies: fast-models ## test uploads, exports and the console by TLS through Caddy and nginx
-	@for name in caddy nginx; do PATH="$$PATH:/usr/sbin" command -v $$name >/dev/null || { \
+test-proxies: fast-models ## test uploads, exports and the console by TLS through Caddy and nginx; root installs them
+	@for name in caddy nginx; do PATH="$$PATH:/usr/sbin" command -v $$name >/dev/null || \
+	  apt-get install --yes -qq --no-install-recommends $$name >/dev/null || { \
 	  echo "There is no $$name. Install it: apt-get install $$name" >&2; exit 3; }; done
 	@PRESAGE_PROXIES=1 $(BIN)/python -m pytest tests/proxies --timeout 600 $(ARGS)
 
