@@ -167,7 +167,7 @@ _TEXTS = (
         installed_bytes=35 * MEGABYTE,
         working_bytes=35 * MEGABYTE,
         needs=("bge",),
-        own=(_FILES / "emoji.py", _FILES / "conversion" / "early_states.py"),
+        own=(_FILES / "sentiment_head.py", _FILES / "conversion" / "early_states.py"),
     ),
     _prebuilt(
         "CommunitySentiment",
