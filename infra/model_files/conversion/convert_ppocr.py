@@ -54,12 +54,11 @@ class Cut:
     """The character classes to keep, and matrices that sum the probabilities of merged classes."""
 
     classes: Ints
-    """Indexes that the remaining classes have in the published layer: group 1, then 2, then 3.
-    """
+    """Indexes of the kept classes in the published layer: documented, look-alikes, others."""
     folding: Singles
-    """Sums classes of groups 1 and 2 to the alphabet: 0 or 1, shape (classes, characters)."""
+    """Adds look-alikes to their documented characters: 0 or 1, (classes but others, characters)."""
     latin: Singles
-    """Sums the kept classes to Latin letters: 0 or 1, shape (classes, letters)."""
+    """Adds the kept classes to Latin letters: 0 or 1, shape (classes, letters)."""
 
 
 def alphabet() -> list[str]:
@@ -148,7 +147,7 @@ def cut_recogniser(model: onnx.ModelProto) -> None:
 
 
 def _add_folding(graph: onnx.GraphProto, folding: Singles, output: str) -> None:
-    """Add the nodes that drop group 3 and add group 2 to group 1."""
+    """Add the nodes that drop other characters and add look-alikes to documented characters."""
     constants: dict[str, npt.NDArray[np.generic]] = {
         "fold_from": np.array([0], np.int64),
         "fold_to": np.array([len(folding)], np.int64),
