@@ -62,7 +62,7 @@ class ReportRow:
 
     @property
     def difference(self) -> int:
-        """Counter minus log lines."""
+        """Counter minus the number that the log lines report."""
         return self.counter - self.lines
 
     def agrees(self, tolerance: int) -> bool:

@@ -174,4 +174,4 @@ def write_json(path: Path, value: object) -> None:
 
 
 def _go_on() -> None:
-    """Never stop a writer."""
+    """Do nothing, because nothing asks the export to stop."""

@@ -87,7 +87,7 @@ def version_parameters() -> Part:
 
 
 def version_conditions() -> Part:
-    """Return the conditions that depend on these parameters."""
+    """Return the conditions that depend on the parameters of versions."""
     at_once = {"Fn::Equals": [ref(SHIFTING), SHIFTS[0]]}
     found: Part = {_BY_STEPS: {"Fn::Not": [at_once]}}
     for function in (f for f in FUNCTIONS if f.name in ANSWERING):

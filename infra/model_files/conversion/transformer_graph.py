@@ -26,7 +26,7 @@ Weights = Callable[[str], Singles]
 
 @dataclass(frozen=True)
 class Shape:
-    """The properties in which encoders of this kind differ."""
+    """The properties in which transformer encoders differ."""
 
     name: str
     layers: int
