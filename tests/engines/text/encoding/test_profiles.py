@@ -1,5 +1,6 @@
 """Which encoders a training takes."""
 
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -94,10 +95,10 @@ def test_small_sets_take_e5_untested():
 
 
 def test_a_gain_must_be_worth_its_cost():
-    """The loss must fall by 5 % for minilm, a little more for e5, and much more for mpnet."""
+    """The loss must fall by 5 % for minilm, a little more for e5; for mpnet no fall is enough."""
     bge, balanced, accurate = ladder().steps
     assert required_decrease(balanced, bge) == 0.05
-    assert 0.15 < required_decrease(accurate, balanced) < required_decrease(accurate, bge) < 0.2
+    assert math.isinf(required_decrease(accurate, balanced))
     fast, best = ladder("fr").steps
     assert 0.05 < required_decrease(best, fast) < 0.1
 
