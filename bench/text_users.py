@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from bench.report import Bar, Report, ceiling
-from bench.text_data import PROFILES, Embedded, Embedder, train
+from bench.text_data import Embedded, Embedder, train
+from bench.text_default import chosen_profile
 from chalicelib.engines import metrics
 from chalicelib.engines.target_thresholds import target_thresholds
 from chalicelib.engines.text.adjustment import UNLABELLED, adjust
@@ -31,13 +32,13 @@ SETS = (
 
 
 def bench_users(report: Report, embedder: Embedder, profiles: Sequence[str]) -> None:
-    """Measure the bot and the thresholds in every profile."""
+    """Measure the bot and the thresholds with the encoders that the service chooses."""
+    del profiles
     for part in ("train", "test"):
         embedder.own[f"hint3_{part}"] = _rows(embedder.data / "hint3" / f"curekart_{part}.csv")
-    for profile in profiles:
-        _bot(report, embedder, profile)
-        for names in SETS:
-            _threshold(report, embedder, profile, names)
+    _bot(report, embedder)
+    for names in SETS:
+        _threshold(report, embedder, names)
 
 
 def _rows(path: Path) -> tuple[list[str], list[str]]:
@@ -46,14 +47,14 @@ def _rows(path: Path) -> tuple[list[str], list[str]]:
     return [row["sentence"] for row in rows], [row["label"] for row in rows]
 
 
-def _bot(report: Report, embedder: Embedder, profile: str) -> None:
+def _bot(report: Report, embedder: Embedder) -> None:
     """Measure a model that may reject 5 % of in-scope texts, and one that rejects nothing."""
-    encoders = PROFILES[profile]
+    encoders = chosen_profile(embedder, "hint3_train", "en_US").encoders
     test = embedder.read("hint3_test", encoders)
     is_foreign = np.array([label == FOREIGN for label in test.labels])
     model, _ = train(embedder, "hint3_train", encoders, RATE)
     is_rejected = model.rejects(test.blocks)
-    name = f"HINT3 curekart, {profile}"
+    name = f"HINT3 curekart, {'+'.join(encoders)}"
     lost = float(is_rejected[~is_foreign].mean())
     report.add(f"{name}: in-domain rejected of 5 % asked", lost, "", ceiling(2 * RATE))
     found = float(is_rejected[is_foreign].mean())
@@ -95,9 +96,9 @@ def _adjusted(report: Report, model: TrainedText, test: Embedded, name: str) -> 
     report.add(f"{name}, {sent_texts}: foreign rejected", float(np.mean(found)), "", Bar(0.65))
 
 
-def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[str, str]) -> None:
+def _threshold(report: Report, embedder: Embedder, names: tuple[str, str]) -> None:
     """Measure the precision that the card's threshold for .95 reaches on the test texts."""
-    encoders = PROFILES[profile]
+    encoders = chosen_profile(embedder, names[0], "en_US").encoders
     model, _ = train(embedder, names[0], encoders)
     if model.report is None:
         raise RuntimeError("A model that was just trained has a report.")
@@ -112,7 +113,7 @@ def _threshold(report: Report, embedder: Embedder, profile: str, names: tuple[st
     is_covered = answers.max(axis=1) >= card["threshold"]
     hits = int((answers.argmax(axis=1) == truth)[is_covered].sum())
     reached = metrics.wilson_interval(hits, int(is_covered.sum()))
-    name = f"{names[0]}, {profile}: threshold for {TARGET:.0%}"
+    name = f"{names[0]}, {'+'.join(encoders)}: threshold for {TARGET:.0%}"
     interval = (reached.low, reached.high)
     report.add(
         f"{name}, precision reached", reached.value, "", Bar(TARGET - 0.02), interval=interval
