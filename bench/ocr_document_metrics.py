@@ -1,7 +1,8 @@
 """Scores how well the shipped templates read the issuers' own documents.
 
 Values are compared as the data's README says: without white space and case; amounts without
-currency sign, leading minus and trailing star; numbers in single boxes by letters and digits alone.
+currency sign, leading minus and trailing star; numbers in one-character boxes by
+letters and digits alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from chalicelib.formats.templates.form_template import standard_template
 VARIANTS = {"text layer": "", "200 dpi": "_scan200", "noisy 100 dpi": "_scan100_noise"}
 """Variants of each filled tax return: name in the report, and ending of the file name."""
 BOXED = re.compile(r"(.*_)?(ssn|routing_number|account_number)")
-"""Entities whose characters the forms print into single boxes."""
+"""Entities whose characters the forms print into one-character boxes."""
 EMPTY_W2 = re.compile(
     r"social_security_tips|allocated_tips|verification_code|dependent_care_benefits"
     r"|nonqualified_plans|box_12.|other|state.*|employer_state_id|local.*"

@@ -226,7 +226,7 @@ def _places(view: DatasetView, suspects: Sequence[SuspectExample]) -> Iterator[S
 
 
 def _named(view: DatasetView, suspect: SuspectExample, label: Label) -> SuspectExample:
-    """Return a suspect with the present names of its label and of the suggested label."""
+    """Return a suspect with the current names of its label and of the suggested label."""
     suggested = view.label(suspect.suggestion_id)
     if suspect.reason != OTHER_LABEL or suggested is None:
         return suspect

@@ -1,8 +1,8 @@
-"""Records which data corrections have replaced, until that data is deleted.
+"""Lists the data that corrections have replaced, until the replaced data is deleted.
 
 There is one row per correction. It is written before the correction is committed, and names the
-previous correction. The dataset's row names the last one. So the rows of committed corrections form
-a chain.
+previous correction. The dataset's row names the latest one. So the rows of committed corrections
+form a chain.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class _TimedReader(io.RawIOBase):
 
 
 class _TimedSocket:
-    """The methods of a socket that http.client.HTTPResponse uses."""
+    """A socket, reduced to the methods that http.client.HTTPResponse calls."""
 
     def __init__(self, reader: _TimedReader) -> None:
         self._reader = reader

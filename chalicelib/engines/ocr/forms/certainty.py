@@ -51,9 +51,9 @@ class Surroundings:
     bound: float = 1.0
     """Upper limit of the probability, for values that an engine recognised.
 
-    The limit is below 1 for two kinds of values: characters in single boxes, because engines often
-    miss some, and amounts whose notation differs from that of the page's other amounts. The
-    training data has too few of both to fit a weight.
+    The limit is below 1 for two kinds of values: characters in one-character boxes, because
+    engines often miss some, and amounts whose notation differs from that of the page's other
+    amounts. The training data has too few of both to fit a weight.
     """
 
 

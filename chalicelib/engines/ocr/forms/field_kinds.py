@@ -86,12 +86,12 @@ def is_spaced(text: str) -> bool:
 
 
 def is_boxed_row(text: str) -> bool:
-    """Return whether a text is one whole number whose digits are in single boxes."""
+    """Return whether a text is one whole number whose digits are in one-character boxes."""
     return len(text.split()) >= settings.COMB_DIGITS and is_spaced(text)
 
 
 def join_boxed_digits(text: str) -> str:
-    """Return a number that was read from single boxes, without the spaces between its digits."""
+    """Return a number from one-character boxes without the spaces between its digits."""
     digits = sum(map(str.isdecimal, text))
     # A digit that touches a tick looks like a currency sign.
     single = text.replace("$", "5") if len(text.split()) > settings.COMB_DIGITS else text

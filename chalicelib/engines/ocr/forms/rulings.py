@@ -139,7 +139,7 @@ class PageRules:
     def _crossed(self, segment: LineSegment) -> tuple[Indices, Doubles]:
         """Return the indexes of vertical lines that cross a text, and the x range of each word.
 
-        Ticks between single boxes, which are shorter than the text height, do not count.
+        Ticks between one-character boxes, which are shorter than the text height, do not count.
         """
         rect, reach = segment.rect, settings.RULE_OVER_TEXT_HEIGHTS * segment.height
         place, start, stop = self._columns

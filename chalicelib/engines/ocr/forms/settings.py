@@ -120,14 +120,14 @@ LONGEST_TYPED_CHARACTERS = 400
 MISFIT, FIT, NAME_FIT = 0.25, 1.15, 1.05
 # Maximum number of words in a name.
 NAME_WORDS = 8
-# Minimum number of digits of a number in single boxes.
+# Minimum number of digits of a number in one-character boxes.
 COMB_DIGITS = 4
 
 # Positions of values relative to their keys.
 
 # Maximum gap between a key or a header and the text below it, between the end of a key and the
-# start of a value below, after a colon, and between characters in single boxes; and maximum height
-# of a text in the line of a key.
+# start of a value below, after a colon, and between characters in one-character boxes; and
+# maximum height of a text in the line of a key.
 BELOW_HEIGHTS = 3.0
 # Maximum gap between a key and the text above it.
 ABOVE_HEIGHTS = 1.5
@@ -141,21 +141,21 @@ LINE_SPACE_HEIGHTS = 0.4
 # end.
 OUT_OF_LINE, BEHIND_KEY = 0.8, 0.65
 # Factor of a position for directions that values/candidates.py does not name; and of a text of
-# caption words, of one next to a key if both have a number below, or of a number in single boxes
-# that skips a box.
+# caption words, of one next to a key if both have a number below, or of a number in one-character
+# boxes that skips a box.
 PLACE_WEIGHT, LABEL_LIKE_FACTOR = 0.95, 0.4
 
 # Boxes that contain a value.
 
 # Minimum space for a value below the key of a box; maximum height of such a box, and maximum gap
-# between two digits of a row of single boxes.
+# between two digits of a row of one-character boxes.
 BOX_ROOM_HEIGHTS, TALLEST_BOX_HEIGHTS = 0.7, 12.0
 # Factor of a value outside the box of its key on a form where values are inside the boxes.
 OTHER_BOX_FACTOR = 0.5
 # A horizontal distance counts this many times less than a vertical one.
 WIDE_BOX_TIMES = 4.0
 
-# Digits in single boxes.
+# Digits in one-character boxes.
 
 # Minimum and maximum distance from one box to the next. Digits of normal text are half as wide as
 # the minimum.

@@ -27,7 +27,7 @@ _PAPER = 255
 
 
 def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) -> ReadPage:
-    """Read numbers in single boxes again if digits were missed.
+    """Read numbers in one-character boxes again if digits were missed.
 
     Each number that is then complete becomes one line. A page with a text layer, or without
     pixels, is not changed.
@@ -50,7 +50,7 @@ def with_single_boxes(page: ReadPage, engine: TextEngine, check: CancelCheck) ->
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row of digits in single boxes."""
+    """A row of digits in one-character boxes."""
 
     lines: tuple[int, ...]
     """Numbers of the lines with the digits."""
@@ -78,7 +78,7 @@ class _Row:
 
 
 def _rows(lines: Sequence[TextLine], slope: float) -> list[_Row]:
-    """Find the rows of single boxes of a page."""
+    """Find the rows of one-character boxes on a page; `slope` is the skew of its text lines."""
     found: list[list[int]] = []
     spaced = [number for number, line in enumerate(lines) if _is_spaced(line)]
     if len(spaced) > settings.MOST_ALIKE:
@@ -193,7 +193,7 @@ def _read_whole(
     engine: TextEngine,
     check: CancelCheck,
 ) -> TextLine | None:
-    """Read a row as one number, to find digits that were missed in single boxes.
+    """Read a row as one number, to find digits that were missed in one-character boxes.
 
     Return None if none was missed, or if the number contradicts the digits read before.
     """

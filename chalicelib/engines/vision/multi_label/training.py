@@ -160,7 +160,14 @@ class MultiLabelTraining(LinearHeadTraining):
         return int(np.flatnonzero(gaps.mean(axis=1) <= errors)[-1])
 
     def choice_scores(self, choice: int) -> tuple[Floats, Floats]:
-        """Return out-of-fold logits with a penalty, and the true labels, both (images, labels)."""
+        """Return the out-of-fold logits of one penalty of `tried`, and the true labels.
+
+        Args:
+            choice: index of the penalty in `tried`.
+
+        Returns:
+            Both of shape (images, labels).
+        """
         places, logits = self.scores("choice", choice)
         return logits, self.targets.dense(places)
 

@@ -273,7 +273,7 @@ class Neighbourhood:
         ]
 
     def _leaves_box(self, candidate: Candidate) -> bool:
-        """Return whether a candidate is outside its key's box; never for digits in single boxes."""
+        """Return whether a candidate, unless in one-character boxes, is outside its key's box."""
         if candidate.relation not in {RIGHT, BELOW, ABOVE} or (
             candidate.relation == RIGHT
             and is_boxed_row(self.fragments[candidate.fragment].segment.text)

@@ -248,7 +248,7 @@ def _empty_values(keys: Sequence[FoundKey], candidates: Sequence[Candidate]) -> 
 
 
 def _is_comb(segments: Sequence[LineSegment]) -> bool:
-    """Return whether a value consists of characters in single boxes."""
+    """Return whether a value consists of characters in one-character boxes."""
     return all(is_spaced(each.text) for each in segments) and (
         sum(len(each.text.split()) for each in segments) > 1
     )
