@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from chalicelib.domain.documents.page import TextLine, around
 from chalicelib.engines.ocr.forms import settings
+from chalicelib.engines.ocr.forms.segments import is_level
 
 _COMMAS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 # An amount with points only: all except the last are misread commas.
@@ -18,6 +20,10 @@ _WITH_CENTS = re.compile(r"(?:\d{1,3}(?:[.,]\d{3})+|\d+)\.\d\d")
 _WITHOUT_CENTS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _CENTS = re.compile(r"[.,]\d\d$")
 _MARKS = "$ ()-*"
+# An amount without a point between dollars and cents: 1,204 50.
+_APART = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:,\d{3})*) (\d\d)(?![\w.,/-]| \d)")
+_DOLLARS = re.compile(r"\$? ?\d{1,3}(?:,\d{3})*")
+_TWO_DIGITS = re.compile(r"\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +61,51 @@ class AmountStyle:
         """Return whether an amount has cents although the others have none, or vice versa."""
         has_cents = bool(_CENTS.search(text.strip(_MARKS)))
         return self.has_cents is not None and has_cents != self.has_cents
+
+
+def with_points(lines: Sequence[TextLine]) -> Sequence[TextLine]:
+    """Return the lines of a page with a point before cents that are printed apart.
+
+    Tax slips and pay statements print cents in a column of their own, or omit the point. Nothing
+    is changed unless most amounts of the page are written in this way.
+    """
+    joined = [*_with_cents(lines)]
+    apart = [match for line in joined if (match := _APART.fullmatch(line.text.strip(_MARKS)))]
+    others = sum(bool(_WITH_CENTS.fullmatch(line.text.strip(_MARKS))) for line in lines)
+    has_thousands = any("," in match[1] for match in apart)
+    if len(apart) < max(settings.FEWEST_AMOUNTS, others) or not has_thousands:
+        return lines
+    return [replace(line, text=_APART.sub(r"\1.\2", line.text)) for line in joined]
+
+
+def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:
+    """Yield the lines of a page; cents that are a line of their own are joined to their dollars."""
+    cents = [line for line in lines if _TWO_DIGITS.fullmatch(line.text)]
+    cents = cents if len(cents) <= settings.MOST_ALIKE else []
+    found = {id(line): own for line in lines if (own := _own_cents(line, cents)) is not None}
+    behind = {id(own) for own in found.values()}
+    # Of three numbers in a row, none is known to be the cents.
+    pairs = {key: own for key, own in found.items() if key not in behind and id(own) not in found}
+    taken = {id(own) for own in pairs.values()}
+    for line in lines:
+        if id(line) in pairs:
+            own = pairs[id(line)]
+            box = around((line.box, own.box))
+            yield TextLine(f"{line.text} {own.text}", min(line.probability, own.probability), box)
+        elif id(line) not in taken:
+            yield line
+
+
+def _own_cents(line: TextLine, cents: Sequence[TextLine]) -> TextLine | None:
+    """Return the cents directly behind the dollars of a line; None if there are none."""
+    if not cents or not _DOLLARS.fullmatch(line.text):
+        return None
+    reach = settings.WORD_GAP_HEIGHTS * line.box.height
+    return next(
+        (
+            each
+            for each in cents
+            if 0 <= each.box.min_x - line.box.max_x < reach and is_level(line.box, each.box)
+        ),
+        None,
+    )

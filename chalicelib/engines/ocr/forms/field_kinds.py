@@ -33,10 +33,6 @@ _LOOSE = re.compile(
     r"|[-(]?(?:\$ ?)?\d{1,3}(?:[.,] ?\d{3})+(?:[.,] ?\d\d)?\)?"
 )
 _BLANK_INSIDE = re.compile(r"(?<=[\d.,]) (?=\d)")
-_CAPITAL_ZERO = re.compile(r"(?<![^\W_])0(?=[A-Za-z]{2})|(?<=[A-Z])0(?=[A-Z]|$)")
-_ZERO = re.compile(r"(?<=[a-z])0(?=[a-z]|$)")
-_LETTER_O = re.compile(r"(?<=\d)[Oo](?=[\d -])|(?<=[\d-])[Oo](?=\d)")
-_POUNDS = re.compile(r"(?:(?<=\d)|(?<=\d ))[I1|]b(?=s?\b)")
 
 
 def fitness(types: Sequence[str], text: str) -> float:
@@ -102,21 +98,6 @@ def join_boxed_digits(text: str) -> str:
 def remove_spaces(text: str) -> str:
     """Return an amount without spaces, except between groups of thousands."""
     return _BLANK_INSIDE.sub("", text) if _LOOSE.fullmatch(text) else text
-
-
-def with_letters(name: str) -> str:
-    """Replace zeros between letters with the letter O, as in 0konkwo or O'NEIL."""
-    return _ZERO.sub("o", _CAPITAL_ZERO.sub("O", name))
-
-
-def with_digits(number: str) -> str:
-    """Replace each letter O between digits of a telephone number with a zero."""
-    return _LETTER_O.sub("0", number)
-
-
-def with_pounds(text: str) -> str:
-    """Correct the unit of weight `lb` where its first letter was read as I, 1 or |."""
-    return _POUNDS.sub("lb", text)
 
 
 def has_span(types: Sequence[str], text: str) -> bool:

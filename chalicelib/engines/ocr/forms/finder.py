@@ -13,7 +13,7 @@ from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.domain.documents.page import ReadPage, around
 from chalicelib.engines.ocr.addresses import normalized_address
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.amounts import AmountStyle
+from chalicelib.engines.ocr.forms.amounts import AmountStyle, with_points
 from chalicelib.engines.ocr.forms.certainty import (
     EmptyEvidence,
     Evidence,
@@ -26,9 +26,6 @@ from chalicelib.engines.ocr.forms.certainty import (
 from chalicelib.engines.ocr.forms.field_kinds import (
     join_boxed_digits,
     remove_spaces,
-    with_digits,
-    with_letters,
-    with_pounds,
 )
 from chalicelib.engines.ocr.forms.fragments import UnmatchedText, separate_keys
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey, find_keys, keys_alike
@@ -91,6 +88,7 @@ def _find_printed(
     page: ReadPage, keys: Sequence[TemplateKey], check: CancelCheck, weigh: Weigh
 ) -> dict[int, FormField]:
     """Return the fields of keys that are printed on the page, by index of the key."""
+    page = replace(page, lines=tuple(with_points(page.lines)))
     angle = tilt(page.lines)
     segments = make_segments(page.lines, angle)
     rules = PageRules.of_page(page, angle, segments)
@@ -187,11 +185,7 @@ def _choose_places(
 def _field(template: TemplateKey, key: FoundKey, value: Value, shared: _FormPage) -> FormField:
     """Make the field of a key: correct its value, and compute the probability."""
     segments = value.segments
-    text = with_pounds(join_boxed_digits(" ".join(segment.text for segment in segments)))
-    if "NAME" in template.types and shared.blur:
-        text = with_letters(text)
-    if "PHONE" in template.types and shared.blur:
-        text = with_digits(text)
+    text = join_boxed_digits(" ".join(segment.text for segment in segments))
     if "CURRENCY" in template.types or "$" in text:
         text = shared.amounts.corrected(remove_spaces(text))
         if shared.amounts.is_odd(text):

@@ -11,7 +11,6 @@ from chalicelib.engines.ocr.forms.instructions import is_instruction
 from chalicelib.engines.ocr.forms.keys.keys import FoundKey
 from chalicelib.engines.ocr.forms.segments import LineSegment, is_level
 from chalicelib.engines.ocr.kinds.address import address_confidence
-from chalicelib.engines.ocr.kinds.dates import find_dates
 
 # Marks between a key and its value, as recognised: colons, underlines, dots and arrows.
 _FILLER = " \t:：_.…·•=|~¯—–-*▶►▸➤"
@@ -24,9 +23,10 @@ _LED = re.compile(r".+?\s?(?:[.…·_] ?){4,}")
 _HINT = re.compile(r"\s{0,9}\((?=[^A-Za-z]{0,20}[A-Za-z])[^()]{0,80}\)\s{0,9}")
 _CONTINUATION = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
-_NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
-_CAPITALS = re.compile(r"[A-Z]{2,}\.? ?")
 _LONGEST_NUMBER = "12a. "
+_NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
+# A label that the template does not know, behind a value of two words or more.
+_NEXT_LABEL = re.compile(r"(?<=\w) \S+(?P<label> [A-Z][a-z]{1,20}:)(?=\s)")
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -131,8 +131,7 @@ def _is_label(text: str) -> bool:
 def _begins_with_label(text: str) -> bool:
     """Return whether a line is a label followed by its value."""
     label = _LABEL.match(text)
-    is_label = label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY
-    return is_label or _is_dated(text)
+    return label is not None and len(label.group().split()) <= settings.FEW_WORDS_AROUND_KEY
 
 
 def _numbered_captions(
@@ -186,13 +185,6 @@ def _continues_below(upper: LineSegment, lower: LineSegment) -> bool:
     )
 
 
-def _is_dated(text: str) -> bool:
-    """Return whether a line is a word in capitals with a date, such as REV 01/02/2020."""
-    match = _CAPITALS.match(text)
-    rest = text[match.end() : settings.LONGEST_TYPED_CHARACTERS].rstrip() if match else ""
-    return any((span.start, span.end) == (0, len(rest)) for span in find_dates(rest))
-
-
 def _between_keys(
     segment: LineSegment, spans: Sequence[tuple[int, int, int | None]]
 ) -> Iterator[FormFragment]:
@@ -209,7 +201,10 @@ def _between_keys(
         if rest and is_numbered and stop < len(segment.text):
             number = _NEXT_NUMBER.search(rest.text)
             rest = rest.part(0, number.start()) if number else rest
-        if rest and not is_instruction(rest.text):
+        if rest and (label := _NEXT_LABEL.search(rest.text)):
+            rest = rest.part(0, label.start("label"))
+        is_caption = rest and is_numbered and is_numbered_caption(rest.text)
+        if rest and not is_caption and not is_instruction(rest.text):
             yield FormFragment(rest, owner)
 
 

@@ -192,9 +192,6 @@ COMB_GAP_STEPS = 1.5
 CROSSED_CERTAINTY = 0.9
 # Factor of the probability of a name or an address without a caption.
 UNCAPTIONED_CERTAINTY = 0.85
-# Maximum number of characters of a value that is read as one word with its key; digits may be
-# more.
-GLUED_CHARACTERS = 2
 
 # Probability of a value.
 

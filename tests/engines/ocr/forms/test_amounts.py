@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.documents.form_template import FormTemplate, TemplateKey
 from chalicelib.engines.ocr.forms import settings
-from chalicelib.engines.ocr.forms.amounts import AmountStyle
+from chalicelib.engines.ocr.forms.amounts import AmountStyle, with_points
 from chalicelib.engines.ocr.forms.finder import find_fields
 from tests.engines.ocr.forms.drawn import DrawnForm
 
@@ -64,3 +64,54 @@ def test_odd_amount_is_less_probable_where_an_engine_read_it() -> None:
 
     assert sure[0] > 2 * settings.ODD_AMOUNT_CERTAINTY
     assert sure[1] <= settings.ODD_AMOUNT_CERTAINTY
+
+
+@pytest.mark.parametrize("gap", [None, 12])
+def test_cents_that_are_printed_apart_belong_to_the_amount(gap: int | None) -> None:
+    """Tax slips print cents in a column of their own, pay statements omit the point."""
+    form = DrawnForm()
+    for row, (dollars, cents) in enumerate((("1,204", "50"), ("86", "20"), ("3", "75"))):
+        if gap is None:
+            form.write(500, 100 + 40 * row, f"{dollars} {cents}")
+        else:
+            end = form.write(500, 100 + 40 * row, dollars).max_x
+            form.write(end + gap, 100 + 40 * row, cents)
+    form.write(60, 100, "Gross pay")
+    form.write(60, 140, "Medicare")
+    form.expect("gross", "1,204.50", "Gross pay", types=("CURRENCY",))
+    form.expect("medicare", "86.20", "Medicare")
+
+    fields = find_fields(form.read(), form.template)
+
+    assert {field.entity: field.value_text for field in fields} == form.values
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1,204 50", "86 20"],
+        ["204 50", "86 20", "3 75"],
+        ["1,204 50", "86 20", "3 75", "1.20", "4.30", "5.60", "7.80"],
+    ],
+)
+def test_numbers_next_to_each_other_are_no_amounts_without_evidence(texts: list[str]) -> None:
+    """Two columns of numbers must stay apart: few, without thousands, or among real cents."""
+    form = DrawnForm()
+    for row, text in enumerate(texts):
+        form.write(500, 100 + 40 * row, text)
+
+    assert [line.text for line in with_points(form.lines)] == texts
+
+
+def test_of_three_numbers_in_a_row_none_is_the_cents_of_another() -> None:
+    """No text of a line may be lost or used twice."""
+    form = DrawnForm()
+    end = 500.0
+    for text in ("1,204", "12", "15"):
+        end = form.write(end + 12, 300, text).max_x
+    for row, text in enumerate(("1,204 50", "86 20", "3 75")):
+        form.write(60, 100 + 40 * row, text)
+
+    texts = [line.text for line in with_points(form.lines)]
+
+    assert texts == ["1,204", "12", "15", "1,204.50", "86.20", "3.75"]

@@ -10,8 +10,6 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     join_boxed_digits,
     remove_spaces,
     span_of,
-    with_digits,
-    with_letters,
 )
 
 
@@ -71,28 +69,6 @@ def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole:
     assert span_of(("CURRENCY",), text) is None
     assert remove_spaces(text) == whole
     assert span_of(("CURRENCY",), "20 5,852") == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        ("0konkwo", "Okonkwo"),
-        ("O'C0NNOR", "O'CONNOR"),
-        ("RIVER0", "RIVERO"),
-        ("Ro0ney", "Rooney"),
-        ("Unit 40", "Unit 40"),
-        ("A 0 B", "A 0 B"),
-    ],
-)
-def test_zero_among_letters_of_a_name_is_a_letter(text: str, name: str) -> None:
-    """Names have no digits; a number next to one keeps its zeros."""
-    assert with_letters(text) == name
-
-
-def test_letter_o_among_the_digits_of_a_telephone_number_is_a_zero() -> None:
-    """Other letters, and an O next to them, stay."""
-    assert with_digits("2O7-555-O188") == "207-555-0188"
-    assert with_digits("(207) 555-0188 OFFICE") == "(207) 555-0188 OFFICE"
 
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:

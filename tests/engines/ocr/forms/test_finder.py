@@ -262,16 +262,6 @@ def test_value_ends_with_its_line(
         assert form.values == _values(form, form.read(has_pixels=has_pixels))
 
 
-def test_list_below_a_key_is_one_value() -> None:
-    """Three lines that stand close together are one value."""
-    form = DrawnForm()
-    for place, text in enumerate(("Guests", "Ana Torres", "Wei Zhang", "Mary Keller")):
-        form.write(100, 100 + 26 * place, text)
-    form.expect("guests", "Ana Torres Wei Zhang Mary Keller", "Guests")
-
-    assert form.values == _values(form, form.read(has_pixels=False))
-
-
 def test_check_ends_the_search() -> None:
     """The search for keys and for virtual ones ends when check raises."""
     form = DrawnForm()

@@ -201,8 +201,6 @@ class Neighbourhood:
                 places = list(self._behind(line_number.rect))
             elif is_row:
                 places = [] if own is None else [(CROSSED, own, 1.0)]
-            elif (first := self._columns.below_header(key.rect)) is not None:
-                places = [(CROSSED, first, 1.0)]
             elif (headed := self._headed.get(number)) is not None:
                 is_adjacent = self._rects[headed, 0] > key.rect.max_x
                 places = [(ADJACENT if is_adjacent else BOXED, headed, 1.0)]

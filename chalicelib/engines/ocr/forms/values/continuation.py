@@ -260,18 +260,14 @@ class Continuation:
             if other not in line
             for begin, hangs in begins
             if _follows(last, self._segment(other), begin)
-            or _is_centred(key.rect, last, self._segment(other), chosen.relation)
         ]
         if not near:
             return None
         _, other, hangs = min(near)
         texts = self._segment(line[-1]).text, self._segment(other).text
         is_address = normalized_address(", ".join(texts)) is not None
-        is_centred = _is_centred(key.rect, last, self._segment(other), chosen.relation)
         is_inside = chosen.relation in {ADJACENT, BOXED} and self._is_alone(key, last.rect, other)
-        must_be_full = not (is_address or is_centred or is_inside) and (
-            hangs or not (continues(*texts, types) or self._is_block(line, other))
-        )
+        must_be_full = not (is_address or is_inside) and (hangs or not continues(*texts, types))
         is_end = (
             not self._is_free(other)
             or self._has_own_label(other, key, chosen)
@@ -331,21 +327,6 @@ class Continuation:
             is_long or is_half
         ) and last.rect.max_x > settings.FULL_LINE_SHARE * self._right_edge
 
-    def _is_block(self, line: Sequence[int], other: int) -> bool:
-        """Return whether a line and the next one are part of three closely spaced lines."""
-        begin = self._rect(line[0]).min_x
-        upper, lower = self._segment(line[0]), self._segment(other)
-        height = upper.height
-        above = self._between(upper.rect.min_y - 2 * height, upper.rect.min_y)
-        below = self._between(lower.rect.min_y, lower.rect.max_y + 2 * height)
-        return any(
-            fragment not in line and _follows(self._segment(fragment), upper, begin)
-            for fragment in above
-        ) or any(
-            fragment != other and _follows(lower, self._segment(fragment), begin)
-            for fragment in below
-        )
-
     def _between(self, low: float, high: float) -> list[int]:
         """Return the indexes of the texts whose upper edges are between two heights of the page."""
         return self._by_top[bisect_left(self._tops, low) : bisect_right(self._tops, high)]
@@ -383,20 +364,6 @@ def _is_caption(left: LineSegment, right: LineSegment) -> bool:
 def _is_speck(segment: LineSegment) -> bool:
     """Return whether a text is a single uncertain character, which may be a tick or a stain."""
     return len(segment.text) == 1 and segment.line.probability < settings.CLEAR_CHARACTER
-
-
-def _is_centred(key: Rect, upper: LineSegment, lower: LineSegment, relation: str) -> bool:
-    """Return whether two lines below a key are centred on the key, not left-aligned."""
-    height = upper.height
-    off = max(abs(each.rect.center[0] - key.center[0]) for each in (upper, lower))
-    gap = (lower.rect.min_y - upper.rect.max_y) / height
-    return (
-        relation in {BELOW, BOXED}
-        and off < settings.SAME_MIDDLE_HEIGHTS * height
-        and -settings.OVERLAP_HEIGHTS < gap < settings.LINE_GAP_HEIGHTS
-        and abs(upper.height - lower.height) < (1 - settings.SAME_SIZE) * height
-        and abs(lower.rect.min_x - upper.rect.min_x) > height
-    )
 
 
 def _is_comb(first: LineSegment, second: LineSegment) -> bool:

@@ -94,24 +94,6 @@ class StatementColumns:
         is_row = own is not None or min(gaps, default=0.0) > settings.FAR_GAP_HEIGHTS * label.height
         return is_row, own
 
-    def below_header(self, header: Rect) -> int | None:
-        """Return the index of the first number below a column header; None if there is none."""
-        own = next((each for each in self._headers if each.rect.center == header.center), None)
-        if own is None:
-            return None
-        below = [
-            (fragment.segment.rect.min_y, number)
-            for number, fragment in enumerate(self._fragments)
-            if 0
-            < fragment.segment.rect.min_y - header.min_y
-            < settings.BELOW_HEIGHTS * header.height
-            and has_span(("NUMBER",), fragment.segment.text)
-            and self._kind(fragment.segment.rect) == own.kind
-            and _offset(fragment.segment.rect, header)
-            < settings.HEADER_OFFSET_HEIGHTS * header.height
-        ]
-        return min(below)[1] if below else None
-
     def crossings(self, key: TemplateKey) -> Iterator[Crossing]:
         """Yield the numbers whose row label and column header together are a key's text."""
         if not self._headers or not set(key.types) & _NUMERIC:

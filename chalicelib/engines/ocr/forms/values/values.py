@@ -211,7 +211,7 @@ def _value(
     if _is_comb(segments):
         certainty *= settings.LABEL_LIKE_FACTOR if _has_gap(segments) else 1.0
         around = replace(around, bound=certainty)
-    return Value(_cut(_without_key(segments, template), template.types), certainty, around)
+    return Value(_cut(segments, template.types), certainty, around)
 
 
 class _Rivals:
@@ -280,21 +280,6 @@ def _assign(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
             chosen[each.key] = each
             used.add(each.fragment)
     return chosen
-
-
-def _without_key(segments: Sequence[LineSegment], template: TemplateKey) -> Sequence[LineSegment]:
-    """Remove the key from the beginning of a value, if both were read as one word: SEXM."""
-    text = segments[0].text
-    for key in template.variations:
-        rest = text.removeprefix(key)
-        if (
-            len(key) >= settings.EXACT_KEY_CHARACTERS
-            and 0 < len(rest) < len(text)
-            and rest[0].isalnum()
-            and (rest[0].isdecimal() or len(rest) <= settings.GLUED_CHARACTERS)
-        ):
-            return (segments[0].part(len(key), len(text)), *segments[1:])
-    return segments
 
 
 def _cut(segments: Sequence[LineSegment], types: Sequence[str]) -> tuple[LineSegment, ...]:
