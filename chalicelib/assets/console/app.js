@@ -155,11 +155,12 @@ function App() {
     return () => session.listeners.delete(listener);
   }, []);
   const banner = isUnreachable && html`<p class="banner" role="alert">${t("network.unreachable")}</p>`;
+  // After the page, which sets the focus: the dialog then gives it back.
   const offer = session.offered && html`<${LinkOffer} key=${session.offered} />`;
-  if (!session.token) return html`${banner}${offer}<${SignIn} />`;
+  if (!session.token) return html`${banner}<${SignIn} />${offer}`;
   // When the token expires the page stays mounted but hidden, so that its unsaved state survives the new sign-in.
   return html`
-    ${banner}${offer}
+    ${banner}
     <div hidden=${session.expired}>
       <${Frame} address=${address}>
         <${Page} key=${`${session.account}/${address.name}/${address.rest.slice(0, 2)}`} address=${address} />
@@ -167,6 +168,7 @@ function App() {
     </div>
     <${Dialogs} />
     ${session.expired && html`<${SignIn} />`}
+    ${offer}
   `;
 }
 

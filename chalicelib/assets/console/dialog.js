@@ -6,11 +6,20 @@ import { t } from "./words.js";
 
 let show = null;
 
-/** A modal dialog. Escape closes it. */
+/** A modal dialog. Escape closes it; then what had the focus before has it again. */
 export function Dialog({ label, close, children }) {
   const dialog = useRef(null);
-  useEffect(() => dialog.current.showModal(), []);
-  return html`<dialog ref=${dialog} class="card" aria-label=${label} onClose=${close}>${children}</dialog>`;
+  const isOpen = useRef(true);
+  useEffect(() => {
+    const node = dialog.current;
+    node.showModal();
+    return () => {
+      isOpen.current = false;
+      node.close();
+    };
+  }, []);
+  const closed = () => isOpen.current && close();
+  return html`<dialog ref=${dialog} class="card" aria-label=${label} onClose=${closed}>${children}</dialog>`;
 }
 
 /** Open a dialog. `content` renders it, given what closes it with a result; return that result. */

@@ -133,11 +133,15 @@ function shownColumns(columns, roles, all) {
   return best.sort((one, other) => one.position - other.position);
 }
 
+const classOf = (role) => (role ? `used used-${role}` : "");
+
 /** The first rows as they were read, with the role of each column; of archives the paths and labels. */
 export function Rows({ found, options, change, choices = ROLES }) {
   const [all, setAll] = useState(false);
   if (!found.preview.length) return null;
-  const roles = rolesOf(options, found);
+  const roles = Object.fromEntries(
+    Object.entries(rolesOf(options, found)).filter(([, role]) => choices.includes(role)),
+  );
   const columns = shownColumns(found.columns, roles, all);
   const isTable = columns.length > 0;
   // Without a choice of labels the rows need none, and are not rejected for that.
@@ -173,7 +177,7 @@ export function Rows({ found, options, change, choices = ROLES }) {
             </th>
             ${(isTable ? columns.map(({ position }) => row.cells[position - 1]) : [row.text, row.label]).map(
               (cell, index) => html`
-                <td dir="auto" class=${isTable && roles[columns[index].position] ? "used" : ""}>
+                <td dir="auto" class=${isTable ? classOf(roles[columns[index].position]) : ""}>
                   <span class="clip">${cell}</span>
                 </td>
               `,
@@ -206,25 +210,27 @@ function planned(labels, changes) {
 
 function Summary(fix) {
   const { found, changes, plan, isNew } = fix;
+  const { kind } = found.format;
   const labels = planned(found.labels, changes);
   const most = Math.max(...labels.map((label) => label.numExamples), 1);
   const weak = found.labels.filter((label) => label.numExamples < MIN_EXAMPLES);
   const isFixable = isNew && weak.length > 0 && weak.length < found.labels.length;
-  // The list below has the weak labels, with buttons.
+  // The list below has the weak labels, with buttons; the reason about them is the first one.
   const warnings = found.warnings.filter(({ code }) => !isFixable || code !== "fewExamples");
-  const isSolved = isFixable && weak.every(({ name }) => changes[name]);
+  const reasons = found.reasons.slice(isFixable ? 1 : 0);
   return html`
     <dl class="facts">
-      <div><dt>${t("format.kind")}</dt><dd>${found.format.kind}</dd></div>
+      <div><dt>${t("format.kind")}</dt><dd>${kind === "zipFolders" ? t("format.folders") : kind}</dd></div>
       ${["kept", "duplicates", "rejected"].map(
         (key) => html`<div><dt>${t(`format.${key}`)}</dt><dd>${number(found[key])}</dd></div>`,
       )}
     </dl>
     <${Warnings} ...${fix} found=${{ ...found, warnings }} />
-    ${!found.isTrainable && !isSolved && found.reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
+    ${reasons.map((reason) => html`<p class="notice warn">${reason}</p>`)}
     ${
       isFixable &&
       html`
+        <p>${t("weak.lead", { count: MIN_EXAMPLES })}</p>
         <${WeakLabels}
           weak=${weak}
           labels=${found.labels.map((label) => label.name)}

@@ -45,10 +45,15 @@ export function LinkOffer() {
               ${({ from, to }) => html`
                 <h2>${questionOf(from.email, to.email)}</h2>
                 <p>${t("offer.why")}</p>
-                <button class="button" onClick=${() => use(loaded.data)}>${t("offer.yes")}</button>
               `}
             <//>
-            <button class="button" onClick=${close}>${t("offer.no")}</button>
+            <div class="row">
+              <button class="button" onClick=${close}>${t("offer.no")}</button>
+              ${
+                loaded.data &&
+                html`<button class="button" onClick=${() => use(loaded.data)}>${t("offer.yes")}</button>`
+              }
+            </div>
           `
       }
     <//>

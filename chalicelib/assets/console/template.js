@@ -159,7 +159,7 @@ export function TemplateEditor({ own, clicks, isText }) {
       ${
         template.keys.length > 0 &&
         html`
-          <ul class="plain">
+          <ul class="plain gapped">
             ${template.keys.map(
               ({ key }, index) => html`
                 <li class="row">

@@ -157,6 +157,7 @@ function TryFile({ model }) {
   };
   const name = CALLS[model.modelType] ?? "classify";
   const isOwn = task === "own";
+  const hasFields = isOwn && own.template.keys.length > 0;
   const ask = async (more) => {
     const fields = { modelId: model.modelId, ...more };
     const found = await call(name, { fields, file, part: "sampleContent" });
@@ -216,17 +217,19 @@ function TryFile({ model }) {
           </div>
         `
       }
-      <${Action} kind="primary" disabled=${!file} run=${predict}>
-        ${isOwn ? t("template.readText") : t(isDocument ? "try.read" : "try.predict")}
-      <//>
-      ${
-        isOwn &&
-        html`
-          <${Action} disabled=${!file || !own.template.keys.length} run=${readFields}>
-            ${t("template.readFields")}
-          <//>
-        `
-      }
+      <div class="row">
+        <${Action} kind=${hasFields ? "" : "primary"} disabled=${!file} run=${predict}>
+          ${isOwn ? t("template.readText") : t(isDocument ? "try.read" : "try.predict")}
+        <//>
+        ${
+          isOwn &&
+          html`
+            <${Action} kind=${hasFields ? "primary" : ""} disabled=${!file || !hasFields} run=${readFields}>
+              ${t("template.readFields")}
+            <//>
+          `
+        }
+      </div>
     </section>
     ${isOwn && html`<${TemplateEditor} own=${own} clicks=${clicks} isText=${answer?.task === "text"} />`}
     ${

@@ -18,8 +18,11 @@ const EMPTY = {
   error: null,
 };
 
-/** Guess the dataset type from the file name. */
-const guessType = (name) => (/\.zip$/i.test(name) ? "image" : "text-intent");
+const REFUSED = [400, 415];
+
+/** Return the dataset types that a file may have, by its name: the first one that reads it is used. */
+const typesOf = (name) =>
+  /\.zip$/i.test(name) ? ["image", "image-detection", "text-intent"] : ["text-intent"];
 
 /**
  * Return the state of a reading: `file`, `type`, `options`, `parts` (of a call that sends the file), `found` (the
@@ -30,8 +33,8 @@ export function useReading(isRead = () => true, collect = () => null) {
   const [state, setState] = useState(EMPTY);
   const latest = useRef(0);
 
-  /** Read a file. `parts` are known if only type or options have changed. */
-  const read = async (file, type, options = {}, parts = null) => {
+  /** Read a file. `parts` are known if only type or options have changed; `others` are types to try then. */
+  const read = async (file, type, options = {}, parts = null, others = []) => {
     const mine = ++latest.current;
     // What comes after a later choice is dropped.
     const set = (change) => mine === latest.current && setState((old) => ({ ...old, ...change }));
@@ -42,12 +45,20 @@ export function useReading(isRead = () => true, collect = () => null) {
       set({ sent: 0 });
       const where = parts ?? (await uploadIfLarge(file, (sent) => set({ sent })));
       set({ parts: where, sent: 1 });
-      const found = await call("validate", {
-        variables: { family: familyOf(type) },
-        fields: { type, preview: "true", ...fieldsOf(options), ...where.fields },
-        file: where.file,
+      const validate = async (one) => ({
+        type: one,
+        found: await call("validate", {
+          variables: { family: familyOf(one) },
+          fields: { type: one, preview: "true", ...fieldsOf(options), ...where.fields },
+          file: where.file,
+        }),
       });
-      set({ found });
+      const first = validate(type);
+      const orElse = (one) => (error) => {
+        if (!REFUSED.includes(error.status)) throw error;
+        return validate(one);
+      };
+      set(await others.reduce((before, one) => before.catch(orElse(one)), first).catch(() => first));
     } catch (error) {
       // A refusal shows the columns, so that the person can say what they hold.
       const found = error.detail?.preview ? { ...error.detail, refusal: error.message } : null;
@@ -62,7 +73,8 @@ export function useReading(isRead = () => true, collect = () => null) {
     try {
       const isFolder = files.length > 1 || files[0].path.includes("/");
       const file = collect(files) ?? (isFolder ? await zipFiles(files, setSent) : files[0].file);
-      read(file, guessType(file.name));
+      const [type, ...others] = typesOf(file.name);
+      read(file, type, {}, null, others);
     } catch (error) {
       setState((old) => ({ ...old, error, sent: null }));
     }

@@ -40,7 +40,9 @@ export function Warnings(fix) {
     accepted[message]();
     setAccepted(({ [message]: _undone, ...others }) => others);
   };
-  return fix.found.warnings.map((warning) =>
+  const isOpen = ({ code, places }) =>
+    code !== "labelsAlmostEqual" || !fix.isNew || !places.every((place) => isMerged(place, fix));
+  return fix.found.warnings.filter(isOpen).map((warning) =>
     accepted[warning.message]
       ? html`
         <div class="notice row" key=${warning.message}>
@@ -167,12 +169,16 @@ function leaveOutLabels({ places }, { changes, plan, isNew }) {
 function mergeLabels({ places }, { found, changes, plan, isNew }) {
   return places
     .map((place) => pairOf(place, found.labels))
-    .filter((pair) => isNew && pair && !changes[pair[0]] && !changes[pair[1]])
+    .filter((pair) => isNew && pair && !pair.some((name) => changes[name]))
     .map(([rare, common]) => ({
       text: t("fix.merge", { rare, common }),
       run: () => plan(withChange(changes, rare, { into: common })),
     }));
 }
+
+/** Return whether one of two labels is planned to be merged or left out. */
+const isMerged = (place, { found, changes }) =>
+  pairOf(place, found.labels)?.some((name) => changes[name]) ?? false;
 
 /** Leave out the examples that a warning is about, as soon as the dataset is created. */
 function leaveOutExamples({ code }, { found, setRemovals, isNew }) {
@@ -214,7 +220,7 @@ function chooseFolders({ places }, { found, leaveOut, ...fix }) {
   const parts = (isTable ? [] : places).map((place) => ({
     text: t("fix.remove", { name: place }),
     run: () => leaveOut((path) => path.startsWith(`${place}/`)),
-    if: isPlain && places.length > 1,
+    if: isPlain,
   }));
   const labels = found.labels.map(({ name }) => name).filter((name) => SPLIT.test(name));
   return [

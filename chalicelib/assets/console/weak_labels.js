@@ -21,7 +21,7 @@ export function WeakLabels({ weak, labels, changes, plan, add }) {
   const targets = labels.filter((name) => !changes[name]);
   const set = (name, change) => plan(withChange(changes, name, change));
   return html`
-    <ul class="plain weak">
+    <ul class="plain gapped weak">
       ${weak.map(
         ({ name, numExamples }) => html`
           <li class="row" key=${name}>

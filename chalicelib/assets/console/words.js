@@ -236,7 +236,7 @@ const ENGLISH = {
   "offer.stay": "Stay signed in",
   "offer.switch": "Switch from {from} to {to}?",
   "offer.title": "Sign-in link",
-  "offer.why": "A link asks for it. Your uploads then go to that account.",
+  "offer.why": "A link asks for this. What you upload then belongs to that account.",
   "offer.yes": "Yes",
   "page.again": "Try again",
   "page.broken": "This page has an error",

@@ -88,6 +88,7 @@ export const FILE_WORDS = {
   "import.title": "Import a model",
   "format.duplicates": "Duplicates",
   "format.encoding": "Encoding",
+  "format.folders": "Folders of images",
   "format.kept": "Examples",
   "format.kind": "Format",
   "format.rejected": "Rejected",

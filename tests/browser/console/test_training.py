@@ -52,6 +52,7 @@ def test_a_cancelled_training_changes_nothing(console, weak):
     console.page.get_by_label("Merge bills into").select_option("billing")
     console.page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     expect(console.page.get_by_role("dialog")).to_have_count(0)
+    expect(console.page.get_by_role("button", name="Train a model")).to_be_focused()
     assert caller.get("/v2/language/models").ok()["data"] == []
     labels = caller.get(f"/v2/language/datasets/{dataset['id']}").ok()["labelSummary"]["labels"]
     assert len(labels) == len(COUNTS)
