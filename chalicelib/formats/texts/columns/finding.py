@@ -32,6 +32,7 @@ from chalicelib.formats.texts.columns.names import (
     find_other_column,
     split_columns,
 )
+from chalicelib.formats.texts.columns.predicting import MAX_COMPARED, find_predicted
 from chalicelib.formats.texts.columns.ranking import (
     ColumnProfile,
     describe_columns,
@@ -275,10 +276,21 @@ class ColumnFinder:
             scores = [profile.score_label(rows) for profile in profiles]
             likely = find_likely(scores, text_at)
             label_at = self._choose(named.labels, likely, text_at)
+            if label_at is None and text_at is not None:
+                label_at = self._find_predicted(text_at, likely)
             unknown |= {"label": likely} if label_at is None else {}
         if text_at is None or label_at is None:
             raise _no_columns(names, unknown, profiles)
         return Columns(text_at, label_at)
+
+    def _find_predicted(self, text_at: int, likely: list[int]) -> int | None:
+        """Return the column among likely ones whose values the texts predict, or None."""
+        rows = [cells for _, cells in islice(self._table.rows(), 1, MAX_COMPARED + 1)]
+        read = [
+            ["".join(cells[at : at + 1]).strip() for cells in rows] for at in (text_at, *likely)
+        ]
+        found = find_predicted(read[0], read[1:])
+        return None if found is None else likely[found]
 
     def _choose(self, named: list[int], likely: list[int], taken: int | None) -> int | None:
         """Return the only likely column, otherwise the only column with a fitting name, or None.

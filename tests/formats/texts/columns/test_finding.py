@@ -77,6 +77,19 @@ def test_label_columns_of_equal_cells_are_decided_by_the_only_known_name(
     assert (found.format.text_column, found.format.label_column) == ("Words", chosen)
 
 
+def test_label_column_is_the_one_that_the_texts_predict() -> None:
+    """Of columns with unknown names, the one that depends on the words of the texts has labels."""
+    kinds = {"Rot": "mein Paket kam nass an", "Gelb": "die Rechnung stimmt nicht", "Blau": "Login"}
+    rows = [("ua", "ub", "uc", "ud")] + [
+        ("wxyz"[n * 7 // 3 % 4], f"{kinds[name]}, Nummer {n} heute", "klm"[n // 5 % 3], name)
+        for n, name in enumerate([*kinds] * 20)
+    ]
+    found = _read(WideTable("", rows_of(rows).encode(), "ub", "ud"), ReadingOptions())
+
+    assert (found.format.text_column, found.format.label_column) == ("ub", "ud")
+    assert "columnsGuessed" in {one.code for one in found.warnings}
+
+
 def test_columns_are_joined_by_a_blank_line() -> None:
     """Several columns of text become one text; empty cells leave no gap."""
     rows = [("Subject", "Body", "Queue"), ("late", "where is it", "a"), ("", "broken", "b")]
