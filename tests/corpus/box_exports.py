@@ -143,6 +143,9 @@ BOX_EXPORTS = [
     _ok("TensorFlow, semicolons", {"images/_annotations.csv": _table().replace(b",", b";")},
         "tensorflow"),
     _ok("corners in annotations.csv", {"annotations.csv": _table()}, "tensorflow"),
+    _ok("RetinaNet, without a header", {"annotations.csv": "\n".join(
+        ",".join(map(str, (f"images/{name}", *_corners(box), box["label"])))
+        for name, box in _ROWS).encode()}, "tensorflow"),
     _ok("VoTT, JSON", {"shop-export.json": _vott()}, "vott"),
     _no("VoTT, truncated", {"shop-export.json": _vott()[:-9]},
         "is of VoTT's *.json and cannot be read: the JSON is not valid"),
@@ -158,6 +161,8 @@ BOX_EXPORTS = [
         "a.json is a file of Supervisely; convert it to COCO"),
     _no("Open Images", {"boxes.csv": b"ImageID,Source,LabelName,XMin,XMax,YMin,YMax\n"},
         "boxes.csv is a file of Open Images; convert it to COCO"),
+    _no("KITTI", {"label_2/a.txt": b"Car 0.00 0 -1.57 1 2 30 40 1.5 1.6 3.9 1.0 1.5 20.1 -1.5\n"},
+        "a.txt is a file of KITTI; convert it to COCO"),
     _no("TensorFlow, other columns", {"images/_annotations.csv": _table("a,b,c,d,e,f,g,h")},
         "The archive has no annotations.csv"),
 ]  # fmt: skip

@@ -57,6 +57,9 @@ FOLDERS = [
     _ok("splits of the same classes", _OUTER),
     _ok("splits of classes with images to predict", {**_OUTER, **_images("test/9.png")},
         rejected=1),
+    _ok("images to predict next to the only split of classes", {
+        **_numbered("train/cat", "train/dog", first=1), **_numbered("test")},
+        labels={"cat": 3, "dog": 3, "test": 3}, warnings=_SPLIT | {"fewExamples"}),
     _ok("classes of splits", _INNER),
     _ok("one class folder without splits is read as before",
         {**_numbered("cat", "dog/train", "dog/test")},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -32,7 +33,7 @@ from chalicelib.formats.archives.zip_directory import show_path
 from chalicelib.formats.texts.encoding import HEAD_BYTES
 
 _SMALL_BYTES = 1 << 20
-# Bytes in files of tools that are not read, with the tool's name and another format it writes.
+# Patterns in files of tools that are not read, with the tool's name and another format it writes.
 _UNREAD = (
     (b"<track ", "CVAT for video", "CVAT for images"),
     (b'"rectanglelabels"', "Label Studio", "COCO or YOLO"),
@@ -40,8 +41,9 @@ _UNREAD = (
     (b'"classTitle"', "Supervisely", "COCO"),
     (b'"source-ref"', "SageMaker Ground Truth", "COCO"),
     (b"ImageID,", "Open Images", "COCO"),
+    (rb"(?m)^[A-Za-z]\S* [\d.]+ \d(?: -?[\d.]+){12,}\s*$", "KITTI", "COCO"),
 )
-_UNREAD_SUFFIXES = (".csv", ".manifest", ".jsonl")
+_UNREAD_SUFFIXES = (".csv", ".manifest", ".jsonl", ".txt")
 _WORDS = {
     ANNOTATIONS: ANNOTATIONS_NAME,
     COCO: "COCO's *.json with images, annotations and categories",
@@ -223,6 +225,6 @@ def _name_unread(files: BoxFiles, members: list[ZipMember]) -> str:
         with suppress(MemberProblem):
             content = files.read(member)
             for sign, tool, format_ in _UNREAD:
-                if sign in content:
+                if re.search(sign, content):
                     return f" {shown_name(member)} is a file of {tool}; convert it to {format_}."
     return ""

@@ -22,7 +22,10 @@ _NOT_ASCII = re.compile("[^\x00-\x7f]")
 _SIGNS = frozenset("‘’‚“”„–—…•«»€£§°©®™·¿¡ºª\xa0")
 # A sign between two letters, unless texts have it there, as apostrophes and dashes; and a sign
 # behind a letter that only stands before words.
-_INSIDE = re.compile(r"(?<=[^\W\d_])(?:[^\w\s\x00-\x7f‘’·¿–—](?=[^\W\d_])|[„‚•–—](?![^\W\d_]))")
+_INSIDE = re.compile(
+    r"(?<=[^\W\d_])(?:(?:[^\w\s\x00-\x7f\u0e31-\u0e4e‘’·¿–—]|[ºª])(?=[^\W\d_])"
+    r"|[„‚•–—](?![^\W\d_]))"
+)
 # Frequent letters beyond ASCII, for each language of a code page.
 _WESTERN = (
     *(frozenset("éèêàâçîôûùëïöäüñáíóú"), frozenset("äöüßé"), frozenset("ñáéíóúü")),
@@ -33,7 +36,10 @@ _CENTRAL = (
     *(frozenset("čćšžđ"), frozenset("ăâîşţ")),
 )
 _GREEK = (frozenset("αοιετσνηυρπκμλςόίάέήώύ"),)
+_BALTIC = (*(frozenset("ąčęėįšųūž"), frozenset("āčēģīķļņšūž"), frozenset("äõöüšž")),)
 _TURKISH = (frozenset("çğıöşüâi̇"),)
+# With the vowel signs and tones that stand above and below letters.
+_THAI = frozenset("กขคงจชดตทนบปพมยรลวสหอะาำแเโไใ") | frozenset(map(chr, range(0x0E31, 0x0E4D)))
 _RUSSIAN = (frozenset("оеаинтсрвлкмдпуяыьгзбч"),)
 _LETTERS = {
     **dict.fromkeys(("cp437", "cp850", "cp1252", "mac_roman"), _WESTERN),
@@ -41,10 +47,13 @@ _LETTERS = {
     **dict.fromkeys(("cp866", "cp1251", "koi8_r"), _RUSSIAN),
     **dict.fromkeys(("cp857", "cp1254"), _TURKISH),
     **dict.fromkeys(("cp737", "cp1253"), _GREEK),
+    **dict.fromkeys(("cp775", "cp1257"), _BALTIC),
     "cp1256": (frozenset("اليمنوترةبدسفعكقحه"),),
+    "cp862": (frozenset("אבדהוחילמנפקרשת"),),
+    "cp874": (_THAI,),
 }
 _END_OF_LATIN = "\u0250"
-_NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp737", "cp1253", "cp1256"))
+_NOT_LATIN = frozenset(("cp866", "cp1251", "koi8_r", "cp737", "cp1253", "cp1256", "cp862", "cp874"))
 # One character that is alone behind a Latin letter or digit, or before a Latin letter.
 _LONE = re.compile(
     "(?<![^\x00-\x7f])(?:(?<=[A-Za-z0-9])[^\x00-\x7f]|[^\x00-\x7f](?=[A-Za-z]))(?![^\x00-\x7f])"

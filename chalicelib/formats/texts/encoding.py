@@ -62,7 +62,7 @@ _GOOD_PER_STRAY = 3
 # Encodings that are guessed; the first is the default, and of two that fit equally the first wins.
 _GUESSED = (
     *("cp1252", "cp1250", "cp850", "mac_roman", "iso8859_2", "cp1254", "cp1251", "koi8_r"),
-    *("cp866", "cp1253", "cp1256", *WIDE),
+    *("cp866", "cp1253", "cp1256", "cp874", *WIDE),
 )
 # Three lines of a mail's header, and names of its fields that few other texts begin with.
 _MAIL = re.compile(rb"(?:From .*\n)?(?:[A-Za-z][\w-]*:.*\n(?:[ \t].*\n)*){3}")

@@ -145,6 +145,12 @@ class FolderLabels:
                 f"Folders such as {places[0]} are parts of the dataset and not labels; the class "
                 "folders are the labels."
             )
+        elif self._splits.loose:
+            places = tuple(sorted(map(show_path, self._splits.loose)))
+            message = (
+                f"Folders such as {places[0]} were read as labels, next to parts of the dataset "
+                "that hold class folders. If they are no labels, leave them out."
+            )
         elif self._splits.repeating:
             places = tuple(sorted(map(show_path, self._splits.repeating)))
             message = (

@@ -36,6 +36,10 @@ class SplitFolders:
         """Paths of splits inside of the class folders, such as `cat/train`."""
         self.repeating = frozenset() if self.outer or self.inner else _find_repeating(holding)
         """Paths of several folders, each of which contains the same class folders."""
+        above = {folder.rpartition("/")[0] for folder in holding - self.outer - self.inner}
+        bases = {path.rpartition("/")[0] for path in filter(split_of, above)}
+        self.loose = frozenset() if self.outer else _find_loose(holding, bases)
+        """Paths of splits that are labels, next to a split with class folders."""
         names = {folder.rpartition("/")[2] for folder in holding}
         self.are_labels = len(names) > 1 and all(map(split_of, names)) and not self.inner
         """Whether folders with names of splits are labels, because there are no other folders."""
@@ -55,8 +59,12 @@ def _find_outer(folders: set[str]) -> frozenset[str]:
             found |= by_split.keys()
     bases = {split.rpartition("/")[0] for split in found}
     # Images without a class folder, often those to predict, do not make the split a label.
-    loose = {f for f in folders if split_of(f) and f.rpartition("/")[0] in bases}
-    return frozenset(found | loose)
+    return _find_loose(folders, bases) | found
+
+
+def _find_loose(folders: set[str], bases: set[str]) -> frozenset[str]:
+    """Return the splits in `bases` that have images in them."""
+    return frozenset(f for f in folders if split_of(f) and f.rpartition("/")[0] in bases)
 
 
 def _find_inner(folders: set[str]) -> frozenset[str]:

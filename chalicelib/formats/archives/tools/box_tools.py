@@ -32,6 +32,7 @@ _CVAT_SHAPES = frozenset(
     ("box", "polygon", "polyline", "points", "ellipse", "mask", "cuboid", "skeleton")
 )
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
+_HEADLESS = [True, False, False, False, False, True]
 _FILE_NAMES, _LABEL_NAMES = ("filename", "image", "image_path"), ("class", "label", "class_name")
 _CREATE_ML_SIGNS = (b'"annotations"', b'"coordinates"')
 _LABEL_ME_SIGNS = (b'"imagePath"', b'"shapes"')
@@ -263,6 +264,10 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
+        # Tables of RetinaNet have no header.
+        if [_as_number(cell) is None for cell in rows.fieldnames or ()] == _HEADLESS:
+            head = (_FILE_NAMES[0], *_CORNERS, _LABEL_NAMES[0])
+            rows = csv.DictReader(io.StringIO(text, newline=""), head, delimiter=delimiter)
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
         file, label = (
             next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
