@@ -48,8 +48,7 @@ from chalicelib.services.datasets.feedback import FeedbackService
 from chalicelib.services.datasets.receipts import ReceiptService
 from chalicelib.services.datasets.version_1 import VersionOneService, VersionOneStores
 from chalicelib.services.exports.bundles import BundleService
-from chalicelib.services.exports.models import ModelExportService
-from chalicelib.services.exports.requests import ExportService
+from chalicelib.services.exports.requests import ExportService, ModelExportService
 from chalicelib.services.exports.runs import ExampleWriter, ExportRunService, ExportRunServiceStores
 from chalicelib.services.maintenance.deletion_runs import (
     DeletionRunService,

@@ -24,13 +24,13 @@ from infra.downloads.fetch import file_sha256
 from infra.downloads.packages import Progress
 from infra.packaging import licences, lock, natives, report, sources, staging
 from infra.packaging.archive import write_zip
-from infra.packaging.errors import PackageError
 from infra.packaging.licences import FOLDER, Shipped
 from infra.packaging.report import Limits
 from infra.packaging.target import (
     ARCHITECTURES,
     RUNTIMES,
     LambdaTarget,
+    PackageError,
     own_runtime,
     runtime_warnings,
 )

@@ -52,11 +52,9 @@ from chalicelib.stores.jobs.deliveries import DeliveryStore
 from chalicelib.stores.jobs.events import Events
 from chalicelib.stores.jobs.exports import ExportStore
 from chalicelib.stores.jobs.guards import GuardStore
-from chalicelib.stores.jobs.ingest_queue import IngestQueue
 from chalicelib.stores.jobs.queues import Queues
 from chalicelib.stores.jobs.template_learnings import LearningStore
-from chalicelib.stores.jobs.training_queue import TrainingQueue
-from chalicelib.stores.jobs.turns import TurnStore
+from chalicelib.stores.jobs.turns import IngestQueue, TrainingQueue, TurnStore
 from chalicelib.stores.models.checkpoints import CheckpointStore
 from chalicelib.stores.models.curves import CurveStore
 from chalicelib.stores.models.leases import ModelLeases

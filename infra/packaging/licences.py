@@ -15,8 +15,8 @@ from email.parser import HeaderParser
 from importlib.metadata import distribution
 from pathlib import Path
 
-from infra.packaging.errors import PackageError
 from infra.packaging.lock import normal
+from infra.packaging.target import PackageError
 
 # Name of the folder in the package.
 FOLDER = "LICENSES"

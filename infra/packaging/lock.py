@@ -19,8 +19,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from infra.packaging.errors import PackageError
-from infra.packaging.target import ARCHITECTURES, LambdaTarget, Runtime
+from infra.packaging.target import ARCHITECTURES, LambdaTarget, PackageError, Runtime
 
 # Packages that are required but do not ship, each with the reason. Packages that only these need do
 # not ship either.

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from packaging.tags import Tag, compatible_tags, cpython_tags, parse_tag
 
-from infra.packaging.errors import PackageError
-from infra.packaging.target import LambdaTarget
+from infra.packaging.target import LambdaTarget, PackageError
 
 # Pattern of the one file without which a package does not run, by package name.
 REQUIRED = {

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from infra.packaging.archive import files_of
-from infra.packaging.errors import PackageError
 from infra.packaging.licences import Shipped
 from infra.packaging.lock import LEFT_OUT
-from infra.packaging.target import LambdaTarget
+from infra.packaging.target import LambdaTarget, PackageError
 from infra.packaging.trimming import ByteCode, Stripping
 
 MEGABYTE = 1_000_000

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from infra.packaging.errors import PackageError
-from infra.packaging.target import LambdaTarget
+from infra.packaging.target import LambdaTarget, PackageError
 from infra.template.functions import FUNCTION_TYPE, FUNCTIONS
 
 # Logical names of all functions; a test compares them with those that Chalice finds in app.py.

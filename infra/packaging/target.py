@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from infra.packaging.errors import PackageError
+
+class PackageError(Exception):
+    """The package was not built; the message says why and what to do."""
+
 
 # Folder of the code in Lambda, which appears in tracebacks.
 TASK_ROOT = "/var/task"

@@ -15,9 +15,8 @@ from fnmatch import fnmatchcase
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from infra.packaging.errors import PackageError
 from infra.packaging.natives import find_binaries
-from infra.packaging.target import TASK_ROOT, Architecture
+from infra.packaging.target import TASK_ROOT, Architecture, PackageError
 
 # Services whose descriptions stay in botocore; sts may be needed to get credentials.
 AWS_SERVICES = ("dynamodb", "s3", "secretsmanager", "sqs", "sts")

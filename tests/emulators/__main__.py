@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 
 from infra.local.process import die_with_parent
-from infra.packaging.errors import PackageError
+from infra.packaging.target import PackageError
 from tests.emulators.environment import say
 from tests.emulators.errors import EmulatorError
 from tests.emulators.localstack import LocalStackServer

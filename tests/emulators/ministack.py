@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from infra.packaging.errors import PackageError
-from infra.packaging.target import Runtime, own_runtime
+from infra.packaging.target import PackageError, Runtime, own_runtime
 from tests.emulators.environment import prepare, say
 from tests.emulators.errors import EmulatorError
 from tests.emulators.server import EmulatorServer

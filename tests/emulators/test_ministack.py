@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from infra.packaging.errors import PackageError
 from infra.packaging.lock import pins
-from infra.packaging.target import RUNTIMES, Runtime
+from infra.packaging.target import RUNTIMES, PackageError, Runtime
 from tests.emulators import ministack
 from tests.emulators.errors import EmulatorError
 from tests.emulators.ministack import Ministack, environment, lock

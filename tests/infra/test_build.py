@@ -14,8 +14,8 @@ import pytest
 from infra import build as command
 from infra.build import build
 from infra.packaging import staging
-from infra.packaging.errors import PackageError
 from infra.packaging.report import Limits, render
+from infra.packaging.target import PackageError
 from tests.infra.tiny_package import X86, make_packages, make_project, tiny_plan, write
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from infra.packaging.errors import PackageError
+from infra.packaging.target import PackageError
 from infra.packaging.trimming import compile_all
 from tests.infra.tiny_package import write
 

@@ -3,9 +3,8 @@
 import pytest
 
 from infra.packaging import natives
-from infra.packaging.errors import PackageError
 from infra.packaging.lock import pins
-from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
+from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget, PackageError
 from tests.infra.tiny_package import BINARY, wheel_facts, write
 
 X86 = LambdaTarget(RUNTIMES["3.12"], ARCHITECTURES["x86_64"])

@@ -11,10 +11,9 @@ import pytest
 
 import app
 from infra.packaging import licences, lock, report, staging, trimming
-from infra.packaging.errors import PackageError
 from infra.packaging.lock import LEFT_OUT
 from infra.packaging.report import Limits, Part, Weight
-from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget
+from infra.packaging.target import ARCHITECTURES, RUNTIMES, LambdaTarget, PackageError
 from infra.packaging.trimming import AWS_SERVICES, UNWANTED, is_unwanted, strip, trim
 from infra.template.functions import ADDED, FUNCTION_TYPE
 from tests.infra.tiny_package import X86, write

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra import build as command
-from infra.packaging.errors import PackageError
-from infra.packaging.target import RUNTIMES, own_runtime, runtime_warnings
+from infra.packaging.target import RUNTIMES, PackageError, own_runtime, runtime_warnings
 
 LONG_AGO = date(2025, 1, 1)
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from chalicelib.domain.common.limits import MAX_IMAGE_NAME_CHARACTERS
 from chalicelib.domain.datasets.dataset import Label
-from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.documents.picture import Box
 
 # Examples in one row. With a fixed number, position // 100 is the chunk of any position.

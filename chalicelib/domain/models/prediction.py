@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from chalicelib.domain.documents.picture import PixelBox
 
 if TYPE_CHECKING:
     from chalicelib.domain.accounts.usage import Usage
+    from chalicelib.domain.documents.sample import Sample
     from chalicelib.domain.models.explanation import Explanation
     from chalicelib.domain.models.judgement import Judgement
+    from chalicelib.domain.models.model import ServedModel
 
 Item = TypeVar("Item")
 
@@ -75,6 +77,40 @@ class Prediction(Generic[Item]):
     """Explanation of the first label, if requested."""
     judgement: Judgement | None = None
     """How uncertain the prediction is, for a ranking, if requested."""
+
+
+class TextPredictor(Protocol):
+    """The methods of the text prediction service that batches and exports use."""
+
+    def check(self, model: ServedModel, dataset_type: str) -> None:
+        """Raise an error if a model is not ready or not of this type."""
+
+    def predict(
+        self,
+        model: ServedModel,
+        texts: Sequence[str],
+        *,
+        dataset_type: str,
+        options: PredictionOptions,
+    ) -> Sequence[Prediction[Probability]]:
+        """Predict the labels of texts, with the same results as a call for a single text."""
+
+
+class ImagePredictor(Protocol):
+    """The methods of the image prediction service that batches and exports use."""
+
+    def check(self, model: ServedModel, types: Collection[str]) -> None:
+        """Raise an error if a model is not ready or not of one of these types."""
+
+    def predict(
+        self,
+        model: ServedModel,
+        samples: Sequence[Sample],
+        *,
+        types: Collection[str],
+        options: PredictionOptions,
+    ) -> Sequence[Prediction[Probability | Detection]]:
+        """Predict images, with the same results as a call for a single image."""
 
 
 def ranked(labels: Iterable[str], shares: Iterable[float], count: int | None = None) -> Ranked:

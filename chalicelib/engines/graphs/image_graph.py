@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chalicelib.engines.graphs.files import map_file
 from chalicelib.engines.graphs.graph import JoinedGraph, Port
+from chalicelib.engines.graphs.protobuf import map_file
 from chalicelib.engines.vision.backbone.pool import LITE2, NANODET
 from chalicelib.engines.vision.classification.extractor import WHOLE
 from chalicelib.engines.vision.multi_label.extractor import (

@@ -7,7 +7,9 @@ it is larger than the rest of the service.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 Piece = bytes | memoryview
@@ -95,3 +97,9 @@ def bytes_field(number: int, pieces: Sequence[Piece]) -> Pieces:
     """Return a field with bytes or a message."""
     size = sum(len(piece) for piece in pieces)
     return [varint(number << 3 | _PREFIXED) + varint(size), *pieces]
+
+
+def map_file(path: Path) -> memoryview:
+    """Map a file into memory; processes that map the same file share its pages."""
+    with path.open("rb") as file:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chalicelib.engines.graphs.files import map_file
 from chalicelib.engines.graphs.graph import JoinedGraph, Port
+from chalicelib.engines.graphs.protobuf import map_file
 from chalicelib.engines.text.encoding.onnx_encoders import USE_CHUNKS
 from chalicelib.engines.text.head.anchors import ANCHOR_STEPS
 from chalicelib.engines.text.head.domain_score import FARTHEST, LINE_CEILING, LINE_WEIGHT

@@ -135,7 +135,7 @@ class PageFacts(msgspec.Struct, forbid_unknown_fields=True):
     widgets: list[Widget] = []
     """Form fields of the page, if requested."""
     notes: list[NoteCode] = []
-    """Codes of what the text layer leaves out, see page_notes.py."""
+    """Codes of what the text layer leaves out, see page.py."""
     drawn: bool = False
     """Whether a frame with the pixels follows."""
     error: str = ""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import BinaryIO, TextIO
 
 from chalicelib.domain.common.limits import MAX_TEXT_FILE_BYTES
-from chalicelib.domain.datasets.texts import SURROGATE, checked_text
+from chalicelib.domain.datasets.fields import SURROGATE, checked_text
 from chalicelib.domain.datasets.upload_format import (
     CSV,
     RECOGNISED,

@@ -15,11 +15,11 @@ from typing import BinaryIO
 
 from chalicelib.domain.common.limits import MAX_NAME_CHARACTERS, MIN_EXAMPLES_PER_LABEL
 from chalicelib.domain.datasets.example import text_digest
+from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.datasets.growth import check_bytes, check_examples, check_labels
 from chalicelib.domain.datasets.label_names import is_missing_mark, may_be_missing
 from chalicelib.domain.datasets.preview import PREVIEW_ROWS, Preview, SheetSummary
 from chalicelib.domain.datasets.receipt import RejectedItem, UploadScan
-from chalicelib.domain.datasets.texts import count_words
 from chalicelib.domain.datasets.upload_format import (
     MAX_PLACES,
     RECOGNISED,

@@ -12,7 +12,7 @@ from chalicelib.domain.datasets.dataset import (
     DatasetView,
     Label,
 )
-from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.datasets.fields import checked_text
 from chalicelib.errors import LabelNotFound
 from chalicelib.web.http.paging import ListAnswer, list_answer
 from chalicelib.web.http.request import MULTIPART

@@ -9,7 +9,7 @@ import msgspec
 
 from chalicelib.domain.accounts.rates import PICTURES, UPLOADS
 from chalicelib.domain.common.repeats import KeyedCall
-from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.datasets.fields import checked_text
 from chalicelib.web.http.request import MULTIPART
 from chalicelib.web.operations.fields import Document, Filled, ModelId, Name, Url
 from chalicelib.web.operations.files import sent_picture, upload_source

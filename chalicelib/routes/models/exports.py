@@ -12,7 +12,7 @@ from chalicelib.errors import ExportNotFound
 from chalicelib.web.operations.fields import ModelVersionNumber
 from chalicelib.web.operations.locate import model_in_path, text_id
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe_versions, model_records
+from chalicelib.web.records import describe, model_records
 
 
 class ModelExportForm(msgspec.Struct, rename="camel"):
@@ -25,7 +25,7 @@ class ModelExportForm(msgspec.Struct, rename="camel"):
 def recover_model_export(call: Call, keyed: KeyedCall) -> model_records.ModelExportRecord:
     """Return the export that an earlier attempt created."""
     found = call.container.model_exports.get(model_in_path(call), keyed.object_id)
-    return describe_versions.model_export(found)
+    return describe.model_export(found)
 
 
 @Operation(
@@ -40,7 +40,7 @@ def create_model_export(call: Call) -> model_records.ModelExportRecord:
     """Export a model to a file that predicts without the service."""
     form: ModelExportForm = call.form
     model = call.container.model_versions.at(call.located, form.model_version)
-    return describe_versions.model_export(call.container.model_exports.create(model, form.format))
+    return describe.model_export(call.container.model_exports.create(model, form.format))
 
 
 def locate_model_export(call: Call) -> Export:
@@ -55,4 +55,4 @@ def locate_model_export(call: Call) -> Export:
 def get_model_export(call: Call) -> model_records.ModelExportRecord:
     """Return the status of an export of a model and the URL of its file."""
     url = call.container.model_exports.url(call.located)
-    return describe_versions.model_export(call.located, url)
+    return describe.model_export(call.located, url)

@@ -15,7 +15,7 @@ from chalicelib.web.operations.fields import ModelVersionNumber
 from chalicelib.web.operations.forms import whole_number
 from chalicelib.web.operations.locate import model_in_path
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records import describe_versions, model_records
+from chalicelib.web.records import describe, model_records
 
 # Batches may keep more versions than the limit.
 _ALL = Window(0, 100)
@@ -50,7 +50,7 @@ def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionReco
     """List the stored versions of a model, newest first."""
     versions = call.container.model_versions.list(call.located)
     page = ListPage(tuple(versions), 0, has_more=False)
-    return list_answer(page, describe_versions.model_version, _ALL)
+    return list_answer(page, describe.model_version, _ALL)
 
 
 @Operation(
@@ -62,7 +62,7 @@ def list_model_versions(call: Call) -> ListAnswer[model_records.ModelVersionReco
 )
 def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
     """Serve a version of a model from the next call on."""
-    return describe_versions.model_version(call.container.model_versions.serve(*call.located))
+    return describe.model_version(call.container.model_versions.serve(*call.located))
 
 
 @Operation(
@@ -73,7 +73,7 @@ def serve_model_version(call: Call) -> model_records.ModelVersionRecord:
 )
 def delete_model_version(call: Call) -> model_records.ModelVersionRecord:
     """Delete a version of a model that is not served."""
-    return describe_versions.model_version(call.container.model_versions.remove(*call.located))
+    return describe.model_version(call.container.model_versions.remove(*call.located))
 
 
 @Operation(
@@ -90,4 +90,4 @@ def compare_model_versions(call: Call) -> model_records.ComparisonRecord:
     if first == second:
         raise InvalidParameter("versions", "name two different versions.")
     found = call.container.model_versions.compare(call.located, first, second)
-    return describe_versions.comparison(found, form.versions)
+    return describe.comparison(found, form.versions)

@@ -15,7 +15,7 @@ from chalicelib.web.http.request import DUPLICATED
 from chalicelib.web.operations.fields import Url
 from chalicelib.web.operations.locate import text_id
 from chalicelib.web.operations.operation import Call, Operation
-from chalicelib.web.records.template_records import LearnedTemplateRecord, learned_template
+from chalicelib.web.records.ocr_records import LearnedTemplateRecord, learned_template
 
 
 class LearnForm(msgspec.Struct, rename="camel"):

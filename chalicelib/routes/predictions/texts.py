@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.accounts.rates import TEXTS
-from chalicelib.domain.datasets.texts import checked_text
+from chalicelib.domain.datasets.fields import checked_text
 from chalicelib.domain.models.prediction import PredictionOptions
 from chalicelib.errors import EntitiesNotOffered
 from chalicelib.web.operations.fields import Count, Document, Explain, ModelId, ModelVersionNumber

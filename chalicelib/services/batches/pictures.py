@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from chalicelib.domain.common.limits import (
@@ -35,7 +35,7 @@ from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import PredictionOptions
+from chalicelib.domain.models.prediction import ImagePredictor, PredictionOptions
 from chalicelib.errors import (
     BadRequest,
     InvalidUpload,
@@ -53,7 +53,6 @@ from chalicelib.formats.upload_files import check_content
 if TYPE_CHECKING:
     from chalicelib.domain.documents.form_template import FormTemplate
     from chalicelib.domain.documents.ocr import DocumentFindings
-    from chalicelib.domain.models.prediction import Detection, Prediction, Probability
     from chalicelib.stores.examples.examples import ExampleStore
     from chalicelib.stores.examples.pictures import PictureStore
     from chalicelib.stores.jobs.batch_files import BatchFiles
@@ -69,23 +68,6 @@ BUSY_SECONDS = 5.0
 PARTS_IN_CALL = 100
 # The answer of a line whose image was deleted while the batch ran.
 GONE = LineError("example_not_found", "The image was deleted before it was answered.")
-
-
-class ImagePredictor(Protocol):
-    """The methods of the image prediction service that batches use."""
-
-    def check(self, model: ServedModel, types: Collection[str]) -> None:
-        """Raise an error if a model is not ready or not of one of these types."""
-
-    def predict(
-        self,
-        model: ServedModel,
-        samples: Sequence[Sample],
-        *,
-        types: Collection[str],
-        options: PredictionOptions,
-    ) -> Sequence[Prediction[Probability | Detection]]:
-        """Predict images, with the same results as a call for a single image."""
 
 
 class DocumentReader(Protocol):

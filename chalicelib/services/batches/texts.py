@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from chalicelib.domain.datasets.dataset import LANGUAGE, UPLOAD, Dataset
 from chalicelib.domain.jobs.batch import (
@@ -18,28 +18,11 @@ from chalicelib.domain.jobs.batch_table import InputTable
 from chalicelib.domain.jobs.batch_work import Check
 from chalicelib.domain.jobs.ranking import check_ranked
 from chalicelib.domain.models.model import ServedModel
-from chalicelib.domain.models.prediction import Prediction, PredictionOptions, Probability
+from chalicelib.domain.models.prediction import PredictionOptions, TextPredictor
 from chalicelib.formats.texts.batch_file import asked_line, check_sent, read_lines
 
 if TYPE_CHECKING:
     from chalicelib.stores.examples.examples import ExampleStore
-
-
-class TextPredictor(Protocol):
-    """The methods of the text prediction service that batches use."""
-
-    def check(self, model: ServedModel, dataset_type: str) -> None:
-        """Raise an error if a model is not ready or not of this type."""
-
-    def predict(
-        self,
-        model: ServedModel,
-        texts: Sequence[str],
-        *,
-        dataset_type: str,
-        options: PredictionOptions,
-    ) -> Sequence[Prediction[Probability]]:
-        """Predict the labels of texts, with the same results as a call for a single text."""
 
 
 class TextWork:

@@ -15,10 +15,9 @@ from chalicelib.domain.datasets.corrections import (
 )
 from chalicelib.domain.datasets.dataset import LANGUAGE, Dataset, DatasetView, Label
 from chalicelib.domain.datasets.example import ExampleView
-from chalicelib.domain.datasets.fields import checked_label, checked_name
+from chalicelib.domain.datasets.fields import checked_label, checked_name, checked_text
 from chalicelib.domain.datasets.growth import check_changeable
 from chalicelib.domain.datasets.label_names import normal_form
-from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.model import Model
 from chalicelib.domain.models.suspects import EXTRA_LABEL, OTHER_LABEL, SuspectExample
 from chalicelib.errors import (

@@ -24,9 +24,8 @@ from chalicelib.domain.datasets.example import (
     new_picture,
     new_text,
 )
-from chalicelib.domain.datasets.fields import checked_label
+from chalicelib.domain.datasets.fields import checked_label, checked_text
 from chalicelib.domain.datasets.growth import check_can_grow
-from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.errors import (
     BadRequest,
     DatasetNotFound,

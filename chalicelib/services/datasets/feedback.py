@@ -26,8 +26,8 @@ from chalicelib.domain.datasets.example import (
     new_picture,
     new_text,
 )
+from chalicelib.domain.datasets.fields import checked_text
 from chalicelib.domain.datasets.growth import check_can_grow
-from chalicelib.domain.datasets.texts import checked_text
 from chalicelib.domain.models.model import Model
 from chalicelib.errors import (
     BadRequest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import chalicelib
 from chalicelib.domain.common.clock import Clock, date_text
@@ -14,7 +14,12 @@ from chalicelib.domain.datasets.windows import find_windows
 from chalicelib.domain.documents.sample import Sample
 from chalicelib.domain.jobs.export import ONNX, Export
 from chalicelib.domain.models.model import Model, ServedModel
-from chalicelib.domain.models.prediction import Prediction, PredictionOptions, as_json
+from chalicelib.domain.models.prediction import (
+    ImagePredictor,
+    PredictionOptions,
+    TextPredictor,
+    as_json,
+)
 from chalicelib.domain.models.redaction import without_examples
 from chalicelib.errors import BadRequest, InvalidParameter, ServiceError, StorageUnavailable
 from chalicelib.formats.exports import bundles
@@ -24,41 +29,12 @@ from chalicelib.stores.models.models import ModelStore
 from chalicelib.stores.models.versions import CARD, ModelVersions
 
 if TYPE_CHECKING:
-    from chalicelib.domain.models.prediction import Detection, Probability
     from chalicelib.engines.text.encoding.pool import EncoderPool
     from chalicelib.engines.vision.backbone.pool import BackbonePool
 
 # Written by the installation about itself; predictions do not read it.
 _NOT_EXPORTED = ("installed.json",)
 _LICENCES = ("LICENSE", "NOTICE")
-
-
-class GoldenTexts(Protocol):
-    """The method of the text prediction service that computes the sample answers of an archive."""
-
-    def predict(
-        self,
-        model: ServedModel,
-        texts: Sequence[str],
-        *,
-        dataset_type: str,
-        options: PredictionOptions = ...,
-    ) -> list[Prediction[Probability]]:
-        """Return one prediction per text."""
-
-
-class GoldenPictures(Protocol):
-    """The method of the image prediction service that computes the sample answers of an archive."""
-
-    def predict(
-        self,
-        model: ServedModel,
-        samples: Iterable[Sample],
-        *,
-        types: Sequence[str],
-        options: PredictionOptions = ...,
-    ) -> list[Prediction[Probability | Detection]]:
-        """Return one prediction per image."""
 
 
 class BundleService:
@@ -69,7 +45,7 @@ class BundleService:
         models: ModelStore,
         files: ModelVersions,
         pools: tuple[EncoderPool, BackbonePool],
-        predictors: tuple[GoldenTexts, GoldenPictures],
+        predictors: tuple[TextPredictor, ImagePredictor],
         clock: Clock,
     ) -> None:
         self._models = models

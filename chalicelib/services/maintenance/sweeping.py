@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from chalicelib.stores.jobs.deletions import DeletionStore
     from chalicelib.stores.jobs.exports import ExportStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.ingest_queue import IngestQueue
     from chalicelib.stores.jobs.queues import Queues
     from chalicelib.stores.jobs.template_learnings import LearningStore
-    from chalicelib.stores.jobs.training_queue import TrainingQueue
-    from chalicelib.stores.jobs.turns import TurnStore
+    from chalicelib.stores.jobs.turns import IngestQueue, TrainingQueue, TurnStore
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 

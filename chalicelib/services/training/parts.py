@@ -21,7 +21,7 @@ from chalicelib.stores.examples.parts import process_parts
 from chalicelib.stores.models.run_parts import RunPart, part_after
 
 if TYPE_CHECKING:
-    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.jobs.turns import TrainingQueue
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.run_parts import RunParts
 

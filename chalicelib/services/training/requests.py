@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.datasets.labels import LabelStore
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.guards import GuardStore
-    from chalicelib.stores.jobs.training_queue import TrainingQueue
+    from chalicelib.stores.jobs.turns import TrainingQueue
     from chalicelib.stores.models.models import ModelStore
     from chalicelib.stores.models.places import QueuePlaces
 

@@ -35,7 +35,7 @@ from chalicelib.errors import (
     TrainingFailed,
 )
 from chalicelib.stores.jobs.heartbeats import Heartbeat
-from chalicelib.stores.jobs.training_queue import TrainingQueue
+from chalicelib.stores.jobs.turns import TrainingQueue
 from chalicelib.stores.models.leases import ModelLeases, RunEnding
 from chalicelib.stores.models.versions import CARD, EVALUATION, METRICS, SUSPECTS
 

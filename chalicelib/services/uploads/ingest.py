@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.capacity import CapacityStore
     from chalicelib.stores.jobs.events import Events
-    from chalicelib.stores.jobs.ingest_queue import IngestQueue
+    from chalicelib.stores.jobs.turns import IngestQueue
 
 # Pause between two checks of an upload that another worker owns, in seconds.
 _PAUSE_SECONDS = 0.1

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from chalicelib.stores.fetching.downloads import Downloader
     from chalicelib.stores.fetching.uploaded_files import UploadedFileStore
     from chalicelib.stores.jobs.capacity import CapacityStore
-    from chalicelib.stores.jobs.ingest_queue import IngestQueue
+    from chalicelib.stores.jobs.turns import IngestQueue
 
 # Time limit of a validation in seconds; the gateway ends a call after 29 seconds.
 VALIDATION_SECONDS = 25.0

@@ -18,7 +18,7 @@ from chalicelib.domain.datasets.corrections import (
 )
 from chalicelib.domain.datasets.dataset import FEEDBACK, SOURCES, Dataset, LabelCounts
 from chalicelib.domain.datasets.example import Example
-from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.jobs.deletion import TRACES, Deletion, deletion_of
 from chalicelib.domain.jobs.messages import DeleteJob
 from chalicelib.errors import LabelNotFound

@@ -1,4 +1,4 @@
-"""Assigns turns to jobs (start-time fair queueing, see chalicelib/domain/jobs/turns.py).
+"""Assigns turns to uploads and trainings, and runs their queues (see domain/jobs/turns.py).
 
 The counter of a lane has the turn of the job that started last. The counter of an account has the
 turn of its newest job. A new job gets the turn after that of its account's newest job, but at least
@@ -8,11 +8,36 @@ before jobs of other accounts.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from chalicelib import log
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.common.clock import Clock, to_milliseconds
-from chalicelib.domain.jobs.turns import Turn
+from chalicelib.domain.datasets.upload import QueuedUpload
+from chalicelib.domain.jobs.lease import is_owned
+from chalicelib.domain.jobs.messages import (
+    IngestJob,
+    Job,
+    TrainJob,
+    TrainPartJob,
+    kind_of,
+    postponed,
+)
+from chalicelib.domain.jobs.turns import Turn, Waiting, in_turn, running_jobs
+from chalicelib.domain.models.model import OPEN, Model
+from chalicelib.errors import PartsSent, StorageUnavailable
 from chalicelib.stores.aws.clients import Clients
 from chalicelib.stores.aws.errors import translate_errors, try_update
 from chalicelib.stores.aws.tables import CounterRow
+from chalicelib.stores.datasets.datasets import DatasetStore
+from chalicelib.stores.datasets.leases import DatasetLeases, OwnedDataset
+from chalicelib.stores.jobs import queues
+from chalicelib.stores.jobs.queues import EMBED, TRAIN_FREE, TRAIN_PAID, Queues, retried_by_sweep
+from chalicelib.stores.models.leases import ModelLeases
+from chalicelib.stores.models.models import ModelStore
+from chalicelib.stores.models.run_parts import part_key
 
 INGEST, TRAIN = "ingest", "train"
 
@@ -76,3 +101,269 @@ class TurnStore:
 
 def _row(*names: str) -> CounterRow:
     return CounterRow("#".join(("turn", *names)))
+
+
+Owned = TypeVar("Owned")
+Queued = TypeVar("Queued", bound=Job)
+
+
+class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
+    """The queue of one kind of job, in which accounts take turns."""
+
+    def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
+        """Store the dependencies.
+
+        Args:
+            turns: assigns turns to jobs.
+            queues: sends messages to workers.
+            clock: returns the current time.
+            limit: maximum number of running jobs of one account.
+        """
+        self._turns = turns
+        self._queues = queues
+        self._clock = clock
+        self._limit = limit
+
+    @abstractmethod
+    def announce(self, job: Queued, delay_seconds: int = 0) -> None:
+        """Send a message that a job is waiting."""
+
+    @abstractmethod
+    def _find(self, job: Queued) -> Waiting | None:
+        """Return the job of a message; None if it has ended."""
+
+    @abstractmethod
+    def _job(self, waiting: Waiting) -> Queued:
+        """Return the message for a waiting job."""
+
+    @abstractmethod
+    def _lanes(self, job: Queued) -> Sequence[Sequence[Waiting]]:
+        """Return the waiting and running jobs in each lane that the worker of a message serves."""
+
+    @abstractmethod
+    def _own(self, job: Waiting) -> Owned | None:
+        """Acquire a job, and store its turn as the lane's latest; None if it has an owner."""
+
+    def acquire(self, job: Queued) -> Owned | None:
+        """Acquire the next job in the lanes that the receiver of a message serves, or None."""
+        now, own = self._now(), self._waiting(job)
+        if own is not None and not own.turn:
+            # A job from a version without turns is older than all others.
+            return self._own(own)
+        lanes = self._lanes(job)
+        running = running_jobs((waiting for lane in lanes for waiting in lane), now)
+        # A job that another worker acquires first is skipped, not waited for.
+        for lane in lanes:
+            for waiting in in_turn(lane, running, self._limit, now):
+                if owned := self._own(waiting):
+                    return owned
+        if own is None:
+            return None
+        if running[own.account_id] >= self._limit:
+            # A new message instead of an error, so that it never counts as a failed attempt.
+            if again := postponed(job):
+                self.announce(*again)
+            return None
+        # An index is eventually consistent, and may not show a job that was just accepted.
+        return self._own(own)
+
+    def announce_next(self, job: Queued, account_id: str) -> None:
+        """Send a message for an account's next job, if the account was at its limit until now.
+
+        Otherwise the job would start minutes later, when its delayed message arrives.
+
+        Args:
+            job: the job of the received message, which determines the lanes.
+            account_id: account whose job has just ended.
+        """
+        with retried_by_sweep(kind_of(job)):
+            now, lanes = self._now(), self._lanes(job)
+            jobs = [found for lane in lanes for found in lane if found.account_id == account_id]
+            waiting = [found for found in jobs if not is_owned(found.lease_until, now)]
+            # If several jobs end at once, possibly none of them sees that the limit was reached.
+            # Then a delayed message starts the next job.
+            if waiting and len(jobs) - len(waiting) >= self._limit - 1:
+                self.announce(self._job(min(waiting, key=lambda found: found.turn)))
+
+    def own(self, job: Queued) -> Owned | None:
+        """Acquire a job before its turn; None if it has ended or has an owner."""
+        own = self._waiting(job)
+        return None if own is None else self._own(own)
+
+    def is_over(self, job: Queued) -> bool:
+        """Return whether the job of a message has ended or its object was deleted."""
+        return self._find(job) is None
+
+    def announce_again(self, job: Queued) -> None:
+        """Send the message of a job that still waits, because a worker used it for another job."""
+        with retried_by_sweep(kind_of(job)):
+            if self._waiting(job) is not None:
+                self.announce(job)
+
+    def _waiting(self, job: Queued) -> Waiting | None:
+        """Return the job of a message; None if it has ended or a worker is running it."""
+        found = self._find(job)
+        is_waiting = found is not None and not is_owned(found.lease_until, self._now())
+        return found if is_waiting else None
+
+    def _now(self) -> int:
+        return to_milliseconds(self._clock())
+
+
+class IngestQueue(TurnQueue[IngestJob, QueuedUpload, OwnedDataset]):
+    """Sends messages for uploads, and finds the next upload to read."""
+
+    def __init__(
+        self,
+        datasets: DatasetStore,
+        leases: DatasetLeases,
+        turns: TurnStore,
+        sender: queues.Queues,
+        *,
+        clock: Clock,
+        limit: int,
+    ) -> None:
+        super().__init__(turns, sender, clock, limit)
+        self._datasets = datasets
+        self._leases = leases
+
+    def turn(self, account: Account) -> Turn:
+        """Return the turn of a new upload, which comes after the account's other uploads."""
+        lane = lane_of(INGEST, is_paid=account.is_paid)
+        return self._turns.take(lane, account.account_id)
+
+    def announce(self, job: IngestJob, delay_seconds: int = 0) -> None:
+        """Send a message that an upload is waiting."""
+        self._queues.send(queues.INGEST, job, delay_seconds)
+
+    def _find(self, job: IngestJob) -> QueuedUpload | None:
+        return self._datasets.find_queued(job.account_id, job.family, job.dataset_id, job.upload_id)
+
+    def _job(self, waiting: QueuedUpload) -> IngestJob:
+        return IngestJob.of(waiting)
+
+    def _lanes(self, job: IngestJob) -> Sequence[Sequence[QueuedUpload]]:
+        return [self._datasets.queued_uploads(lane) for lane in INGEST_LANES]
+
+    def _own(self, job: QueuedUpload) -> OwnedDataset | None:
+        key = job.account_id, job.family, job.dataset_id, job.upload_id
+        owned = self._leases.acquire_upload(*key)
+        if owned is not None and job.lane:
+            self._turns.begin(Turn(job.lane, job.turn))
+        return owned
+
+
+# Seconds that a training runs before it may have to yield to another.
+TURN_SECONDS = 15.0
+# Seconds that a training waits without progress of its parts; then it does them itself.
+PARTS_SECONDS = 300.0
+# A training yields only to one that has waited this long: before, an idle worker may start it.
+PATIENCE_MILLISECONDS = 5_000
+
+
+class TrainingQueue(TurnQueue[TrainJob, Model, Model]):
+    """Sends messages for trainings, and finds the next training to run."""
+
+    def __init__(
+        self,
+        models: ModelStore,
+        leases: ModelLeases,
+        turns: TurnStore,
+        sender: Queues,
+        *,
+        clock: Clock,
+        limit: int,
+    ) -> None:
+        super().__init__(turns, sender, clock, limit)
+        self._models = models
+        self._leases = leases
+
+    def turn(self, account_id: str, *, is_paid: bool) -> int:
+        """Return the turn of a new training, which comes after the account's other trainings."""
+        return self._turns.take(lane_of(TRAIN, is_paid=is_paid), account_id).number
+
+    def announce(self, job: TrainJob, delay_seconds: int = 0) -> None:
+        """Send a message that a training is waiting."""
+        self._queues.send(TRAIN_PAID if job.is_paid else TRAIN_FREE, job, delay_seconds)
+
+    def return_to_queue(self, model: Model, served_seconds: float) -> None:
+        """Put an unfinished training into the queue again, with a new turn."""
+        turn = self.turn(model.account_id, is_paid=model.is_paid)
+        self._leases.return_to_queue(model, turn, served_seconds)
+        self.announce(TrainJob.of(model))
+
+    def wait_for_parts(self, model: Model, served_seconds: float, sent: PartsSent) -> bool:
+        """Pause a training, and send its parts to other workers; return False if another owns it.
+
+        A paused training counts as running. It keeps its turn, so it resumes first.
+        """
+        # Paused before its parts are announced, so that the worker of the last part can wake it.
+        if not self._leases.return_to_queue(model, model.turn, served_seconds, PARTS_SECONDS):
+            return False
+        try:
+            for number in range(sent.heads):
+                self.send_part(model, part_key(model, sent.stage, number))
+        except StorageUnavailable:
+            log.warning("fan_out_failed", model=model.model_id)
+        return True
+
+    def send_part(self, model: Model, part: str) -> None:
+        """Send the message of one part of a training."""
+        self._queues.send(EMBED, TrainPartJob.of(model, part=part))
+
+    def keep_waiting(self, model: Model, progress: float) -> None:
+        """Extend the pause of a training whose parts are unfinished, and store the progress."""
+        self._leases.pause_lease(model, PARTS_SECONDS, progress)
+
+    def wake(self, model: Model) -> None:
+        """Resume a training whose parts are all done."""
+        if self._leases.pause_lease(model, 0.0):
+            self.announce(TrainJob.of(model))
+
+    def must_yield(self, model: Model, served_seconds: float) -> bool:
+        """Return whether this worker should run a waiting training in place of its current one.
+
+        A waiting training goes first if only it is on a paid plan, or if it has run for a much
+        shorter time.
+        """
+        if served_seconds < TURN_SECONDS:
+            return False
+        # This training must have run twice as long as the other one. So two trainings of equal
+        # length alternate more and more rarely, and the cost of alternating stays small.
+        now = self._now()
+        waiting = [other for lane in self._lanes_up_to(model.is_paid) for other in lane]
+        return any(
+            other.is_paid > model.is_paid
+            or served_seconds >= TURN_SECONDS + 2 * other.served_seconds
+            for other in in_turn(waiting, running_jobs(waiting, now), self._limit, now)
+            if other.queued_at and to_milliseconds(other.queued_at) <= now - PATIENCE_MILLISECONDS
+        )
+
+    def _find(self, job: TrainJob) -> Model | None:
+        model = self._models.find(job.account_id, job.model_id)
+        is_same = model is not None and model.run == job.run
+        return model if model is not None and is_same and model.status in OPEN else None
+
+    def _job(self, waiting: Model) -> TrainJob:
+        return TrainJob.of(waiting)
+
+    def _lanes(self, job: TrainJob) -> Sequence[Sequence[Model]]:
+        return self._lanes_up_to(job.is_paid)
+
+    def _lanes_up_to(self, is_paid: bool) -> Sequence[Sequence[Model]]:
+        """Return the running and the first waiting trainings in each lane that a worker serves.
+
+        A worker for paid plans serves only the paid lane. Other workers serve both, paid first.
+        """
+        running = self._models.running()
+        return [
+            [*(model for model in running if model.is_paid == lane), *self._models.queued(lane)]
+            for lane in ((True,) if is_paid else (True, False))
+        ]
+
+    def _own(self, job: Model) -> Model | None:
+        acquired = self._leases.acquire(job.account_id, job.model_id, job.run)
+        if acquired is not None:
+            lane = lane_of(TRAIN, is_paid=acquired.is_paid)
+            self._turns.begin(Turn(lane, acquired.turn))
+        return acquired

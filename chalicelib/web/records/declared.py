@@ -11,10 +11,9 @@ from chalicelib.web.records import (
     model_records,
     ocr_records,
     service_records,
-    template_records,
 )
 
-_MODULES = (dataset_records, model_records, service_records, ocr_records, template_records)
+_MODULES = (dataset_records, model_records, service_records, ocr_records)
 
 
 def declared() -> Iterator[type[msgspec.Struct]]:

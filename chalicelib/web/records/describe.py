@@ -24,6 +24,7 @@ from chalicelib.domain.jobs.batch import Batch
 from chalicelib.domain.jobs.deletion import Deletion
 from chalicelib.domain.jobs.export import SUCCEEDED, Export
 from chalicelib.domain.jobs.webhook import PENDING, Delivery, Webhook
+from chalicelib.domain.models.comparison import Comparison
 from chalicelib.domain.models.evaluation import EvaluatedExample, ReliabilityBin
 from chalicelib.domain.models.explanation import ExplainedRegion, ExplainedWord, Explanation
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
@@ -31,6 +32,7 @@ from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
 from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.services.datasets.browsing import BrowsedExample
+from chalicelib.services.training.versions import VersionView
 from chalicelib.web.records.dataset_records import (
     BoxRecord,
     BrowsedExampleRecord,
@@ -55,12 +57,15 @@ from chalicelib.web.records.model_records import (
     BatchCountsRecord,
     BatchRecord,
     BoundingBoxRecord,
+    ComparisonRecord,
     DetectedRecord,
     DetectionRecord,
     EvaluatedRecord,
     ExplainedRecord,
     MetricsRecord,
+    ModelExportRecord,
     ModelRecord,
+    ModelVersionRecord,
     PredictionRecord,
     ProbabilityRecord,
     ReliabilityRecord,
@@ -411,4 +416,42 @@ def usage(facts: UsageFacts) -> UsageRecord:
         predictions_remaining=facts.usage.remaining,
         predictions_used=facts.usage.used,
         predictions_max=facts.usage.limit,
+    )
+
+
+def model_version(view: VersionView) -> ModelVersionRecord:
+    """Return the record of a version of a model."""
+    one = view.version
+    return record(
+        ModelVersionRecord,
+        one,
+        version=one.number,
+        is_served=view.is_served,
+        metrics=view.metrics,
+        algorithm=one.algorithm or UNSET,
+        not_served_because=one.not_served_because or UNSET,
+    )
+
+
+def comparison(found: Comparison, versions: list[int]) -> ComparisonRecord:
+    """Return the record of a comparison of two versions."""
+    accuracies = [fraction(found.first_accuracy), fraction(found.second_accuracy)]
+    return ComparisonRecord(
+        versions, accuracies, fraction(found.low), fraction(found.high), found.examples
+    )
+
+
+def model_export(row: Export, url: str | None = None) -> ModelExportRecord:
+    """Return the record of an export of a model."""
+    if row.model is None:
+        raise ValueError(f"Export {row.export_id} is one of a dataset.")
+    return record(
+        ModelExportRecord,
+        row,
+        id=row.export_id,
+        model_id=row.model.model_id,
+        model_version=row.model.version,
+        bytes=row.size_bytes if row.status == SUCCEEDED else UNSET,
+        url=url or UNSET,
+        failure_msg=row.message or UNSET,
     )

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.fields import count_words
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ A training whose parts are not done does them itself after seconds, not after mi
 
 from app import app
 from chalicelib.engines.text.encoding import profiles
-from chalicelib.stores.jobs import training_queue
+from chalicelib.stores.jobs import turns
 
 __all__ = ["app"]
 
 profiles._SECONDS_PER_WORD["bge"] = 0.03
-training_queue.PARTS_SECONDS = 20.0
+turns.PARTS_SECONDS = 20.0

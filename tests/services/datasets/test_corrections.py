@@ -13,7 +13,7 @@ import pytest
 
 from chalicelib.domain.datasets.corrections import Correction, ExampleNotFound
 from chalicelib.domain.datasets.dataset import SOURCES, DatasetView
-from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.fields import count_words
 from chalicelib.errors import InvalidParameter, LabelNotFound
 from chalicelib.stores.aws.tables import ExampleChunkRow
 from tests.builders import World, a_model, a_source, some_rows

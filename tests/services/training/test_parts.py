@@ -14,7 +14,7 @@ from chalicelib.engines.text.encoding.encoders import EncoderNotInstalled
 from chalicelib.errors import LeaseLost
 from chalicelib.services.training import parts
 from chalicelib.stores.jobs.queues import EMBED
-from chalicelib.stores.jobs.training_queue import PARTS_SECONDS
+from chalicelib.stores.jobs.turns import PARTS_SECONDS
 from tests.builders import Message, TinyEncoder, World, some_rows
 from tests.hops import OneWorker
 from tests.pictures import label_folders

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from chalicelib.domain.datasets.texts import count_words
+from chalicelib.domain.datasets.fields import count_words
 from chalicelib.domain.datasets.windows import READ_WORDS
 from chalicelib.domain.jobs.spreading import spread
 from chalicelib.engines.text.encoding.encoders import ACCURATE, FAST, encoder_names
