@@ -129,8 +129,10 @@ def answer_times(bench: Bench, model_id: str) -> list[float]:
 def engine_share(bench: Bench) -> float:
     """Return the median time of the same prediction in this process, without HTTP and storage."""
     container = Container(bench.stack.settings)
-    service = PredictionService(container.served_models, UNCOUNTED, container.encoders)
-    model = container.served_models.find(bench.world.account_id(bench.caller), bench.model_id)
+    service = PredictionService(container.stores.served_models, UNCOUNTED, container.encoders)
+    model = container.stores.served_models.find(
+        bench.world.account_id(bench.caller), bench.model_id
+    )
 
     def ask_once(number: int) -> None:
         """Make one prediction."""

@@ -32,7 +32,6 @@ from chalicelib.engines.vision.backbone.pool import BackbonePool
 from chalicelib.errors import ServiceError
 from chalicelib.services.accounts.api_keys import ApiKeyService
 from chalicelib.services.accounts.tokens import TokenService
-from chalicelib.services.accounts.usage import UsageService
 from chalicelib.services.batches.pictures import PictureWork
 from chalicelib.services.batches.rankings import RankingWork
 from chalicelib.services.batches.requests import BatchService, BatchServiceStores
@@ -70,8 +69,6 @@ from chalicelib.services.uploads.upload_parts import UploadPartService
 from chalicelib.services.uploads.uploads import UploadService, UploadServiceStores
 from chalicelib.services.webhooks.delivering import DeliveryService
 from chalicelib.services.webhooks.hooks import WebhookService
-from chalicelib.stores.accounts.idempotency import IdempotencyStore
-from chalicelib.stores.models.served import ServedModels
 from chalicelib.stores.stores import Stores, pick
 from chalicelib.training_container import TrainingContainer
 from chalicelib.web.records.batch_lines import write_lines
@@ -172,19 +169,9 @@ class Container(TrainingContainer):
         """Return the rate limits of calls."""
         return RateLimits(self.stores.rates, self.clock, self.settings.rate_factor)
 
-    @cached_property
-    def idempotency(self) -> IdempotencyStore:
-        """Return the store of answers to calls with an `Idempotency-Key`."""
-        return self.stores.idempotency
-
     def reserve_id(self, kind: str) -> int:
         """Reserve an integer id for an object of this kind; return 0 if `kind` is empty."""
         return self.stores.ids.reserve(kind) if kind else 0
-
-    @cached_property
-    def served_models(self) -> ServedModels:
-        """Return the store that finds the models for predictions."""
-        return self.stores.served_models
 
     @cached_property
     def allowances(self) -> Allowances:
@@ -196,11 +183,6 @@ class Container(TrainingContainer):
         """Emit the event that an account has used a percentage of its monthly predictions."""
         limit = account.predictions_per_month
         self.stores.events.emit(account.account_id, f"quota.{percent}", month=month, limit=limit)
-
-    @cached_property
-    def usage(self) -> UsageService:
-        """Return the service that reports the usage of allowances."""
-        return UsageService(self.allowances)
 
     @cached_property
     def datasets(self) -> DatasetService:
@@ -301,7 +283,7 @@ class Container(TrainingContainer):
     def predictions(self) -> PredictionService:
         """Return the service that predicts texts."""
         return PredictionService(
-            self.served_models, self.allowances, self.encoders, self.settings.threads
+            self.stores.served_models, self.allowances, self.encoders, self.settings.threads
         )
 
     @cached_property

@@ -294,7 +294,7 @@ class World:
         self, model_id: str, text: str, count: int | None = None, kind: str = "text-intent"
     ) -> Ranked:
         """Ask a model of the account or a prebuilt one, as a call does."""
-        model = self.container.served_models.find(self.account.account_id, model_id)
+        model = self.container.stores.served_models.find(self.account.account_id, model_id)
         options = PredictionOptions(count)
         [prediction] = self.container.predictions.predict(
             model, [text], dataset_type=kind, options=options, account=self.account

@@ -75,7 +75,7 @@ def examples(world: Prepared, dataset_id: int) -> int:
 
 def version(world: Prepared) -> str:
     """Return the version of the model that predicts."""
-    return world.container.served_models.find(world.account.account_id, MODEL_ID).version
+    return world.container.stores.served_models.find(world.account.account_id, MODEL_ID).version
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_messages_are_handed_on(hosted, handler, begin, is_done):
 def test_parts_of_batches_are_handed_on(hosted):
     """Lines are answered by the handler that embeds."""
     account = hosted.account
-    model = hosted.container.served_models.find(account.account_id, MODEL_ID)
+    model = hosted.container.stores.served_models.find(account.account_id, MODEL_ID)
     sent = UploadSource(content=b"text\na\n", file_name="t.csv")
     hosted.container.batches.create(account, "language", model, sent, BatchOptions())
     [part] = hosted.sent()

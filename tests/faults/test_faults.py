@@ -285,7 +285,9 @@ class AskBatch(Scenario):
         self.model = self.world.model(self.view)
 
     def ask(self) -> Any:
-        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        found = self.services.stores.served_models.find(
+            self.account.account_id, self.model.model_id
+        )
         sent = UploadSource(content=b'{"text": "book it"}\n{"text": ""}', file_name="a.jsonl")
         return self.services.batches.create(self.account, LANGUAGE, found, sent, BatchOptions())
 
@@ -310,7 +312,9 @@ class AskRanking(AskBatch):
     """What to label next is chosen in the background."""
 
     def ask(self) -> Any:
-        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        found = self.services.stores.served_models.find(
+            self.account.account_id, self.model.model_id
+        )
         sent = UploadSource(content=b'{"text": "book it"}\n{"text": ""}', file_name="a.jsonl")
         asked = BatchOptions(kind="rank", count=1)
         return self.services.batches.create(self.account, LANGUAGE, found, sent, asked)
@@ -331,7 +335,7 @@ class AskRanking(AskBatch):
 def predict(scenario: Scenario, model: Model) -> Any:
     """Ask a model."""
     services = scenario.services
-    found = services.served_models.find(scenario.account.account_id, model.model_id)
+    found = services.stores.served_models.find(scenario.account.account_id, model.model_id)
     [prediction] = services.predictions.predict(
         found, ["book please"], dataset_type="text-intent", account=scenario.account
     )

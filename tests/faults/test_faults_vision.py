@@ -85,7 +85,9 @@ class AskPictures(VisionScenario):
         self.model = self.world.model(self.view, TrainRequest(epochs=1))
 
     def ask(self) -> Any:
-        found = self.services.served_models.find(self.account.account_id, self.model.model_id)
+        found = self.services.stores.served_models.find(
+            self.account.account_id, self.model.model_id
+        )
         files = {"a.png": draw("circle", "red"), "b.png": b"no picture"}
         sent = UploadSource(content=make_zip(files), file_name="a.zip")
         return self.services.batches.create(self.account, VISION, found, sent, BatchOptions())

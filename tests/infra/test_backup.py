@@ -87,7 +87,7 @@ def test_batches_are_left_out_with_what_they_reserved(
     """A restored stack has no batch, and counts no prediction for the one that went on."""
     [model] = filled.stores.models.of_account(filled.account.account_id)
     filled.answer(model.model_id, "book it")
-    found = filled.container.served_models.find(filled.account.account_id, model.model_id)
+    found = filled.container.stores.served_models.find(filled.account.account_id, model.model_id)
     sent = UploadSource(content=b"text\na\nb\n", file_name="t.csv")
     filled.container.batches.create(filled.account, "language", found, sent, BatchOptions())
     assert filled.container.allowances.predictions(filled.account).used == 3

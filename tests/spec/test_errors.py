@@ -148,7 +148,7 @@ def test_prebuilt_model_that_is_not_installed(live, caller, tmp_path, model_id):
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
 
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install$") as caught:
-        bare.served_models.find(caller.account_id, model_id)
+        bare.stores.served_models.find(caller.account_id, model_id)
 
     assert (caught.value.status, caught.value.code) == (404, "model_not_installed")
     assert model_id in FAST
@@ -209,7 +209,7 @@ def test_encoder_that_is_not_installed(live, caller, dataset, tmp_path):
     model_id = caller.train(dataset).ok()["modelId"]
     caller.trained(model_id)
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
-    model = bare.served_models.find(caller.account_id, model_id)
+    model = bare.stores.served_models.find(caller.account_id, model_id)
     account = bare.stores.accounts.get(caller.account_id)
 
     with pytest.raises(EncoderMissing, match=r"not installed.*infra\.models install") as caught:

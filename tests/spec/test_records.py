@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
+from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Usage
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.domain.datasets.dataset import Dataset, DatasetView, Label, LabelCounts
@@ -29,7 +30,6 @@ from chalicelib.errors import (
     InvalidToken,
     StorageUnavailable,
 )
-from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.web.http.paging import Window, list_answer
 from chalicelib.web.http.responses import ErrorRecord, error_response, rate_limit_headers
 from chalicelib.web.operations.files import NO_SOURCE
@@ -297,18 +297,22 @@ MONTH = Usage(2000, 10, datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, t
 
 def test_usage_and_headers():
     """Usage and rate-limit headers show the same figures."""
-    facts = UsageFacts(
-        "489",
-        "108",
-        MONTH.starts_at,
-        MONTH.resets_at,
-        "STARTER",
-        1,
-        "SALESFORCE",
-        "kQ2mTzXwPa",
-        MONTH,
+    caller = Account(
+        account_id="108",
+        email="ann@example.com",
+        plan="STARTER",
+        source="SALESFORCE",
+        status="ACTIVE",
+        keys=(),
+        license_id="kQ2mTzXwPa",
+        created_at=MONTH.starts_at,
     )
-    page = list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
+
+    def described(month: Usage) -> service_records.UsageRecord:
+        # The id of the example is that of another service.
+        return msgspec.structs.replace(describe.usage(caller, month), id="489")
+
+    page = list_answer(ListPage((MONTH,), 0, has_more=False), described, Window(0, 1))
 
     same("apiusage", page.record)
     same("rate_limit_headers", rate_limit_headers(MONTH))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from chalicelib.domain.accounts.api_key import PREDICT
 from chalicelib.domain.common.paging import ListPage
 from chalicelib.web.http.paging import ListAnswer, Window, list_answer
@@ -19,5 +21,5 @@ def whoami(call: Call) -> service_records.AccountRecord:
 def list_usage(call: Call) -> ListAnswer[service_records.UsageRecord]:
     """Return the plan and the predictions of the current month."""
     # A list of one record, as in the old API.
-    facts = call.container.usage.facts(call.account)
-    return list_answer(ListPage((facts,), 0, has_more=False), describe.usage, Window(0, 1))
+    page = ListPage((call.container.allowances.predictions(call.account),), 0, has_more=False)
+    return list_answer(page, partial(describe.usage, call.account), Window(0, 1))

@@ -149,7 +149,7 @@ def served_in_body(call: Call) -> ServedModel | None:
     model_id = model_id_in_body(call)
     if model_id is None:
         return None
-    models, account_id = call.container.served_models, call.account.account_id
+    models, account_id = call.container.stores.served_models, call.account.account_id
     number = whole_number(call.fields.values.get("modelVersion"))
     if number is None or not 1 <= number <= LARGEST_VERSION:
         return models.find(account_id, model_id)

@@ -11,6 +11,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.api_key import ApiKey
+from chalicelib.domain.accounts.usage import Usage
 from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.datasets.corrections import CorrectionResult
 from chalicelib.domain.datasets.dataset import DatasetView, Label
@@ -30,7 +31,6 @@ from chalicelib.domain.models.explanation import ExplainedRegion, ExplainedWord,
 from chalicelib.domain.models.model import Model, ModelView, TrainStats
 from chalicelib.domain.models.prediction import Detection, Probability
 from chalicelib.domain.models.training import shown_epochs, shown_learning_rate
-from chalicelib.services.accounts.usage import UsageFacts
 from chalicelib.services.datasets.browsing import BrowsedExample
 from chalicelib.services.training.versions import VersionView
 from chalicelib.web.records.dataset_records import (
@@ -405,17 +405,19 @@ def account(caller: Account, scope: str) -> AccountRecord:
     return AccountRecord(caller.account_id, caller.email, caller.plan, scope, "account")
 
 
-def usage(facts: UsageFacts) -> UsageRecord:
+def usage(caller: Account, month: Usage) -> UsageRecord:
     """Return the record of the predictions that an account made in a month."""
-    return record(
-        UsageRecord,
-        facts,
-        id=facts.usage_id,
-        plan_data=[record(PlanRecord, facts)],
+    return UsageRecord(
+        id=f"{caller.account_id}{month.starts_at:%Y%m}",
+        organization_id=caller.account_id,
+        starts_at=date_text(month.starts_at),
+        ends_at=date_text(month.resets_at),
+        plan_data=[PlanRecord(caller.plan, 1, caller.source)],
+        license_id=caller.license_id,
         object="apiusage",
-        predictions_remaining=facts.usage.remaining,
-        predictions_used=facts.usage.used,
-        predictions_max=facts.usage.limit,
+        predictions_remaining=month.remaining,
+        predictions_used=month.used,
+        predictions_max=month.limit,
     )
 
 

@@ -8,12 +8,14 @@ import pytest
 
 from chalicelib.domain.accounts.account import Account
 from chalicelib.domain.accounts.usage import Allowances, Usage
+from chalicelib.domain.common.clock import date_text
 from chalicelib.domain.models.model import ServedModel
 from chalicelib.errors import ExampleQuotaExceeded, PredictionQuotaExceeded
-from chalicelib.services.accounts.usage import UsageService
 from chalicelib.stores.accounts.quotas import QuotaStore
 from chalicelib.stores.aws.tables import QuotaRow
 from chalicelib.stores.jobs.queues import Queues
+from chalicelib.web.records import describe
+from chalicelib.web.records.service_records import PlanRecord
 
 MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
 
@@ -158,17 +160,19 @@ def test_account_may_have_its_own_limit(allowances, own, limit):
         list_examples(allowances, account)
 
 
-def test_facts_are_those_of_the_contract(allowances):
+def test_record_is_that_of_the_contract(allowances):
     """The usage call returns plan, month and counts; its id is constant for a month."""
     use(10)
-    facts = UsageService(allowances).facts(an_account(source="SALESFORCE"))
+    account = an_account(source="SALESFORCE")
+    found = describe.usage(account, allowances.predictions(account))
 
-    assert (facts.usage_id, facts.organization_id) == ("108202611", "108")
-    assert (facts.plan, facts.amount, facts.source) == ("STARTER", 1, "SALESFORCE")
-    assert facts.starts_at == datetime(2026, 11, 1, tzinfo=UTC)
-    assert facts.ends_at == datetime(2026, 12, 1, tzinfo=UTC)
-    assert facts.license_id == "kQ2mTzXwPa"
-    assert (facts.usage.used, facts.usage.remaining, facts.usage.limit) == (10, 1990, 2000)
+    assert (found.id, found.organization_id) == ("108202611", "108")
+    assert found.plan_data == [PlanRecord("STARTER", 1, "SALESFORCE")]
+    assert found.starts_at == date_text(datetime(2026, 11, 1, tzinfo=UTC))
+    assert found.ends_at == date_text(datetime(2026, 12, 1, tzinfo=UTC))
+    assert found.license_id == "kQ2mTzXwPa"
+    counts = (found.predictions_used, found.predictions_remaining, found.predictions_max)
+    assert counts == (10, 1990, 2000)
 
 
 def test_counters_are_kept_for_more_than_a_year(allowances, clock):

@@ -56,7 +56,9 @@ class Batches:
         """Ask for a batch."""
         container = self.world.container
         asks = account or self.world.account
-        model = container.served_models.find(asks.account_id, model_id or self.model.model_id)
+        model = container.stores.served_models.find(
+            asks.account_id, model_id or self.model.model_id
+        )
         if "text_column" in options:
             options["file"] = ReadingOptions(text_column=options.pop("text_column"))
         return container.batches.create(asks, self.family, model, source, BatchOptions(**options))

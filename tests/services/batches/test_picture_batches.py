@@ -64,7 +64,9 @@ def _send(shots: Batches, files: Mapping[str, bytes] | bytes, **options: Any) ->
 def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
     """Answer an image with the single call, and return the sent answer."""
     world = shots.world
-    model = world.container.served_models.find(world.account.account_id, shots.model.model_id)
+    model = world.container.stores.served_models.find(
+        world.account.account_id, shots.model.model_id
+    )
     service, sample = world.container.picture_predictions, Sample(content=content)
     [found] = service.predict(
         model,
@@ -144,7 +146,7 @@ def test_documents_are_read_as_the_single_call_reads_them(
 
     lines, model = (
         shots.content(made).splitlines(),
-        world.container.served_models.find(world.account.account_id, "OCRModel"),
+        world.container.stores.served_models.find(world.account.account_id, "OCRModel"),
     )
     request = OcrRequest("text", None, False, "latin", True, "markdown", True)
     for line, (name, content) in list(zip(lines, files.items(), strict=True))[:4]:

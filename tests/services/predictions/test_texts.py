@@ -51,7 +51,7 @@ def test_model_of_another_account(world: World) -> None:
     """Another account's model, an unknown and a malformed id are the same 404."""
     model = world.model(world.dataset(ROWS))
     other = world.new_account("other@example.com")
-    find = world.container.served_models.find
+    find = world.container.stores.served_models.find
 
     for account_id, model_id in (
         (other.account_id, model.model_id),
@@ -68,7 +68,7 @@ def test_prebuilt_model_that_is_not_installed(world: World, tmp_path: Path) -> N
     bare = world.another(replace(world.settings, model_dir=str(tmp_path)))
 
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
-        bare.container.served_models.find(world.account.account_id, "GlobalIntentModel")
+        bare.container.stores.served_models.find(world.account.account_id, "GlobalIntentModel")
 
 
 def test_model_without_a_version(world: World) -> None:
