@@ -1,1 +1,1 @@
-"""The interface as a caller meets it: raw gateway events through the Chalice object."""
+"""Tests of the API: raw gateway events through the Chalice application."""

@@ -1,4 +1,4 @@
-"""A caller that speaks raw gateway events, on the real services."""
+"""A test caller that sends raw gateway events to the real services."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tiny_vision import install
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of the gateway."""
+    """A response of the gateway."""
 
     status: int
     headers: dict[str, str]
@@ -47,7 +47,7 @@ class Caller:
         content_type: str | None = None,
         **headers: str,
     ) -> Answer:
-        """Send one request; a token is sent along unless `authorization` says otherwise."""
+        """Send one request with the caller's token unless `authorization` says otherwise."""
         headers.setdefault("authorization", f"Bearer {self.token}")
         return self.send(make_event(method, url, body, content_type, **headers))
 
@@ -60,7 +60,7 @@ class Caller:
         return self(method, url, multipart(*parts), 'multipart/form-data; boundary="B"')
 
     def send(self, event: Any) -> Answer:
-        """Send an event as it is."""
+        """Send an event unchanged."""
         result = module.app(event, None)
         assert set(result) >= {"statusCode", "headers", "body"}
         assert isinstance(result["body"], str)
@@ -68,7 +68,7 @@ class Caller:
 
 
 def multipart(*parts: tuple[str, bytes, str | None]) -> bytes:
-    """Write parts with the boundary B."""
+    """Encode parts as multipart with the boundary B."""
     body = b""
     for name, content, file_name in parts:
         file_part = f'; filename="{file_name}"' if file_name is not None else ""
@@ -78,7 +78,7 @@ def multipart(*parts: tuple[str, bytes, str | None]) -> bytes:
 
 
 def match(path: str) -> tuple[str, dict[str, str]]:
-    """Find the route of a path, static parts before variables, as the gateway does."""
+    """Find the route of a path; static segments win over variables, as in the gateway."""
     parts = path.strip("/").split("/")
     best: tuple[int, str, dict[str, str]] | None = None
     for template in module.app.routes:
@@ -99,7 +99,7 @@ def make_event(
     content_type: str | None = None,
     **headers: str,
 ) -> dict[str, Any]:
-    """Write the proxy event of a request."""
+    """Build the proxy event of a request."""
     split = urlsplit(url)
     template, variables = match(split.path)
     sent = {"Host": "api.example.test", "Authorization": "Bearer good"}
@@ -130,7 +130,7 @@ def make_event(
 
 @pytest.fixture(scope="session")
 def prepared(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
-    """The service and its data, made once."""
+    """The service with its data, created once."""
     with prepare(tmp_path_factory.mktemp("models")) as made:
         yield made
 
@@ -154,7 +154,7 @@ def call(world: Prepared) -> Iterator[Caller]:
 
 @pytest.fixture(scope="module")
 def stranger() -> Iterator[Caller]:
-    """A caller without a token, of an application that can reach no service."""
+    """A caller without a token, for an application that cannot reach any service."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module.app, "_container", None)
         patch.setattr(module.app, "_make_container", raising(RuntimeError("no container")))
@@ -169,13 +169,13 @@ def paths(stranger: Caller) -> Any:
 
 @pytest.fixture
 def ingested(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """Record the calls of the service that reads files within a call."""
+    """Record the calls of the service that reads files synchronously."""
     return asked(monkeypatch, IngestService, "run_now")
 
 
 @pytest.fixture
 def reading(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """Record the calls of the service that reads documents."""
+    """Record the calls of the OCR service."""
     return asked(monkeypatch, OcrService, "read")
 
 
@@ -189,10 +189,10 @@ def asked(patch: pytest.MonkeyPatch, service: type, name: str) -> list[tuple[Any
 
 @pytest.fixture
 def event(call: Caller) -> Any:
-    """The maker of raw events, with the caller's token."""
+    """A function that builds raw events with the caller's token."""
 
     def make(*facts: Any, **headers: str) -> dict[str, Any]:
-        """Write an event."""
+        """Build an event."""
         return make_event(*facts, **{"authorization": f"Bearer {call.token}", **headers})
 
     return make
@@ -200,5 +200,5 @@ def event(call: Caller) -> Any:
 
 @pytest.fixture
 def storage_down() -> type[ServiceError]:
-    """The error of a storage that does not answer."""
+    """The error of storage that does not answer."""
     return StorageUnavailable

@@ -1,4 +1,4 @@
-"""One prepared service for all calls: its rows and objects are put back before each test.
+"""One prepared service for all tests; its rows and objects are restored before each test.
 
 Everything is real but clock, engines and network: accounts, tokens, datasets, trained models.
 """
@@ -57,7 +57,7 @@ AUDIENCE = "https://api.einstein.ai/v2/oauth2/token"
 
 
 class Prepared(World):
-    """The prepared data of every test: an account, its datasets and their models."""
+    """The prepared data of every test: an account with datasets and models."""
 
     def __init__(self, settings: Settings, folder: Path, tricks: Tricks) -> None:
         """Make everything.
@@ -85,19 +85,19 @@ class Prepared(World):
         self.restore()
 
     def accounts(self) -> AccountService:
-        """Return what the administrator works with."""
+        """Return the administrator's account service."""
         s = self.stores
         stores = s.accounts, s.refresh_tokens, s.api_keys
         return AccountService(*stores, self.clock, s.page_images)
 
     def sign_up(self, email: str) -> tuple[Account, str]:
-        """Make an account and obtain a token for it."""
+        """Create an account and obtain a token for it."""
         made = self.accounts().create(email, "STARTER", "HEROKU", public_pem_of(self.pem))
         granted = self.container.tokens.grant_assertion(self.assertion(sub=email))
         return made.account, granted.access_token
 
     def _make_data(self) -> None:
-        """Upload texts, pictures and pictures with boxes, and train a model of each."""
+        """Upload texts, images and images with boxes, and train a model on each."""
         rows = some_rows({"refund": 6, "delivery": 6})
         shop = self.dataset(rows, fields=UploadFields("shop", "text-intent"))
         self._train(shop, MODEL_ID, TrainRequest(epochs=3, algorithm="multilingual-intent"))
@@ -110,14 +110,14 @@ class Prepared(World):
             self._train(self.get(scenes), BOX_MODEL_ID)
 
     def _train(self, view: DatasetView, model_id: str, request: TrainRequest | None = None) -> None:
-        """Train a model with a fixed id, which the parameters of tests name."""
+        """Train a model with the fixed id that test parameters use."""
         with pytest.MonkeyPatch.context() as patch:
             draw_id(patch, model_id)
             self.train(view, request)
         self.work()
 
     def restore(self) -> None:
-        """Put every row and object back, and empty the queues."""
+        """Restore every row and object, and empty the queues."""
         self._snapshot.restore()
         self.clock.now = LAST_MINUTE
         # A new process, so that nothing is cached of another test's rows.
@@ -129,12 +129,12 @@ class Prepared(World):
         self.stores.clients.bind_tables()
 
     def reads(self, read: Read) -> None:
-        """Let the engine read what a function says."""
+        """Replace the OCR engine by a function."""
         self.engine = TinyEngine(read)
         self.container.readers._engines[PPOCR] = self.engine
 
     def assertion(self, **claims: object) -> str:
-        """Sign what the account's owner would sign to be given a token."""
+        """Sign the assertion with which the account's owner requests a token."""
         usual = {"sub": "a@example.test", "aud": AUDIENCE}
         usual["exp"] = int(self.clock().timestamp()) + 900
         return jwt.encode({**usual, **claims}, self.key, algorithm="RS256")
@@ -146,16 +146,16 @@ class Prepared(World):
         return granted.refresh_token
 
     def use(self, kind: str, count: int) -> None:
-        """Set the counter of a month, as this number of calls would."""
+        """Set the counter of a month to a number of calls."""
         row = QuotaRow(self.account.account_id, f"{kind}#{MONTH}")
         row.update(actions=[QuotaRow.used.set(count)])
 
     def used(self, kind: str) -> int:
-        """Return what is counted of the month."""
+        """Return the counter of the month."""
         return self.stores.quotas.used(self.account.account_id, kind, MONTH)
 
     def set_model(self, status: str, model_id: str = MODEL_ID) -> None:
-        """Set the model's state, as a training's course would; only a success has a version."""
+        """Set the model's state as a training would; only a success has a version."""
         version = (
             ModelRow.version.set("r1-1") if status == "SUCCEEDED" else ModelRow.version.remove()
         )
@@ -174,7 +174,7 @@ class Prepared(World):
         return self.model(view, TrainRequest(epochs=3)).model_id
 
     def contents(self, prefix: str) -> list[bytes]:
-        """Return the bytes of the objects whose keys begin so."""
+        """Return the bytes of the objects whose keys have a prefix."""
         return [self.stores.artifacts.get(key) or b"" for key in self.objects(prefix)]
 
     def dataset_of(self, count: int) -> None:
@@ -182,7 +182,7 @@ class Prepared(World):
         self.dataset(some_rows({"many": count}))
 
     def sent(self) -> list[Any]:
-        """Take the jobs that wait in the queues."""
+        """Remove the waiting jobs from the queues and return them."""
         return [job for _, job in self.messages()]
 
 
@@ -201,7 +201,7 @@ def prepare(folder: Path) -> Iterator[Prepared]:
 
 
 def draw_id(patch: pytest.MonkeyPatch, text: str) -> None:
-    """Make every drawn id this one."""
+    """Make every generated id this one."""
     patch.setattr("secrets.token_bytes", lambda count: base64.b32decode(f"{text}======")[:count])
 
 

@@ -1,4 +1,4 @@
-"""API keys over HTTP: what they may do, and how they end. beyond.md, section 11."""
+"""API keys over HTTP: scopes, expiry and revocation. beyond.md, section 11."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ ROUTES = [
 
 @pytest.fixture
 def trips(world) -> Iterator[list[str]]:
-    """Return the calls of DynamoDB in order."""
+    """Record the calls of DynamoDB in order."""
     made: list[str] = []
 
     def note(model: Any, **_: Any) -> None:
-        """Note one call."""
+        """Record one call."""
         made.append(model.name)
 
     events = world.container.stores.clients.dynamodb.meta.events
@@ -64,7 +64,7 @@ def create(call: Any, **fields: Any) -> dict[str, Any]:
 
 
 def whoami(call: Any, secret: str) -> Any:
-    """Ask with a key whose it is."""
+    """Call whoami with a key."""
     return call("GET", WHOAMI, authorization=f"Bearer {secret}")
 
 
@@ -93,7 +93,7 @@ def test_key_is_created_listed_and_deleted(call, world):
 
 
 def test_keys_are_listed_by_creation(call, world):
-    """The list keeps the order in which keys were made."""
+    """Keys are listed in the order of their creation."""
     made = []
     for name in "cab":
         made.append(create(call, name=name)["id"])
@@ -103,7 +103,7 @@ def test_keys_are_listed_by_creation(call, world):
 
 
 def test_key_signs_in_and_its_use_is_noted_once_a_day(call, world):
-    """The first use of a day is shown; later ones write nothing."""
+    """The first use on a day is recorded; later uses on that day write nothing."""
     secret = create(call)["secret"]
     used = []
     for hours in (0, 23, 2):
@@ -121,12 +121,12 @@ def test_key_signs_in_and_its_use_is_noted_once_a_day(call, world):
 
 @pytest.mark.parametrize("scope", [ALL, PREDICT])
 def test_whoami_shows_the_scope(call, scope):
-    """A program finds out what its key may do."""
+    """The call whoami returns the scope of a key."""
     assert whoami(call, create(call, scope=scope)["secret"]).json["scope"] == scope
 
 
 def test_operations_of_each_scope_are_the_documented_ones():
-    """The contract lists what `predict` may do, and what no key may do."""
+    """The operations that `predict` allows, and those that no key may call, match the contract."""
     found = {
         scope: {operation.name for operation in PRIVATE if operation.key_scope == scope}
         for scope in (PREDICT, NO_KEY)
@@ -137,7 +137,7 @@ def test_operations_of_each_scope_are_the_documented_ones():
 
 @pytest.mark.parametrize(("method", "url", "operation"), ROUTES)
 def test_every_route_checks_the_scope(call, method, url, operation):
-    """Outside of its scope a key gets the 403 before any 404; inside of it never."""
+    """Outside its scope a key gets a 403 before any 404; inside it never gets a 403."""
     for scope in (ALL, PREDICT):
         secret = create(call, scope=scope)["secret"]
         allowed = {PREDICT} if scope == PREDICT else {PREDICT, ALL}
@@ -151,7 +151,7 @@ def test_every_route_checks_the_scope(call, method, url, operation):
 
 
 def test_stored_answer_is_not_repeated_outside_of_the_scope(call):
-    """An idempotency key of the account opens nothing to a key of a smaller scope."""
+    """A key with a smaller scope cannot read a stored answer through an idempotency key."""
     secret = create(call, scope=PREDICT)["secret"]
     body, kind = b'{"name": "n", "type": "text-intent"}', "application/json"
     sent = {"idempotency_key": "once"}
@@ -169,7 +169,7 @@ def test_stored_answer_is_not_repeated_outside_of_the_scope(call):
     "secret", ["pk_", "pk_short", UNKNOWN + "A", "pk_" + "A" * 42 + ".", "pk_" + "A" * 42 + "~"]
 )
 def test_malformed_key_reads_no_row(call, trips, secret):
-    """It is the 401 of a bad token, without a trip."""
+    """A malformed key is the same 401 as a bad token, without a DynamoDB call."""
     answer = whoami(call, secret)
 
     assert (answer.status, answer.text) == (401, whoami(call, "nonsense").text)
@@ -177,7 +177,7 @@ def test_malformed_key_reads_no_row(call, trips, secret):
 
 
 def test_unknown_key_costs_one_read(call, trips):
-    """A well-formed key that does not exist is looked up once and read no further."""
+    """A well-formed unknown key costs one read and no further ones."""
     answer = whoami(call, UNKNOWN)
 
     assert (answer.status, answer.text) == (401, whoami(call, "nonsense").text)
@@ -185,7 +185,7 @@ def test_unknown_key_costs_one_read(call, trips):
 
 
 def test_key_costs_no_more_trips_than_a_token(call, trips):
-    """A process that knows a key reads it with account and model in one trip."""
+    """A cached key is verified together with account and model in one DynamoDB call."""
     secret = create(call, scope=PREDICT)["secret"]
     sent = b'{"modelId": "%b", "document": "delivery please"}' % MODEL_ID.encode()
     url, kind = "/v2/language/intent", "application/json"
@@ -198,7 +198,7 @@ def test_key_costs_no_more_trips_than_a_token(call, trips):
 
 
 def test_token_reads_no_key(call, trips):
-    """The path of access tokens reads one row, as before."""
+    """An access token reads one row and no key."""
     assert call("GET", WHOAMI).status == 200
     assert trips == ["GetItem"]
 
@@ -220,7 +220,7 @@ def test_predictions_of_a_key_are_those_of_the_account(call, world):
 
 
 def test_expired_key_is_refused(call, world):
-    """From its end on it is the 401 of a bad token, and it stays in the list."""
+    """An expired key is the same 401 as a bad token; it stays in the list."""
     secret = create(call, expiresAt="2026-12-01T01:00:00+01:00")["secret"]
     world.clock.now += timedelta(seconds=59)
     assert whoami(call, secret).status == 200
@@ -250,7 +250,7 @@ def test_expired_key_is_refused(call, world):
     ],
 )
 def test_wrong_fields_are_refused(call, fields, text):
-    """Each refusal names the field and what is allowed, and stores nothing."""
+    """Invalid fields are refused with their name and the allowed values; nothing is stored."""
     answer = call.json("POST", KEYS, **fields)
 
     assert answer.status == 400
@@ -259,14 +259,14 @@ def test_wrong_fields_are_refused(call, fields, text):
 
 
 def test_form_creates_a_key_too(call):
-    """Fields may be sent as a form, like everywhere else."""
+    """Keys can be created with a form as well as with JSON."""
     answer = call.form("POST", KEYS, ("name", b"caf\xc3\xa9", None), ("scope", b"predict", None))
 
     assert (answer.json["name"], answer.json["scope"]) == ("café", "predict")
 
 
 def test_account_has_at_most_twenty_keys(call):
-    """The 21st is refused with the limit; another account's keys do not count."""
+    """The 21st key is refused with the limit; keys of other accounts do not count."""
     made = [create(call) for _ in range(MAX_KEYS)]
 
     answer = call.json("POST", KEYS, name="one more")
@@ -295,7 +295,7 @@ def test_key_of_another_account_is_unknown(call, world):
 
 
 def test_revoked_key_is_refused_in_every_process(call, world):
-    """The next call fails in this process, and in one that used the key a moment ago."""
+    """A revoked key fails on the next call, also in a process that has it cached."""
     made = create(call)
     other = Container(world.settings, world.clock)
     assert whoami(call, made["secret"]).status == 200
@@ -309,7 +309,7 @@ def test_revoked_key_is_refused_in_every_process(call, world):
 
 
 def test_closed_account_has_no_keys(call, world):
-    """Its keys end with the account, and their rows are deleted."""
+    """Closing an account ends its keys and deletes their rows."""
     secret = create(call)["secret"]
     assert whoami(call, secret).status == 200
 
@@ -332,7 +332,7 @@ def test_new_key_file_leaves_api_keys_alive_unless_they_are_revoked(call, world)
 
 
 def test_repeated_creation_returns_the_same_secret(call):
-    """With an idempotency key, a caller that lost the answer gets it again."""
+    """Repeating a creation with the same idempotency key returns the same secret."""
     body, kind = b'{"name": "n"}', "application/json"
     first = call("POST", KEYS, body, kind, idempotency_key="k")
     again = call("POST", KEYS, body, kind, idempotency_key="k")
@@ -343,13 +343,13 @@ def test_repeated_creation_returns_the_same_secret(call):
 
 
 def test_interrupted_creation_leaves_one_key(call, world, monkeypatch):
-    """An attempt that takes over from one that died replaces its key."""
+    """A retry of an interrupted creation replaces the key that the first attempt stored."""
     keys = world.container.stores.api_keys
     body, kind = b'{"name": "n"}', "application/json"
     add, lost = keys.add, []
 
     def die(key: Any) -> None:
-        """Store the key, and die before the answer."""
+        """Store the key, and die before the answer is sent."""
         add(key)
         lost.append(key)
         raise SystemExit
@@ -382,7 +382,7 @@ def test_only_the_digest_is_stored(call, world):
 
 
 def test_stored_answer_holds_no_readable_secret(call, world):
-    """The answer that an idempotency key repeats is encrypted."""
+    """The answer stored for an idempotency key is encrypted."""
     secret = call("POST", KEYS, b'{"name": "n"}', "application/json", idempotency_key="k").json[
         "secret"
     ]
@@ -393,7 +393,7 @@ def test_stored_answer_holds_no_readable_secret(call, world):
 
 
 def test_errors_and_log_lines_show_no_key(call, caplog):
-    """A key that is sent in a wrong place is not repeated to the caller, and is not logged."""
+    """A key sent in the wrong place is neither echoed to the caller nor logged."""
     caplog.set_level("DEBUG")
     secret = create(call)["secret"]
     body = json.dumps({"name": "n", "scope": secret, "modelId": secret, "type": secret}).encode()
@@ -421,7 +421,7 @@ def test_errors_and_log_lines_show_no_key(call, caplog):
 
 
 def test_key_works_while_its_use_cannot_be_noted(call, world, monkeypatch, storage_down):
-    """A table that takes no write refuses no call."""
+    """A key works even if its use cannot be recorded."""
     secret = create(call)["secret"]
 
     def fail(*_: Any) -> None:
@@ -434,7 +434,7 @@ def test_key_works_while_its_use_cannot_be_noted(call, world, monkeypatch, stora
 
 
 def test_unreadable_keys_are_a_503(call, world, monkeypatch, storage_down):
-    """A key that cannot be looked up is not an unknown one."""
+    """If a key cannot be looked up, the answer is a 503 and not a 401."""
 
     def fail(*_: Any) -> None:
         """Fail."""
@@ -446,7 +446,7 @@ def test_unreadable_keys_are_a_503(call, world, monkeypatch, storage_down):
 
 
 def test_key_of_a_closed_account_is_refused_even_if_its_rows_remain(call, world):
-    """A process that died while it closed the account leaves no working key."""
+    """A key of a closed account is refused even if its row was left behind."""
     secret = create(call)["secret"]
     world.stores.accounts.close(world.account.account_id, world.clock.now + timedelta(days=1))
 
@@ -460,7 +460,7 @@ def test_rates_of_a_key_are_those_of_the_account(call, world, monkeypatch):
     rates = world.container.rates
 
     def check(account: Account, cost: str) -> None:
-        """Let two calls pass."""
+        """Allow two calls."""
         drawn.append((account.account_id, cost))
         if len(drawn) > 2:
             raise RateExceeded("too many", 1)
@@ -476,14 +476,14 @@ def test_rates_of_a_key_are_those_of_the_account(call, world, monkeypatch):
 
 
 def test_bad_keys_use_up_no_rate(call, monkeypatch, world):
-    """A stranger's invented keys cost the account nothing."""
+    """Invalid keys do not use up the account's rate."""
     monkeypatch.setattr(world.container.rates, "check", None)
 
     assert {whoami(call, f"pk_{number:043d}").status for number in range(20)} == {401}
 
 
 def test_sweep_deletes_the_keys_of_a_closed_account(call, world):
-    """Rows that a died process left go with the account's data."""
+    """The sweep deletes key rows that a crashed process left for a closed account."""
     account, _ = world.sign_up("b@example.test")
     world.container.api_keys.create(account, "left")
     mine = create(call)

@@ -1,4 +1,4 @@
-"""Results of batches as csv and xlsx with all columns of the input. beyond.md 14."""
+"""Batch results as csv and xlsx with all input columns. beyond.md, section 14."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TICKETS = [
 
 
 def as_csv(rows, delimiter=",", encoding="utf-8"):
-    """Write rows as separated text."""
+    """Encode rows as delimiter-separated text."""
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter).writerows(rows)
     return text.getvalue().encode(encoding)
@@ -60,7 +60,7 @@ def single(call, document):
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_all_columns_come_back(call, world, kind):
-    """Ragged rows, columns of our names, texts that look like formulas, and rows with errors."""
+    """Ragged rows, result-like column names, formula-like texts and failed rows are returned."""
     content = as_csv(TICKETS) if kind == "csv" else workbook({"My tickets": sheet(TICKETS)})
     fields = {"format": kind, "columns": "input", "reviewBelow": 1, "textColumn": "Subject,Body"}
     _, rows = result(call, world, URL, content, f"t.{kind}", modelId=MODEL_ID, **fields)
@@ -77,7 +77,7 @@ def test_all_columns_come_back(call, world, kind):
 
 
 def test_several_labels_and_old_encodings(call, world):
-    """A table of another tool: cp1252, semicolons, and a column whose name says that it is text."""
+    """A cp1252 table with semicolons is read, and its text column is recognized by name."""
     rows = [["Id", "Kunde", "Nachricht"], *[[n, "Müller", f"Wo ist Paket {n}?"] for n in "123"]]
     content = as_csv(rows, ";", "cp1252")
     fields = {"format": "csv", "columns": "input", "numResults": 2, "modelId": MODEL_ID}
@@ -90,7 +90,7 @@ def test_several_labels_and_old_encodings(call, world):
 
 
 def test_a_table_without_header(call, world):
-    """Positions of columns with `header=false`; the columns get names."""
+    """With `header=false`, columns are named by position, and the result names them."""
     content = as_csv([["a1", "where is it"], ["a2", "money back"], [], ["", ""]])
     fields = {"format": "csv", "columns": "input", "header": "false", "modelId": MODEL_ID}
     _, found = result(call, world, URL, content, "t.csv", textColumn=2, **fields)
@@ -111,7 +111,7 @@ def test_a_named_sheet_and_header_row_are_read(call, world):
 
 
 def test_titles_above_the_header_are_left_out(call, world):
-    """A report begins with its title; `Subject` and `Body` are found below it."""
+    """Title rows above the header are skipped; `Subject` and `Body` are found below them."""
     rows = [["Tickets of May"], [], ["Subject", "Body", "nr"], ["it", "where", 7]]
     content = workbook({"s": sheet(rows)})
     fields = {"format": "xlsx", "columns": "input", "textColumn": '["Subject", "Body"]'}
@@ -122,7 +122,7 @@ def test_titles_above_the_header_are_left_out(call, world):
 
 
 def test_json_lines_as_a_table(call, world):
-    """Members are columns in the order of their first appearance."""
+    """Members of JSON lines become columns in the order of their first appearance."""
     content = b'{"text": "where is it", "n": 1}\n{"text": "money", "x": [2], "id": "b"}\n'
     fields = {"format": "xlsx", "columns": "input", "modelId": MODEL_ID}
     _, found = result(call, world, URL, content, "t.jsonl", **fields)
@@ -134,7 +134,7 @@ def test_json_lines_as_a_table(call, world):
 
 
 def test_answers_alone_in_a_workbook(call, world):
-    """With `columns=answer` a workbook has the columns of csv; lines are marked for review."""
+    """With `columns=answer` a workbook has the same columns as csv; uncertain rows are marked."""
     content = as_csv([["id", "text"], ["a", "where is it"], ["b", ""]])
     fields = {"format": "xlsx", "reviewBelow": 0, "modelId": MODEL_ID}
     _, found = result(call, world, URL, content, "t.csv", **fields)
@@ -199,7 +199,7 @@ ALIKE = as_csv([["a", "b", "c"], *[[f"{n} x y z", f"{n} k l m", f"{n} p q r"] fo
     ],
 )
 def test_what_is_refused(call, world, content, fields, texts):
-    """Refusals name the parameter or the place, the value, the limit and the remedy."""
+    """Errors name the parameter or place, the value, the limit and the remedy."""
     sent = [(key, str(value).encode(), None) for key, value in fields.items()]
     model = ("modelId", MODEL_ID.encode(), None)
     answer = call.form("POST", URL, ("data", content, "t.csv"), model, *sent)
@@ -224,7 +224,7 @@ def test_file_is_read_by_the_named_encoding(call, world, codec, name):
 
 
 def test_wrong_encodings_of_a_batch(call, world):
-    """An unknown encoding is a 400; a file in another one fails the batch and names it."""
+    """An unknown encoding is a 400; a file in another encoding fails the batch with its name."""
     content = ("data", as_csv([["id", "text"], ["1", "größe"]], encoding="cp1252"), "a.csv")
     model = ("modelId", MODEL_ID.encode(), None)
 

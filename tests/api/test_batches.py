@@ -19,7 +19,7 @@ MODEL = ("modelId", MODEL_ID.encode(), None)
 
 
 def test_a_batch_is_created_and_downloaded(call, world):
-    """A batch is first running, then has a result URL with the answers of single calls."""
+    """A batch is RUNNING first, then has a result URL with the same answers as single calls."""
     made = call.form("POST", URL, FILE, MODEL).json
     assert list(made) == [
         "id", "name", "modelId", "kind", "format", "status", "progress", "counts", "createdAt",
@@ -55,7 +55,7 @@ def test_a_batch_is_created_and_downloaded(call, world):
 
 
 def test_a_dataset_is_answered(call, world):
-    """A JSON body may name a dataset, whose uploaded texts are answered."""
+    """A JSON body may name a dataset, whose uploaded texts are predicted."""
     made = call.json("POST", URL, modelId=MODEL_ID, datasetId=DATASET_ID, numResults=1).json
     world.work()
     found = call("GET", f"{URL}/{made['id']}").json
@@ -107,7 +107,7 @@ def test_wrong_batches(call, world, fields, status, text):
 
 
 def test_unknown_batches(call):
-    """Unknown ids, and batches of the other family, are a 404."""
+    """Unknown ids and batches of the other family are a 404."""
     made = call.form("POST", URL, FILE, MODEL).json["id"]
     for method in ("GET", "DELETE"):
         for family in ("language", "vision"):
@@ -117,7 +117,7 @@ def test_unknown_batches(call):
 
 
 def test_pictures_are_asked_for_and_fetched(call, world):
-    """An archive of images is counted by file; its lines are the answers of single calls."""
+    """Each file of an image archive is counted; result lines equal the answers of single calls."""
     files = {"a.png": draw("square", "red"), "b/c.png": b"none"}
     sent = ("data", make_zip(files), "shots.zip")
     made = call.form("POST", PICTURES_URL, sent, PICTURE_MODEL, ("numResults", b"1", None)).json
@@ -147,7 +147,7 @@ def test_pictures_are_asked_for_and_fetched(call, world):
 
 
 def test_pictures_of_a_dataset_are_answered(call, world):
-    """A JSON body may name a dataset, whose uploaded images are answered."""
+    """A JSON body may name a dataset, whose uploaded images are predicted."""
     asked = {"modelId": IMAGE_MODEL_ID, "datasetId": ALBUM_ID}
     made = call.json("POST", PICTURES_URL, **asked).json
     world.work()
@@ -158,7 +158,7 @@ def test_pictures_of_a_dataset_are_answered(call, world):
 
 
 def test_forms_are_read_with_the_template_that_was_sent(call, world):
-    """Documents are not counted; the options apply to each of them."""
+    """Documents do not count as predictions; the sent template and options apply to each."""
     template = WHOLE
     pages = {"a.pdf": text_pdf(["Total 20.00"]), "b.pdf": text_pdf(["Total 30.00"])}
     fields = (
@@ -226,7 +226,7 @@ def test_a_batch_is_cancelled(call, world):
 
 
 def test_too_few_predictions_are_a_429(call, world):
-    """The error has both numbers, the time of the next month, and a remedy."""
+    """The error has both numbers, the time of the reset, and a remedy."""
     limit = call("GET", "/v2/apiusage").json["data"][0]["predictionsMax"]
     lines = "\n".join(json.dumps({"text": "a"}) for _ in range(limit - USED + 1)).encode()
     refused = call.form("POST", URL, ("data", lines, "t.jsonl"), MODEL)

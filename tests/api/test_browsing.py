@@ -1,4 +1,4 @@
-"""Browsing through the gateway: its records, links and refusals."""
+"""Browsing examples through the gateway: records, links and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ URL = f"/v2/language/datasets/{DATASET_ID}/browse"
 
 
 def test_examples_are_shown_for_review(call, world):
-    """A browsed record is that of a list with its source; lists are not counted."""
+    """A browsed record has the members of a listed one and its source; no call is counted."""
     answer = call("GET", f"{URL}?labelId={DELIVERY}&count=2")
 
     first = answer.json["data"][0]
@@ -38,7 +38,7 @@ def test_the_last_page_has_no_offset(call):
 
 
 def test_boxes_are_shown(call):
-    """Examples of a detection dataset have their box as in annotations."""
+    """Examples of a detection dataset have their box in the format of annotations."""
     record = call("GET", f"/v2/vision/datasets/{SCENES_ID}/browse").json["data"][0]
 
     assert list(record["box"]) == ["x", "y", "width", "height"]

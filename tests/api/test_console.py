@@ -33,12 +33,12 @@ def test_third_party_files_are_unmodified(name, digest):
 
 
 def test_licences_are_there():
-    """The licence of each library goes along."""
+    """Each vendored library comes with its licence."""
     assert set(console.TYPES) >= LICENCES
 
 
 def test_console_is_small():
-    """All files together stay below 450 kB as they are sent, and no component sprawls."""
+    """All files together stay below 450 kB compressed, and no component is too long."""
     assert sum(path.stat().st_size for path in FILES) <= MOST_BYTES
     components = {name: text.count("\n") for name, text in SCRIPTS.items() if name not in WORDS}
     assert {name: count for name, count in components.items() if count > MOST_LINES} == {}
@@ -54,7 +54,7 @@ def test_every_file_is_served(stranger):
 
 
 def test_policy_lets_nothing_in(call, world):
-    """Scripts come from the origin of the page, and calls go there and to the stage's bucket."""
+    """The policy allows scripts from the page's origin, and calls to it and the stage's bucket."""
     answer = call("GET", "/console", authorization="")
     bucket = world.container.stores.artifacts.bucket_url
     rules = dict(
@@ -78,7 +78,7 @@ def test_page_is_cut_off_from_its_opener(call):
 
 
 def test_page_has_no_inline_script_and_no_foreign_address():
-    """Neither markup nor scripts hold code in texts, HTML made of texts, or other addresses."""
+    """The page has no inline scripts, no HTML built from strings, and no foreign URLs."""
     page = OWN["index.html"]
     assert re.findall(r"<script[^>]*>([^<]*)<", page) == [""]
     assert not re.search(r"\son\w+=|style=", page)
@@ -91,7 +91,7 @@ def test_page_has_no_inline_script_and_no_foreign_address():
 
 
 def test_page_is_seen_at_once_and_asks_for_its_scripts_together():
-    """The page shows something before any script, and lists each script in its head."""
+    """The page shows content before any script runs, and its head preloads every script."""
     page = OWN["index.html"]
     named = re.findall(r'<link rel="modulepreload" href="console/([^"]+)">', page)
     scripts = {path.name for path in FILES if path.suffix == ".js"}
@@ -109,7 +109,7 @@ def test_browsers_are_redirected_to_the_console(stranger):
 
 
 def test_every_call_is_described(paths):
-    """What the console calls is in the OpenAPI document, of each family it is called for."""
+    """Every call that the console makes is in the OpenAPI document, for each family used."""
     called = re.findall(r'^  (\w+): "([A-Z]+) (/v2/\S+)",$', OWN["api.js"], re.MULTILINE)
 
     assert len(called) > 20
@@ -122,7 +122,7 @@ def test_every_call_is_described(paths):
 
 
 def test_every_word_is_known():
-    """Each text of a page is in the file of words, and each word is used."""
+    """Each text of a page is in the file of texts, and each text there is used."""
     tables = "".join(SCRIPTS[name] for name in WORDS)
     words = set(re.findall(r'^  "([\w.-]+)":\s+"', tables, re.MULTILINE))
     others = {name: text for name, text in SCRIPTS.items() if name not in WORDS}

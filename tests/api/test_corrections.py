@@ -1,4 +1,4 @@
-"""Corrections through the gateway: records and refusals."""
+"""Corrections through the gateway: records and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FINE = {"exampleId": 1, "labelId": DELIVERY}
 
 
 def test_a_dataset_is_renamed(call):
-    """The answer is the record of the dataset, as GET returns it."""
+    """Renaming a dataset returns its record, as GET does."""
     answer = call.json("PUT", URL, name="Tickets")
 
     assert (answer.status, answer.json["name"]) == (200, "Tickets")
@@ -21,7 +21,7 @@ def test_a_dataset_is_renamed(call):
 
 
 def test_a_label_is_renamed(call):
-    """The answer is the record of the label with id, count and moved examples."""
+    """Renaming a label returns its record with id, count and moved examples."""
     before = call("GET", URL).json["labelSummary"]["labels"]
 
     answer = call.json("PUT", f"{URL}/labels/{DELIVERY}", name="parcels")
@@ -86,7 +86,7 @@ def test_an_example_is_moved_reworded_and_removed(call, example):
 
 
 def test_labels_are_merged_and_removed(call):
-    """The remaining label has the examples; a removed one is in no list."""
+    """The merge target has the examples; a removed label is in no list."""
     merged = call.json("PUT", f"{URL}/labels/{REFUND}", mergeInto=DELIVERY)
 
     assert (merged.status, merged.json["id"], merged.json["moved"]) == (200, DELIVERY, 6)
@@ -95,7 +95,7 @@ def test_labels_are_merged_and_removed(call):
 
 
 def test_corrections_are_counted(call, example):
-    """Ids and names are accepted as elsewhere, and no examples are shown."""
+    """Ids and names are accepted as in other calls; the answer lists no examples."""
     item = {"exampleId": example["id"], "label": "delivery"}
     answer = call.json("POST", f"{URL}/corrections", corrections=[item])
 
@@ -106,7 +106,7 @@ def test_corrections_are_counted(call, example):
 
 
 def test_corrections_can_be_read_again(call, example):
-    """Corrections are listed newest first, in pages, without those that changed nothing."""
+    """Corrections are listed newest first, in pages, without those that had no effect."""
     url, answers = f"{URL}/corrections", []
     for label in ("delivery", "refund"):
         item = {"exampleId": example["id"], "label": label}
@@ -163,7 +163,7 @@ def test_corrections_can_be_read_again(call, example):
     ],
 )
 def test_wrong_corrections(call, method, path, fields, status, text):
-    """Each invalid correction is refused with its cause, unknown ids first."""
+    """Each invalid correction is refused with its cause; unknown ids are checked first."""
     answer = call.json(method, URL + path, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
@@ -192,7 +192,7 @@ def box(call) -> dict:
 
 
 def test_boxes_of_a_picture_are_replaced(call, box):
-    """Boxes are JSON or a text in a form; the answer has all current boxes of the image."""
+    """Boxes are sent as JSON or as text in a form; the answer has all boxes of the image."""
     url = f"{SCENES}/examples/{box['id']}"
     kept = {**box["box"], "labelId": box["label"]["id"]}
     new = {"x": 1, "y": 2.5, "width": 10, "height": 10, "label": "red"}
@@ -232,7 +232,7 @@ def test_boxes_of_a_picture_are_replaced(call, box):
     ],
 )
 def test_wrong_boxes(call, box, fields, text):
-    """Each invalid box is refused with its cause, and nothing is changed."""
+    """Each invalid box is refused with its cause, and nothing changes."""
     answer = call.json("PUT", f"{SCENES}/examples/{box['id']}", **fields)
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text

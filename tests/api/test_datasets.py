@@ -9,7 +9,7 @@ from tests.api.prepared import DATASET_ID
 
 
 def test_list_is_paged_by_25(call, world):
-    """The default and largest page has 25 datasets, and links to the rest."""
+    """A page has 25 datasets by default and at most, and links to the next page."""
     for number in range(30):
         world.container.datasets.create(
             world.account, "language", NewDataset(f"d{number}", "text-intent", None, None)
@@ -41,7 +41,7 @@ def test_global_datasets_are_asked_for(call, text, names):
 
 
 def test_global_must_be_a_boolean(call):
-    """Another value of `global` is named in the error."""
+    """An invalid value of `global` is named in the error."""
     answer = call("GET", "/v2/language/datasets?global=maybe")
 
     assert answer.status == 400
@@ -49,7 +49,7 @@ def test_global_must_be_a_boolean(call):
 
 
 def test_lists_are_filtered(call):
-    """Name and status filter datasets; the error of another status lists the valid ones."""
+    """Name and status filter datasets; an invalid status is refused with the valid ones."""
     listed = call("GET", "/v2/language/datasets?name=SHO&status=SUCCEEDED").json["data"]
     wrong = call("GET", "/v2/language/datasets?status=DONE")
 
@@ -60,7 +60,7 @@ def test_lists_are_filtered(call):
 
 @pytest.mark.parametrize("query", ["", "?status=SUCCEEDED", "?status=failed", "?status="])
 def test_only_failed_datasets_are_deleted_together(call, query):
-    """Any other status, or none, is a 400 and deletes nothing."""
+    """Bulk deletion accepts only status FAILED; any other value, or none, is a 400."""
     answer = call("DELETE", f"/v2/language/datasets{query}")
 
     assert (answer.status, "'status'" in answer.text) == (400, True)

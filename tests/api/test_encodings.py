@@ -39,12 +39,12 @@ def labels(call):
     ],
 )
 def test_file_is_read_by_the_named_encoding(labels, codec, name):
-    """Any usual spelling of the name is obeyed, without a warning of a guess."""
+    """Any common spelling of an encoding is accepted, without a warning about guessing."""
     assert labels(ROWS.encode(codec), name) == (["дом", "кот"], [])
 
 
 def test_named_encoding_wins_over_the_recognised_one(labels, call):
-    """Bytes that are also valid UTF-8 are read as the caller says; an upload agrees."""
+    """A given encoding wins even if the bytes are valid UTF-8; upload and validation agree."""
     content = ROWS.encode()
     found, _ = labels(content, "windows-1251")
     fields = TYPE, ("encoding", b"cp1251", None)
@@ -63,7 +63,7 @@ def test_named_encoding_wins_over_the_recognised_one(labels, call):
 
 @pytest.mark.parametrize("path", ["validate", "upload", "upload/sync"])
 def test_unknown_encoding_lists_the_known_ones(call, path):
-    """A name that is no text encoding is a 400 with all names, not a module that is imported."""
+    """An unknown encoding is a 400 that lists the valid ones; names are never imported."""
     for name in (b"klingon", b"base64", b"../../etc", "ütf-8".encode()):
         file = ("data", ROWS.encode(), "a.csv")
         answer = call.form("POST", f"{URL}/{path}", file, TYPE, ("encoding", name, None))
@@ -76,7 +76,7 @@ def test_unknown_encoding_lists_the_known_ones(call, path):
     [(b"text,label\nf\xfcr,a\n", b"utf-8"), (b"text,label\n\xff\xff,a\n", b"gbk")],
 )
 def test_file_in_another_encoding_is_refused(call, content, name):
-    """Bytes that are no characters of the named encoding refuse the file, with a remedy."""
+    """A file that cannot be decoded with the given encoding is refused with a remedy."""
     file = ("data", content, "a.csv")
     answer = call.form("POST", f"{URL}/validate", file, TYPE, ("encoding", name, None))
 
@@ -86,14 +86,14 @@ def test_file_in_another_encoding_is_refused(call, content, name):
 
 
 def test_a_few_wrong_bytes_do_not_spoil_a_named_encoding(labels):
-    """A file named as UTF-8 that is so except for one row is read, with a warning."""
+    """A file declared as UTF-8 with one undecodable row is read, with a warning."""
     rows = b"".join(f"text,ä{n % 2}\n".encode() for n in range(300))
 
     assert labels(b"text,label\n" + rows + b"f\xfcr,\xc3\xa40\n", "utf-8")[1] == ["encodingMixed"]
 
 
 def test_names_in_an_archive_are_read_by_the_named_encoding(call):
-    """Names that are not UTF-8 follow the field; one that is no name in it refuses the file."""
+    """The encoding decodes file names that are not UTF-8; undecodable names refuse the file."""
     url = URL.replace("language", "vision")
     # Same length in UTF-8, so that the raw bytes can be replaced in the finished archive.
     content = make_zip({"####/1.png": draw(1), "####/2.png": draw(2), "b/1.png": draw(3)})

@@ -1,4 +1,4 @@
-"""Examples: pages, the monthly count of such calls, labels by id and position."""
+"""Examples: pages, the monthly limit of example calls, labels by id and position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ URL = f"/v2/language/datasets/{DATASET_ID}/examples"
 
 
 def test_page_links_to_the_next(call):
-    """Each page but the last links the next one, with the query of the call."""
+    """Each page except the last links to the next one and keeps the call's query."""
     answer = call("GET", URL + "?source=all&count=2", x_forwarded_proto="https")
 
     assert len({item["id"] for item in answer.json["data"]}) == 2
@@ -20,7 +20,7 @@ def test_page_links_to_the_next(call):
 
 
 def test_link_is_a_path_when_the_host_cannot_be_trusted(call):
-    """A damaged Host header is never repeated."""
+    """An invalid Host header is never echoed in a link."""
     answer = call("GET", URL + "?count=1", host='evil">')
 
     assert answer.headers["Link"].startswith(f"<{URL}?count=1&offset=1>")
@@ -65,7 +65,7 @@ def test_count_over_the_maximum_is_clamped(call, world):
 
 
 def test_calls_are_counted_when_they_succeed(call, world, storage_down, monkeypatch):
-    """Only answers with 200 count towards the 30; the 31st is refused."""
+    """Only answers with 200 count toward the 30 example calls; the 31st is refused."""
     world.use(EXAMPLES, 29)
     monkeypatch.setattr(world.stores.examples, "read_many", raising(storage_down()))
     assert call("GET", URL).status == 503
@@ -89,12 +89,12 @@ def test_label_is_found_by_id_or_position(call, label):
     [f"/v2/language/examples/{DATASET_ID}/label/x", f"/v2/language/examples/8/label/{DELIVERY}"],
 )
 def test_unknown_label_is_404(call, world, url):
-    """An unknown dataset or label is a 404 that is not counted."""
+    """An unknown dataset or label is a 404 and is not counted."""
     assert (call("GET", url).status, world.used(EXAMPLES)) == (404, 0)
 
 
 def test_deprecated_list_says_so(call):
-    """The old list carries its deprecation and its successor."""
+    """The deprecated list has headers for its deprecation and its successor."""
     answer = call("GET", f"/v2/language/examples?labelId={DELIVERY}&count=1")
 
     assert answer.status == 200
@@ -115,7 +115,7 @@ def test_deprecated_list_needs_a_label(call, query, status):
 
 
 def test_examples_of_a_dataset_being_deleted_are_gone(call, world):
-    """An unknown id is a 404 and not a 429, even if the monthly calls are used up."""
+    """The examples of a dataset being deleted are a 404, not a 429, even with the quota used up."""
     world.set_dataset("DELETION_PENDING")
     world.use(EXAMPLES, 30)
 
@@ -123,7 +123,7 @@ def test_examples_of_a_dataset_being_deleted_are_gone(call, world):
 
 
 def test_single_text_is_added(call, world):
-    """A text is added by label id, and the document is never trimmed."""
+    """A text is added by label id and is not trimmed."""
     answer = call.form(
         "POST", URL, ("document", b" where ", None), ("labelId", str(DELIVERY).encode(), None)
     )
@@ -135,7 +135,7 @@ def test_single_text_is_added(call, world):
 
 
 def test_list_whose_answer_fails_is_not_counted(call, world, monkeypatch):
-    """An internal error while the examples are encoded costs no monthly call."""
+    """If encoding the answer fails, the call does not count toward the monthly limit."""
 
     def fail(*given):
         raise ValueError

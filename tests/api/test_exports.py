@@ -10,7 +10,7 @@ URL = f"/v2/language/datasets/{DATASET_ID}/exports"
 
 
 def test_an_export_is_created_and_downloaded(call, world):
-    """A queued record, then one with a URL of 30 minutes."""
+    """An export is queued first, then has a URL that is valid for 30 minutes."""
     made = call.json("POST", URL, format="csv").json
     assert list(made) == [
         "id", "datasetId", "format", "source", "status", "createdAt", "updatedAt", "expiresAt",
@@ -45,7 +45,7 @@ def test_wrong_exports(call, fields, text):
 
 
 def test_unknown_exports(call):
-    """Unknown ids and foreign families are a 404."""
+    """Unknown ids and ids of the other family are a 404."""
     made = call.json("POST", URL, format="csv").json["id"]
 
     for url in (

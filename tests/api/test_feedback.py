@@ -1,4 +1,4 @@
-"""Feedback: a misclassified text or picture with its right label."""
+"""Feedback: a misclassified text or image with its correct label."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def feedback(call, family, dataset_id):
 
 
 def test_feedback_is_added(call):
-    """Text and label reach the service, a sent `name` is ignored."""
+    """Text and label reach the service; a submitted `name` is ignored."""
     answer = call.json(
         "POST",
         "/v2/language/feedback",
@@ -42,7 +42,7 @@ def test_missing_label_is_named(call):
 
 
 def test_feedback_picture_is_added(call, world):
-    """File, names and label reach the service, the file's name without its folders."""
+    """File, names and label reach the service; folders are cut off the file name."""
     fields = (("modelId", IMAGE_MODEL_ID.encode(), None), ("expectedLabel", b" red ", None))
     name, file = ("name", b"mine.png", None), ("data", PICTURE, "C:\\pictures\\a.png")
     answer = call.form("POST", "/v2/vision/feedback", *fields, name, file)
@@ -56,7 +56,7 @@ def test_feedback_picture_is_added(call, world):
 
 
 def test_feedback_picture_needs_its_file(call, world):
-    """Without a file the error says how to send one, for forms and JSON."""
+    """Image feedback without a file is refused; the error explains how to send one."""
     fields = {"modelId": IMAGE_MODEL_ID, "expectedLabel": "red", "data": "aGk="}
     by_json = call.json("POST", "/v2/vision/feedback", **fields)
     parts = [(name, value.encode(), None) for name, value in fields.items() if name != "data"]

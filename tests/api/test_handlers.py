@@ -1,4 +1,4 @@
-"""The queues' door: each handler hands its message on, with the time that is left."""
+"""Queue handlers: each passes its message, and the remaining time, to its service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hosted(world: Prepared) -> Iterator[Prepared]:
 
 
 def sqs(*bodies: str) -> dict[str, Any]:
-    """Write the event of a queue."""
+    """Build the event of a queue."""
     return {"Records": [{"body": body, "receiptHandle": "h"} for body in bodies]}
 
 
@@ -100,7 +100,7 @@ def test_messages_are_handed_on(hosted, handler, begin, is_done):
 
 
 def test_parts_of_batches_are_handed_on(hosted):
-    """Lines are answered by the handler that embeds."""
+    """The handler that computes embeddings answers the lines of a batch."""
     account = hosted.account
     model = hosted.container.stores.served_models.find(account.account_id, MODEL_ID)
     sent = UploadSource(content=b"text\na\n", file_name="t.csv")
@@ -115,7 +115,7 @@ def test_parts_of_batches_are_handed_on(hosted):
 
 
 def test_parts_of_uploads_are_handed_on(hosted):
-    """Vectors are computed by a separate handler."""
+    """The embedding handler computes the vectors of an upload."""
     upload(hosted)
     [job] = hosted.sent()
     module.ingest_upload(sqs(encode_job(job)), CONTEXT)
@@ -127,7 +127,7 @@ def test_parts_of_uploads_are_handed_on(hosted):
 
 
 def test_trainings_know_the_time_that_is_left(hosted, monkeypatch):
-    """The function's remaining time is given in seconds."""
+    """The training service gets the function's remaining time in seconds."""
     runs = asked(monkeypatch, TrainingRunService, "run")
     retrain(hosted)
     [job] = hosted.sent()
@@ -139,7 +139,7 @@ def test_trainings_know_the_time_that_is_left(hosted, monkeypatch):
 
 
 def test_sweep_runs_on_schedule(hosted):
-    """The schedule calls the sweep."""
+    """The scheduled event runs the sweep."""
     upload(hosted)
     [lost] = hosted.sent()
     hosted.clock.advance(minutes=20)
@@ -150,7 +150,7 @@ def test_sweep_runs_on_schedule(hosted):
 
 
 def test_job_has_its_line(hosted, lines):
-    """The log line of a job has message, run, function, object and waiting time."""
+    """A job's log line has its message, run, function, object and waiting time."""
     sent = str(int((time.time() - 30) * 1000))
     record = {
         "body": json.dumps({"job": "train", "account_id": "2", "model_id": "M", "run": 1}),
@@ -171,7 +171,7 @@ def test_job_has_its_line(hosted, lines):
 
 @pytest.mark.parametrize("body", ["secret", "[1]", '{"job": "secret"'])
 def test_message_that_cannot_be_read_fails_without_its_text(hosted, lines, body):
-    """A malformed message goes back to the queue, and no log line or error repeats its text."""
+    """A malformed message returns to the queue; no log line or error repeats its text."""
     with pytest.raises(JobFailed) as failure:
         module.train_free(sqs(body), CONTEXT)
 
@@ -184,7 +184,7 @@ def test_message_that_cannot_be_read_fails_without_its_text(hosted, lines, body)
 
 
 def test_failed_sweep_is_logged(hosted, lines, monkeypatch):
-    """A failed sweep logs where it failed, and the next one continues."""
+    """A failed sweep logs where it failed, and the next sweep runs."""
     with monkeypatch.context() as patch:
         patch.setattr(hosted.stores.datasets, "claim_lost", raising(RuntimeError("secret")))
         with pytest.raises(JobFailed):

@@ -1,4 +1,4 @@
-"""HEAD is answered wherever GET is: its status and headers, without a body and without effects."""
+"""HEAD is served wherever GET is: status and headers, without a body or side effects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def answers(call, url):
 
 @pytest.mark.parametrize("url", [*PLAIN, *NAMED, *REFUSED])
 def test_head_is_get_without_a_body(call, url):
-    """Every read and every refusal has the status and headers of GET, and its length."""
+    """HEAD returns the status, headers and length of GET, for answers and errors."""
     head, get = answers(call, url)
 
     if "browse" in url and "thumbnail" in get.text:
@@ -52,7 +52,7 @@ def test_head_is_get_without_a_body(call, url):
 
 
 def test_every_get_has_its_head():
-    """Routes, functions of the template and preflights follow from the one declaration."""
+    """Every path with GET also has HEAD, and the template routes both to the same function."""
     gets = {path for op in OPERATIONS if op.method == "GET" for _, path in op.served()}
 
     assert {path for path, methods in app.app.routes.items() if "HEAD" in methods} == gets
@@ -61,14 +61,14 @@ def test_every_get_has_its_head():
 
 
 def test_options_and_405_allow_head(call):
-    """`Allow` names HEAD where GET is, and nowhere else."""
+    """`Allow` lists HEAD where GET exists, and nowhere else."""
     assert call("OPTIONS", "/v2/health").headers["Allow"] == "GET, HEAD, OPTIONS"
     assert call("PUT", "/v2/health").headers["Allow"] == "GET, HEAD"
     assert call("OPTIONS", "/v2/language/intent").headers["Allow"] == "POST, OPTIONS"
 
 
 def test_head_writes_nothing(call, world):
-    """Only the rates are drawn: no call is counted, no URL noted, no thumbnail made."""
+    """HEAD writes only the rate counters: no usage, no noted URL, no thumbnail."""
     made = call.json("POST", f"/v2/vision/datasets/{ALBUM_ID}/exports", format="zip").json
     world.work()
     recorder = Recorder(world.settings)
@@ -89,7 +89,7 @@ def test_head_writes_nothing(call, world):
 
 
 def test_head_is_refused_when_get_is(call, world):
-    """If the monthly example calls are used up, HEAD says so as well."""
+    """HEAD is refused when the monthly example calls are used up."""
     world.use(EXAMPLES, 30)
     head, get = answers(call, f"/v2/language/datasets/{DATASET_ID}/examples")
 
@@ -98,7 +98,7 @@ def test_head_is_refused_when_get_is(call, world):
 
 
 def test_head_draws_the_rate_of_get(call, world):
-    """Calls by HEAD and GET are drawn from one bucket."""
+    """HEAD and GET share one rate limit."""
     costs = []
     check = world.container.rates.check
     world.container.rates.check = lambda account, cost: costs.append(cost) or check(account, cost)
@@ -109,7 +109,7 @@ def test_head_draws_the_rate_of_get(call, world):
 
 
 def test_no_usable_url_is_signed(call, world, monkeypatch):
-    """The URLs whose length is counted have no valid signature."""
+    """URLs that HEAD generates to compute the length have no valid signature."""
     urls = []
     store = type(world.stores.artifacts)
     sign = store.url

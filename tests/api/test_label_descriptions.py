@@ -1,4 +1,4 @@
-"""Descriptions of labels: upload, PUT, empty POST, list. beyond.md, section 15."""
+"""Label descriptions: upload, PUT, POST without a file, list. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _objects(world):
 
 
 def test_an_empty_post_adds_the_described_labels(call):
-    """Labels of `labels` and of descriptions are joined; Label records get no member."""
+    """POST without a file creates labels from `labels` and from descriptions."""
     made = _create(call, LATE, labels="refund,late_parcel").json
     listed = call("GET", f"{URL}/{made['id']}/labels").json
 
@@ -46,7 +46,7 @@ def test_an_empty_post_adds_the_described_labels(call):
 
 
 def test_a_put_replaces_those_named_and_adds_labels(call):
-    """Others stay, an empty description removes one, and a name may come with it."""
+    """PUT changes only the named labels, adds new ones, and an empty text removes a description."""
     made = _create(call, LATE, REFUND).json["id"]
     sent = [{"name": "refund", "description": ""}, {"name": "lost", "description": "Gone."}]
     answer = call.json("PUT", f"{URL}/{made}", name="renamed", labelDescriptions=sent)
@@ -62,7 +62,7 @@ def test_a_put_replaces_those_named_and_adds_labels(call):
 
 
 def test_descriptions_come_with_an_upload_and_an_addition(call):
-    """A form sends JSON text; the file's examples join the described labels."""
+    """A form sends descriptions as JSON text; the file's examples join the described labels."""
     text = json.dumps([LATE, REFUND]).encode()
     file = ("data", b"text,label\nwhere is it,late_parcel\ngive it back,other\n", "t.csv")
     made = call.form(
@@ -88,7 +88,7 @@ def test_descriptions_come_with_an_upload_and_an_addition(call):
 
 
 def test_a_refused_file_changes_no_description(call):
-    """Labels are described only if the file that comes with them is accepted."""
+    """Descriptions are stored only if the file sent with them is accepted."""
     file = ("data", b"text,label\nwhere is it,late_parcel\n", "t.csv")
     made = call.form("POST", f"{URL}/upload/sync", ("type", b"text-intent", None), file)
     sent = ("labelDescriptions", json.dumps([REFUND]).encode(), None)
@@ -100,7 +100,7 @@ def test_a_refused_file_changes_no_description(call):
 
 
 def test_a_refused_description_adds_no_file(call, world):
-    """Too many labels refuse the call, and the stored file is deleted."""
+    """If the descriptions are refused, no file is added: the stored file is deleted."""
     file = ("data", b"text,label\nwhere is it,late_parcel\n", "t.csv")
     made = call.form("POST", f"{URL}/upload/sync", ("type", b"text-intent", None), file)
     many = [{"name": f"l{number}", "description": "d"} for number in range(1_000)]
@@ -114,7 +114,7 @@ def test_a_refused_description_adds_no_file(call, world):
 
 
 def test_descriptions_follow_rename_merge_and_removal(call):
-    """A renamed label keeps its description, and a merge target without one inherits it."""
+    """A renamed label keeps its description; a merge target without one inherits it."""
     made = _create(call, LATE, REFUND, labels="plain")
     number = made.json["id"]
     ids = {one["name"]: one["id"] for one in made.json["labelSummary"]["labels"]}
@@ -143,7 +143,7 @@ def test_descriptions_follow_rename_merge_and_removal(call):
     ],
 )
 def test_wrong_descriptions_are_named(call, sent, text):
-    """Nothing is created, and the place is named."""
+    """Invalid descriptions are refused with their place, and nothing is created."""
     answer = call.json("POST", URL, name="n", type="text-intent", labelDescriptions=sent)
 
     assert answer.status == 400
@@ -151,7 +151,7 @@ def test_wrong_descriptions_are_named(call, sent, text):
 
 
 def test_images_have_no_descriptions(call):
-    """A vision dataset refuses them."""
+    """A vision dataset does not accept label descriptions."""
     answer = call.json("POST", "/v2/vision/datasets", name="n", labelDescriptions=[LATE])
 
     assert answer.status == 400
@@ -159,7 +159,7 @@ def test_images_have_no_descriptions(call):
 
 
 def test_other_accounts_do_not_see_them(call, world):
-    """The list of another account's dataset is a 404."""
+    """Descriptions of another account's dataset are a 404."""
     number = _create(call, LATE).json["id"]
     _, token = world.sign_up("other@example.test")
 

@@ -1,4 +1,4 @@
-"""What upload, card and explanation say about texts that are longer than models read."""
+"""Texts longer than the model reads are reported by receipt, card and explanation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ URL = "/v2/language"
 
 
 def test_cut_texts_are_reported(call, world):
-    """The receipt counts cut texts, the card too, and an explanation marks the unread words."""
+    """Receipt and card count truncated texts, and an explanation marks the unread words."""
     long = " ".join(f"word{number}" for number in range(READ_WORDS + 60))
     rows = [f"{label} please number {n},{label}" for label in ("pay", "send") for n in range(8)]
     rows.append(f"pay {long},pay")

@@ -19,7 +19,7 @@ URL = f"/v2/language/models/{MODEL_ID}/exports"
 
 @pytest.fixture(autouse=True)
 def encoder_files(world, monkeypatch, tmp_path):
-    """Give the stand-in of the encoder a file."""
+    """Give the encoder's test double a file."""
     (tmp_path / "use").mkdir()
     (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
     monkeypatch.setattr(world.container.encoders, "_directory", Path(tmp_path))
@@ -32,7 +32,7 @@ def exported(world, made):
 
 
 def test_an_export_has_all_parts_of_the_model(call, world):
-    """Labels, head, encoder and golden answers, which are what the service answers."""
+    """An archive has labels, head, encoder and golden answers that equal the service's answers."""
     made = call.json("POST", URL).json
     assert list(made) == [
         "id", "modelId", "modelVersion", "format", "status", "createdAt", "updatedAt",
@@ -60,7 +60,7 @@ def test_an_export_has_all_parts_of_the_model(call, world):
 
 
 def test_an_export_holds_no_data_of_the_dataset(call, world):
-    """No text or id of an example is in the card or elsewhere in the archive."""
+    """An export contains no text of the dataset, and its card has no dataset id."""
     made = call.json("POST", URL).json
     world.work()
     archive = exported(world, made)
@@ -82,14 +82,14 @@ def test_an_export_holds_no_data_of_the_dataset(call, world):
     ],
 )
 def test_wrong_exports(call, fields, status, text):
-    """An invalid field is a 400 that names it, a version that is not kept a 404."""
+    """An invalid field is a 400 that names it, a deleted version a 404."""
     answer = call.json("POST", URL, **fields)
 
     assert (answer.status, text in answer.json["message"]) == (status, True), answer.text
 
 
 def test_a_model_that_never_succeeded(call):
-    """There is nothing to export before the first training has succeeded: 409."""
+    """Exporting a model before its first successful training is a 409."""
     body = {"name": "new", "datasetId": DATASET_ID}
     made = call.json("POST", "/v2/language/train", **body).json["modelId"]
 
@@ -99,7 +99,7 @@ def test_a_model_that_never_succeeded(call):
 
 
 def test_detection_is_no_graph(call):
-    """A model of objects is refused at once, and the message names the format that works."""
+    """A detection model cannot be exported as onnx; the error names the format that works."""
     url = f"/v2/vision/models/{BOX_MODEL_ID}/exports"
     answer = call.json("POST", url, format="onnx")
 
@@ -107,7 +107,7 @@ def test_detection_is_no_graph(call):
 
 
 def test_a_network_that_is_no_graph_ends_the_export(call, world):
-    """The message names the remedy."""
+    """If the installed network cannot be written as onnx, the export fails with the remedy."""
     made = call.json("POST", URL, format="onnx").json
     world.work()
     found = call("GET", f"{URL}/{made['id']}").json
@@ -127,7 +127,7 @@ def test_unknown_exports(call):
 
 
 def test_an_account_has_five_exports_of_models(call):
-    """The sixth is refused until one expires; exports of datasets do not count."""
+    """The sixth model export is refused until one expires; dataset exports do not count."""
     for _ in range(MAX_KEPT_MODELS):
         assert call.json("POST", URL).status == 200
     answer = call.json("POST", URL)
@@ -137,7 +137,7 @@ def test_an_account_has_five_exports_of_models(call):
 
 
 def test_a_version_of_an_export_is_kept_until_it_is_written(call, world):
-    """A version that an unfinished export uses cannot be deleted."""
+    """A version cannot be deleted while an unfinished export uses it."""
     call.json("POST", "/v2/language/retrain", modelId=MODEL_ID)
     world.work()
     call.json("POST", URL, modelVersion=1)
@@ -150,7 +150,7 @@ def test_a_version_of_an_export_is_kept_until_it_is_written(call, world):
 
 
 def test_deletion_of_the_model_ends_its_exports(call, world):
-    """Open and finished exports go with the model."""
+    """Deleting a model deletes its open and finished exports."""
     done = call.json("POST", URL).json
     world.work()
     call.json("POST", URL)

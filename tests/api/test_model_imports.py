@@ -34,7 +34,7 @@ def sent(call, content, url=URL, **more):
 
 
 def test_an_imported_model_predicts(call, world, content):
-    """It is a model record, counts as a training, and its other calls say what is missing."""
+    """An imported model predicts and counts as a training; other calls say what is missing."""
     made = sent(call, content).json
     assert (made["object"], made["status"], made["datasetId"]) == ("model", "QUEUED", 0)
     assert made["modelType"] == "text-unknown"
@@ -66,14 +66,14 @@ def test_an_imported_model_predicts(call, world, content):
 
 
 def test_a_repeated_import_makes_one_model(call, world, content):
-    """The second call with a key returns the model of the first."""
+    """Repeating an import with the same idempotency key returns the same model."""
     first, second = (sent(call, content, idempotency_key="k-1") for _ in range(2))
     assert first.json["modelId"] == second.json["modelId"]
     assert second.headers["Idempotency-Replayed"] == "true"
 
 
 def test_wrong_imports(call, content):
-    """Missing fields, other files and the other family are refused, the latter by the worker."""
+    """Missing fields are refused; a worker refuses invalid files and models of the other family."""
     text = sent(call, b"text,label")
     assert (text.status, "not a zip archive" in text.json["message"]) == (415, True)
     assert call.json("POST", URL, name="a").status == 400
@@ -91,14 +91,14 @@ def test_wrong_imports(call, content):
     ],
 )
 def test_calls_before_the_archive_is_read_are_conflicts(call, content, path, fields):
-    """No call blames the type of a model whose type is not known yet."""
+    """Until the archive is read, calls are a 409 and do not complain about the model's type."""
     made = sent(call, content).json
     answer = call.json("POST", f"/v2/language/{path}", modelId=made["modelId"], **fields)
     assert answer.status == 409, answer.json
 
 
 def test_an_import_that_would_exceed_the_storage_is_refused(call, world, content, monkeypatch):
-    """The 413 names a version to delete; an archive is accepted if it just fits."""
+    """An import above the storage limit is a 413 that names a version to delete."""
 
     def send(limit: int):
         monkeypatch.setattr(world.stores.capacity, "_max_stored_bytes", limit)
@@ -118,7 +118,7 @@ def test_an_import_that_would_exceed_the_storage_is_refused(call, world, content
 
 
 def test_the_other_family_is_named(call, world, content):
-    """A model of texts that is sent to the calls of images fails with the right address."""
+    """A text model imported below /vision fails with the path that accepts it."""
     made = sent(call, content, "/v2/vision/models/import").json
     world.work()
     found = call("GET", f"/v2/vision/train/{made['modelId']}").json
@@ -127,7 +127,7 @@ def test_the_other_family_is_named(call, world, content):
 
 
 def test_an_empty_archive_fails(call, world):
-    """The model is FAILED with the cause, and the account's next training can start."""
+    """An import of an archive without model files is FAILED with its cause."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("a.txt", b"")

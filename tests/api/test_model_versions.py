@@ -33,7 +33,7 @@ def listed(call):
 
 
 def test_retraining_makes_a_version(call, retrained):
-    """The newest version is first and served, with its metrics and number of examples."""
+    """A retraining creates a version that is first and served, with metrics and example count."""
     answer = call("GET", VERSIONS).json
 
     assert answer["object"] == "list"
@@ -48,7 +48,7 @@ def test_retraining_makes_a_version(call, retrained):
 
 
 def test_version_is_served_again(call, retrained):
-    """After a rollback every call answers as before the retraining, in each process."""
+    """After a rollback every process answers as before the retraining."""
     ask = {"modelId": MODEL_ID, "document": "where is my parcel"}
     newest = call.json("POST", "/v2/language/intent", **ask).json
     first = call.json("POST", "/v2/language/intent", **ask, modelVersion=1).json
@@ -63,7 +63,7 @@ def test_version_is_served_again(call, retrained):
 
 
 def test_next_retraining_serves_its_own_version(call, retrained, prepared):
-    """Numbers grow after a rollback, and are not used again after a deletion."""
+    """Version numbers keep growing after a rollback, and deleted numbers are not reused."""
     call("PUT", f"{VERSIONS}/1/serve")
     assert call("DELETE", f"{VERSIONS}/2").json["version"] == 2
     call.json("POST", "/v2/language/retrain", modelId=MODEL_ID)
@@ -73,7 +73,7 @@ def test_next_retraining_serves_its_own_version(call, retrained, prepared):
 
 
 def test_served_version_is_not_deleted(call, retrained):
-    """The refusal says what to do; another version goes with its files."""
+    """The served version cannot be deleted; another one is deleted with its files."""
     refused = call("DELETE", f"{VERSIONS}/2")
     assert (refused.status, "Serve another version" in refused.json["message"]) == (409, True)
 
@@ -89,7 +89,7 @@ def test_served_version_is_not_deleted(call, retrained):
 
 @pytest.mark.parametrize("part", ["", "/card", "/lc", "/evaluation"])
 def test_reads_take_a_version(call, retrained, part):
-    """Metrics, card, curve and evaluation answer per version."""
+    """Metrics, card, curve and evaluation can be read per version."""
     url = f"{MODELS}/{MODEL_ID}{part}"
     newest, first = call("GET", url), call("GET", f"{url}?modelVersion=1")
 
@@ -112,27 +112,27 @@ def test_versions_are_compared(call, retrained):
 
 
 def test_prebuilt_models_have_one_version(call, prepared):
-    """A prebuilt model has no other version than 1."""
+    """A prebuilt model has only version 1."""
     fields = {"modelId": "CommunitySentiment", "document": "x", "modelVersion": 2}
     answer = call.json("POST", "/v2/language/sentiment", **fields)
     assert (answer.status, "Kept versions: 1." in answer.json["message"]) == (404, True)
 
 
 def test_images_take_a_version(call, prepared):
-    """A model that was never retrained has one version, also for images."""
+    """An image model that was never retrained has one version."""
     answer = call("GET", f"/v2/vision/models/{IMAGE_MODEL_ID}/versions").json["data"]
     assert [(one["version"], one["isServed"]) for one in answer] == [(1, True)]
 
 
 @pytest.mark.parametrize(("number", "status"), [("0", 404), ("x", 404), ("9", 404)])
 def test_unknown_versions(call, number, status):
-    """A number that is not kept is a 404."""
+    """An unknown or deleted version number is a 404."""
     assert call("PUT", f"{VERSIONS}/{number}/serve").status == status
     assert call("DELETE", f"{VERSIONS}/{number}").status == status
 
 
 def test_a_version_that_would_exceed_the_storage_is_refused(call, retrained, world, monkeypatch):
-    """The 413 names a version to delete, after which the retraining starts."""
+    """A retraining above the storage limit is a 413 until the named version is deleted."""
 
     def retrain(limit: int):
         monkeypatch.setattr(world.stores.capacity, "_max_stored_bytes", limit)

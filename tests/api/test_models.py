@@ -18,13 +18,13 @@ from tests.api.prepared import DATASET_ID, MODEL_ID
 )
 @pytest.mark.parametrize("family", ["vision", "language"])
 def test_single_records(call, family, url, kind):
-    """Models, trainings and deletions are one namespace of both families."""
+    """Models, trainings and deletions can be read below both families."""
     assert kind == call("GET", f"/v2/{family}{url}").json["object"]
 
 
 @pytest.mark.parametrize("family", ["vision", "language"])
 def test_single_deletion(call, family):
-    """A deletion is read below both families, and says how far it is."""
+    """A deletion can be read below both families and shows its progress."""
     made = call("DELETE", f"/v2/language/datasets/{DATASET_ID}").json
 
     record = call("GET", f"/v2/{family}/deletion/{made['id']}").json
@@ -66,7 +66,7 @@ def test_model_is_deleted(call, world):
 
 
 def test_usage_agrees_with_the_headers(call):
-    """The figures are exactly those of the rate-limit headers."""
+    """The usage record equals the rate-limit headers."""
     sent = call.json("POST", "/v2/language/intent", modelId=MODEL_ID, document="a").headers
 
     (usage,) = call("GET", "/v2/apiusage").json["data"]
@@ -75,7 +75,7 @@ def test_usage_agrees_with_the_headers(call):
 
 
 def test_evaluation(call, world):
-    """An evaluation lists held-out examples by page and cell, with the calibration."""
+    """An evaluation lists held-out examples by page and confusion-matrix cell, with calibration."""
     url = f"/v2/language/models/{MODEL_ID}/evaluation"
     whole = call("GET", url).json
 
@@ -94,7 +94,7 @@ def test_evaluation(call, world):
 
 
 def test_evaluation_that_was_not_kept(call, world):
-    """A model trained before evaluations were stored has an error with a code."""
+    """A model trained before evaluations were stored answers with an error code."""
     model = world.container.models.get(world.account.account_id, MODEL_ID)
     key = f"models/{MODEL_ID}/{model.version}/{EVALUATION}"
     world.container.stores.artifacts.delete_prefix(key)

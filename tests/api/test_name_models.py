@@ -1,4 +1,4 @@
-"""A model from label names: explanation, batch, ranking, export, versions."""
+"""A model trained from label names: explanation, batch, ranking, export, versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def encoder_files(world, monkeypatch, tmp_path):
-    """Give the stand-in of the encoder a file."""
+    """Give the encoder's test double a file."""
     (tmp_path / "bge").mkdir()
     (tmp_path / "bge" / "model.onnx").write_bytes(b"not an encoder")
     monkeypatch.setattr(world.container.encoders, "_directory", Path(tmp_path))
@@ -17,7 +17,7 @@ def encoder_files(world, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("rejects", [False, True])
 def test_a_model_from_names_takes_part_everywhere(call, world, rejects):
-    """Every call that reads a model also accepts one without an example."""
+    """A model trained from label names alone works in every call that reads a model."""
     made = call.json(
         "POST", "/v2/language/datasets", name="n", type="text-intent", labels="refund,late_parcel"
     ).json

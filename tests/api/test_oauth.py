@@ -12,7 +12,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.mark.parametrize("url", ["/v2/oauth2/token", "/v1/oauth2/token", "/oauth2/token"])
 def test_assertion_is_exchanged(call, world, url):
-    """All three paths give exactly the members named, never stored by a cache."""
+    """All three paths return exactly the documented members and forbid caching."""
     body = urlencode({"grant_type": JWT, "assertion": world.assertion()}).encode()
 
     answer = call("POST", url, body, FORM, authorization="")
@@ -24,7 +24,7 @@ def test_assertion_is_exchanged(call, world, url):
 
 
 def test_the_gateways_own_host_is_handed_on(call, world, event):
-    """The host that the gateway reports may be the audience, but not the caller's header."""
+    """The host reported by the gateway is a valid audience; the caller's Host header is not."""
     own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
     assertion = world.assertion(aud=f"https://{own}/v2/oauth2/token")
     body = urlencode({"grant_type": JWT, "assertion": assertion}).encode()
@@ -74,7 +74,7 @@ def test_refresh_token_is_exchanged(call, world, valid_for):
     ],
 )
 def test_missing_fields_are_400(call, fields, text):
-    """Missing or unknown fields are named."""
+    """Missing and unknown fields are named in the error."""
     answer = call.json("POST", "/v2/oauth2/token", **fields)
 
     assert answer.status == 400
@@ -82,7 +82,7 @@ def test_missing_fields_are_400(call, fields, text):
 
 
 def test_other_content_types_are_415(call):
-    """All three types are named."""
+    """Other content types are a 415 that lists the three supported ones."""
     answer = call("POST", "/v2/oauth2/token", b"x", "text/plain")
 
     assert answer.status == 415
@@ -97,7 +97,7 @@ def test_broken_forms_are_400(call, body):
 
 @pytest.mark.parametrize("word", ["token", "tokens"])
 def test_refresh_token_is_revoked(call, world, word):
-    """A valid token is revoked without a body, an unknown one is a 404."""
+    """A valid refresh token is revoked with an empty answer; an unknown one is a 404."""
     done = call("DELETE", f"/v2/oauth2/{word}/{world.refresh_token()}")
 
     assert (done.status, done.text) == (204, "")

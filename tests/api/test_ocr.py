@@ -1,4 +1,4 @@
-"""The OCR call: ways to send document and template, the order of the checks, and errors."""
+"""The OCR call: ways to send document and template, order of checks, and errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def asked(reading):
 
 
 def test_text_is_the_default(call, reading, world):
-    """A form of old clients has a file, a model, and fields with file names."""
+    """The default task is text; forms of old clients, with file names on fields, are accepted."""
     answer = call.form(
         "POST",
         URL,
@@ -87,7 +87,7 @@ def test_text_is_the_default(call, reading, world):
 
 
 def test_no_prediction_is_counted(call, world):
-    """A reading is not counted and has no rate-limit headers, whether it succeeds or not."""
+    """OCR calls are not counted and have no rate-limit headers, whether they succeed or not."""
     for fields in ({"sampleBase64Content": ENCODED}, {}):
         answer = call.json("POST", URL, modelId="OCRModel", **fields)
         assert not [name for name in answer.headers if "ratelimit" in name.lower()]
@@ -120,7 +120,7 @@ def test_models_and_tasks_are_not_paired(call, world, reading, model_id, task):
 @pytest.mark.parametrize("file_name", [None, "template.json", "/a/b/formTemplate"])
 @pytest.mark.parametrize("text", [json.dumps(TEMPLATE), "\ufeff" + json.dumps(TEMPLATE, indent=2)])
 def test_template_in_a_form(call, reading, file_name, text):
-    """The template is a file or an inline text; only the name of the part decides."""
+    """The template may be a file or text; only the name of its part matters."""
     answer = call.form(
         "POST",
         URL,
@@ -203,7 +203,7 @@ def test_other_tasks_ignore_what_belongs_to_forms(call, reading, task):
     ],
 )
 def test_wrong_fields_are_named(call, world, reading, fields, words):
-    """A 400 has field, value and remedy, before the document is read."""
+    """A 400 names field, value and remedy before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", **fields)
 
     assert answer.status == 400, answer
@@ -240,10 +240,10 @@ def test_model_of_another_type(call):
 
 
 def test_end_of_the_time(call, world, monkeypatch):
-    """A 504 names the page that was reached, and when to try again."""
+    """A timeout is a 504 that names the page reached and has Retry-After."""
 
     def read(pixels, check):
-        """Continue until the time is up."""
+        """Work until the time is up."""
         while True:
             check()
 
@@ -257,7 +257,7 @@ def test_end_of_the_time(call, world, monkeypatch):
 
 
 def test_answer_that_no_function_could_return(call, monkeypatch):
-    """An answer over its limit is refused with the remedy."""
+    """An answer too large for the function's response is refused with the remedy."""
     monkeypatch.setattr("chalicelib.routes.predictions.documents.MAX_ANSWER_BYTES", 100)
 
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
@@ -267,14 +267,14 @@ def test_answer_that_no_function_could_return(call, monkeypatch):
 
 
 def test_only_below_vision(call):
-    """The call exists neither for texts nor with another method."""
+    """OCR exists only below /vision and only as POST."""
     assert call.json("POST", "/v2/language/ocr", modelId="OCRModel").status == 404
     assert call("GET", URL).status == 405
     assert call.json("POST", f"{URL}/", modelId="OCRModel").status in (400, 404)
 
 
 def test_busy_storage(call, world, storage_down, monkeypatch):
-    """A storage that does not answer is a 503 with the time to wait."""
+    """If storage does not answer, the call is a 503 with Retry-After."""
     monkeypatch.setattr(world.stores.sample_files, "content", raising(storage_down()))
 
     answer = call.json("POST", URL, modelId="OCRModel", sampleBase64Content=ENCODED)
@@ -289,11 +289,11 @@ def test_busy_storage(call, world, storage_down, monkeypatch):
 def test_pages_limit_counts_processor_time(
     call, monkeypatch, processor, clock, status, code, retry_after
 ):
-    """A PDF that got no processor can be retried; one that used up its time cannot."""
+    """A PDF that was starved of processor time can be retried; one that used its time cannot."""
     passed = {"processor": 0, "clock": 0}
 
     def processor_seconds(process):
-        """Let each look find this much more time used."""
+        """Advance both clocks at each check and return the processor time."""
         passed["clock"] += clock
         passed["processor"] += processor
         return passed["processor"]
@@ -309,7 +309,7 @@ def test_pages_limit_counts_processor_time(
 
 
 def test_failed_download(call, world):
-    """An address that cannot be read is a 400 whose detail says why."""
+    """A URL that cannot be read is a 400 whose detail says why."""
     url = world.tricks.url("/missing.pdf")
     answer = call.json("POST", URL, modelId="OCRModel", sampleLocation=url)
 
@@ -337,7 +337,7 @@ def test_linked_tables(call, reading, task, sent, links):
 
 @pytest.mark.parametrize("value", ["maybe", 2, []])
 def test_linked_tables_are_true_or_false(call, value):
-    """Any other value is an error with the field and its values."""
+    """Another value of `linkTables` is refused with the field and its allowed values."""
     answer = call.json("POST", URL, modelId="OCRModel", task="table", linkTables=value, **GOOD)
 
     assert answer.status == 400
@@ -348,7 +348,7 @@ def test_linked_tables_are_true_or_false(call, value):
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 @pytest.mark.parametrize("alphabet", ["documented", "latin", None])
 def test_alphabet(call, reading, world, task, alphabet):
-    """Any task accepts an alphabet, and the engine gets it; the default is `documented`."""
+    """Any task accepts an alphabet and passes it to the engine; the default is `documented`."""
     fields = {"task": task, **GOOD, **({"formType": "w2"} if task == "form" else {})}
     sent = {} if alphabet is None else {"alphabet": alphabet}
 
@@ -359,7 +359,7 @@ def test_alphabet(call, reading, world, task, alphabet):
 
 @pytest.mark.parametrize("value", ["greek", 2, []])
 def test_unknown_alphabet(call, world, value):
-    """The error has the field and its values, before the document is read."""
+    """An unknown alphabet is refused with the allowed values before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", alphabet=value, **GOOD)
 
     assert answer.status == 400
@@ -369,7 +369,7 @@ def test_unknown_alphabet(call, world, value):
 
 
 def test_layout_of_a_text(call, world):
-    """Items have block, line and order, and the answer lists unread places."""
+    """Items have block, line and order, and the answer lists unreadable regions."""
     world.reads(lambda pixels, check: ("one", "", "two"))
 
     answer = call.json("POST", URL, modelId="OCRModel", layout=True, **GOOD)
@@ -407,7 +407,7 @@ def test_layout_of_a_text(call, world):
 
 @pytest.mark.parametrize(("output", "text"), [("text", "2 * <b>"), ("markdown", "2 \\* \\<b\\>")])
 def test_document_of_a_text(call, world, output, text):
-    """The whole text is one string, in Markdown with everything escaped."""
+    """The whole text is one string; Markdown is escaped."""
     world.reads(lambda pixels, check: ("2 * <b>",))
 
     answer = call.json("POST", URL, modelId="OCRModel", output=output, **GOOD)
@@ -418,7 +418,7 @@ def test_document_of_a_text(call, world, output, text):
 
 
 def test_layout_and_document_of_an_empty_page(call, world):
-    """On an empty page the lists and the text exist and are empty."""
+    """On a blank page, `layout` and `output` return empty lists and an empty text."""
     world.reads(lambda pixels, check: ())
 
     for output in ("text", "markdown"):
@@ -430,7 +430,7 @@ def test_layout_and_document_of_an_empty_page(call, world):
 
 @pytest.mark.parametrize("task", ["table", "contact", "form"])
 def test_output_belongs_to_text(call, task):
-    """Other tasks accept `output` and ignore it; only contacts also ignore `layout`."""
+    """Other tasks ignore `output`; only contacts also ignore `layout`."""
     fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
     plain = call.json("POST", URL, **fields).json
 
@@ -441,7 +441,7 @@ def test_output_belongs_to_text(call, task):
 
 
 def letter(pages=2):
-    """Return a report of some pages with a running head, a bold heading and page numbers."""
+    """Return a report of several pages with a running head, a bold heading and page numbers."""
     sheets = [
         Sheet(
             words("Annual report of the club", 72, 800, size=9)
@@ -456,7 +456,7 @@ def letter(pages=2):
 
 
 def test_roles_of_items(call):
-    """With `layout`, running heads, page numbers and bold headings of a PDF have their role."""
+    """With `layout`, running heads, page numbers and bold headings of a PDF have roles."""
     fields = {"modelId": "OCRModel", "sampleBase64Content": letter()}
 
     answer = call.json("POST", URL, **fields, layout=True)
@@ -472,7 +472,7 @@ def test_roles_of_items(call):
 
 
 def test_page_furniture(call):
-    """Markdown has running heads and page numbers only with `pageFurniture`; text always."""
+    """Markdown includes page furniture only with `pageFurniture`; plain text always does."""
     fields = {"modelId": "OCRModel", "sampleBase64Content": letter()}
 
     bare = call.json("POST", URL, **fields, output="markdown").json["document"]
@@ -486,7 +486,7 @@ def test_page_furniture(call):
 
 
 def test_notes_on_pages(call, world):
-    """Hidden text and blank pages are noted for the pages that have them."""
+    """Hidden text and blank pages are reported per page."""
     world.reads(lambda pixels, check: ())
     shown = words("The amount is due within thirty days of delivery", 72, 700)
     hidden = shown + b"1 1 1 rg 60 690 400 30 re f 0 g " + words("A new line is visible", 72, 600)
@@ -501,7 +501,7 @@ def test_notes_on_pages(call, world):
 
 
 def test_tick_boxes_of_a_form(call):
-    """With `formFields`, a value of task form that is a tick box of the PDF has its state."""
+    """With `formFields`, a form value that is a PDF check box has its state."""
     tick = FormField(b"/FT /Btn /T (member) /V /Yes /AS /Yes", (116, 768, 128, 780), ticks=("Yes",))
     content = base64.b64encode(form_pdf([tick])).decode()
     fields = {"modelId": "OCRModel", "task": "form", "sampleBase64Content": content}
@@ -516,7 +516,7 @@ def test_tick_boxes_of_a_form(call):
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_form_fields_of_a_pdf(call, task):
-    """With `formFields`, every task returns the fields of the PDF's own form with their place."""
+    """With `formFields`, every task returns the fields of the PDF's form with their boxes."""
     name = FormField(b"/FT /Tx /T (name) /V (Ana Torres)", (72, 720, 216, 738))
     tick = FormField(b"/FT /Btn /T (member) /V /Yes /AS /Yes", (72, 684, 84, 696), ticks=("Yes",))
     content = base64.b64encode(form_pdf([name, tick])).decode()
@@ -544,7 +544,7 @@ def test_form_fields_of_a_pdf(call, task):
 
 
 def test_image_has_no_form_fields(call):
-    """An image is not a form, so the list is empty; without the option there is none."""
+    """For an image, `formFields` returns an empty list; without the option it is absent."""
     fields = {"modelId": "OCRModel", **GOOD}
 
     assert call.json("POST", URL, **fields, formFields=True).json["formFields"] == []
@@ -552,7 +552,7 @@ def test_image_has_no_form_fields(call):
 
 
 def test_too_many_form_fields_are_refused(call, monkeypatch):
-    """A form with more fields than an answer may list is refused with limit and remedy."""
+    """A PDF with more form fields than an answer may list is refused with limit and remedy."""
     monkeypatch.setattr(documents, "MAX_FORM_WIDGETS", 3)
     many = [FormField(b"/FT /Tx /T (f%d)" % number, (10, 10, 20, 20)) for number in range(4)]
     content = base64.b64encode(form_pdf(many)).decode()
@@ -568,7 +568,7 @@ def test_too_many_form_fields_are_refused(call, monkeypatch):
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_pages_of_a_document(call, task):
-    """With `pages`, every task returns the size of the page in the pixels of boxes."""
+    """With `pages`, every task returns each page's size in the pixels that boxes use."""
     fields = {"modelId": "OCRModel", "task": task, **GOOD, "formType": "w2"}
 
     answer = call.json("POST", URL, **fields, pages=True)
@@ -586,7 +586,7 @@ def test_pages_of_a_document(call, task):
     ],
 )
 def test_unknown_layout_or_output(call, world, field, value, words):
-    """The error has the field and its values, before the document is read."""
+    """Unknown values of `layout` or `output` are refused before the document is read."""
     answer = call.json("POST", URL, modelId="OCRModel", **{field: value}, **GOOD)
 
     assert answer.status == 400

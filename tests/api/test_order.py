@@ -1,4 +1,4 @@
-"""The order of the checks, the shape of errors, and what damaged requests are answered."""
+"""The order of checks, the shape of errors, and the answers to damaged requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREDICT = "/v2/language/intent"
     ],
 )
 def test_token_is_checked_first(call, header, message):
-    """An unknown caller gets a 401, whatever else is wrong."""
+    """An invalid token is a 401, whatever else is wrong."""
     answer = call("POST", PREDICT, b"{", "text/plain", authorization=header)
 
     assert (401, message) == (answer.status, answer.json["message"])
@@ -50,12 +50,12 @@ def test_unknown_model_comes_before_wrong_fields(call):
 
 
 def test_unknown_dataset_comes_before_content_type(call):
-    """404 comes before 415: the body for an unknown dataset is not read."""
+    """404 comes before 415: for an unknown dataset the body is not read."""
     assert call("PUT", "/v2/language/datasets/99/upload", b"x", "text/plain").status == 404
 
 
 def test_wrong_fields_come_before_state(call, world):
-    """400 comes before 409: the state of the model is checked after the request."""
+    """400 comes before 409: fields are validated before the model's state is checked."""
     world.set_model("QUEUED")
 
     assert call.json("POST", PREDICT, modelId=MODEL_ID, document=" ").status == 400
@@ -89,7 +89,7 @@ def test_unsaved_data_is_reported_after_errors_of_the_caller(call, world, monkey
 
 
 def test_every_call_that_brings_data_says_so():
-    """Uploads, examples, corrections, feedback, batches, forms: a full disk refuses them."""
+    """All operations that store data are marked, so that a full disk refuses them."""
     assert {operation.name for operation in app.operations if operation.takes_data} == {
         "upload_dataset",
         "upload_pictures",
@@ -115,7 +115,7 @@ def test_every_call_that_brings_data_says_so():
 
 
 def test_unknown_path_and_method_have_the_same_shape(call):
-    """Errors without an operation have the usual form, and repeat nothing of the request."""
+    """Unknown paths and methods get the usual error shape, without echoing the request."""
     missing, wrong = call("GET", "/v2/nothing/<b>"), call("PATCH", "/v2/language/datasets")
 
     assert (missing.status, missing.json["code"]) == (404, "route_not_found")
@@ -126,12 +126,12 @@ def test_unknown_path_and_method_have_the_same_shape(call):
 
 @pytest.mark.parametrize("junk", [{}, None, [], "x", {"requestContext": None}, {"body": 5}])
 def test_empty_event_is_a_400(call, junk):
-    """An event that is not a request is refused, and is not a failure of the service."""
+    """An empty event is a 400, not an internal error."""
     assert call.send(junk).status == 400
 
 
 def test_damaged_base64_is_a_400(call, event):
-    """A body with damaged Base64 is refused with a clear text."""
+    """A body with invalid Base64 is a 400 with a clear message."""
     broken = event("POST", PREDICT, b"{}", "application/json")
     broken["body"] = "%%%"
 
@@ -157,7 +157,7 @@ def test_event_without_optional_members_is_answered(call):
 
 
 def test_unexpected_failure_is_a_500_without_a_trace(call, world, monkeypatch):
-    """The caller learns nothing about the inside of the service."""
+    """A 500 reveals nothing about the service's internals."""
     monkeypatch.setattr(
         world.container.encoders, "vectors", raising(ZeroDivisionError("secret detail"))
     )
@@ -191,7 +191,7 @@ def test_reading_never_asks_for_a_content_type(call, family, kind):
 
 
 def test_other_content_types_of_writes_are_415(call):
-    """A write of another content type is refused, and the error has both types."""
+    """A write with another content type is a 415 that names both types."""
     answer = call("POST", PREDICT, b"<a/>", "text/xml")
 
     assert answer.status == 415
@@ -202,7 +202,7 @@ def test_other_content_types_of_writes_are_415(call):
 
 
 def test_families_are_strict_for_datasets_and_shared_for_models(call):
-    """A language dataset below /vision is 404; a language model is not."""
+    """Datasets belong to one family; models can be read below both."""
     assert call("GET", f"/v2/vision/datasets/{DATASET_ID}").status == 404
     assert call("GET", f"/v2/vision/models/{MODEL_ID}").status == 200
     assert call("GET", f"/v2/vision/train/{MODEL_ID}").status == 200
@@ -212,7 +212,7 @@ def test_families_are_strict_for_datasets_and_shared_for_models(call):
     "segment", ["abc", "-1", "7.0", "07x", str(2**63), "9" * 400, "%00", "٧", "7%20", "%ED%A0%80"]
 )
 def test_malformed_ids_answer_like_unknown_ones(call, segment):
-    """A malformed id is a 404 like an unknown id, cut at 100 characters."""
+    """A malformed id is the same 404 as an unknown id, and is cut to 100 characters."""
     answer = call("GET", f"/v2/language/datasets/{segment}")
 
     assert (answer.status, answer.json["code"]) == (404, "dataset_not_found")
@@ -249,7 +249,7 @@ def test_every_request_is_logged_in_one_line_without_texts(call, world, lines):
     ],
 )
 def test_refused_requests_are_logged_too(call, lines, url, method, status, route):
-    """Every answer has a log line, without path and unknown methods."""
+    """Refused requests have a log line too, without path or unknown methods."""
     call(method, url)
 
     (line,) = lines()
@@ -258,7 +258,7 @@ def test_refused_requests_are_logged_too(call, lines, url, method, status, route
 
 
 def test_outcome_of_a_prediction_is_logged(call, world, lines, storage_down, monkeypatch):
-    """A failed prediction is released, and one beyond the quota is refused."""
+    """A failed prediction is logged as released, one beyond the quota as refused."""
     body = {"modelId": MODEL_ID, "document": "private"}
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
     call.json("POST", PREDICT, **body)
@@ -271,7 +271,7 @@ def test_outcome_of_a_prediction_is_logged(call, world, lines, storage_down, mon
 
 
 def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monkeypatch):
-    """The place of an internal error is logged, but not its message."""
+    """An internal error is logged with its place but without its message."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(ValueError("private words")))
     call.json("POST", PREDICT, modelId=MODEL_ID, document="a")
 
@@ -293,7 +293,7 @@ def test_unforeseen_failure_is_logged_without_its_text(call, world, lines, monke
     ],
 )
 def test_rate_is_checked_right_after_the_token(call, world, monkeypatch, method, path, cost):
-    """A caller above its rate is refused before anything is looked up, read or counted."""
+    """A caller above its rate is refused before anything is read or counted."""
     drawn = []
     monkeypatch.setattr(world.stores.rates, "draw", lambda *facts: drawn.append(facts[:2]) or 0)
     answer = call(method, path, b"{", "text/plain")

@@ -30,7 +30,7 @@ def stored(world):
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_pages_have_images(call, world, task):
-    """Every page has the URL of a JPEG, and the rest of the answer is that without images."""
+    """With the option every page has the URL of a JPEG; the rest of the answer is unchanged."""
     fields = {"task": task, "formType": "w2"}
 
     answer = read(call, TWO_PAGES, **fields, pageImages=True).json
@@ -51,7 +51,7 @@ def test_pages_have_images(call, world, task):
 
 
 def test_pages_with_images_of_text(call, world):
-    """A scanned page and a small one have images, which are not enlarged."""
+    """Scanned pages and small pages have images, which are not enlarged."""
     scanned = read(call, image_pdf([Image.new("RGB", (100, 60), "white")]), pageImages=True)
     small = read(call, pdf([Sheet(media=(0, 0, 72, 36))]), pageImages=True)
 
@@ -61,7 +61,7 @@ def test_pages_with_images_of_text(call, world):
 
 
 def test_images_are_only_made_on_request(call, world):
-    """Without the option no image is stored and no page names one."""
+    """Without the option no image is stored or named."""
     [page] = read(call, text_pdf(["a line"]), pages=True, pageImages=False).json["pages"]
 
     assert "image" not in page
@@ -70,7 +70,7 @@ def test_images_are_only_made_on_request(call, world):
 
 @pytest.mark.parametrize("value", [True, "true"])
 def test_images_have_no_page_images(call, world, value):
-    """An image is refused before it is read; the text says what to do."""
+    """`pageImages` for an image file is refused before it is read; the message says what to do."""
     answer = read(call, draw(size=(100, 60)), pageImages=value)
 
     assert (answer.status, answer.json["code"]) == (400, "page_images_of_image")
@@ -80,14 +80,14 @@ def test_images_have_no_page_images(call, world, value):
 
 
 def test_wrong_value(call):
-    """Anything but true and false is refused by name."""
+    """Any value except true and false is refused by name."""
     answer = read(call, TWO_PAGES, pageImages="maybe")
 
     assert (answer.status, "pageImages" in answer.json["message"]) == (400, True)
 
 
 def test_refused_call_stores_nothing(call, world):
-    """A PDF with a page that cannot be read leaves no image of the others."""
+    """If one page cannot be read, no image of the other pages is stored."""
     lines = [f"line {number}" for number in range(3)]
 
     answer = read(call, text_pdf(*[lines] * 9), pageImages=True)
@@ -97,7 +97,7 @@ def test_refused_call_stores_nothing(call, world):
 
 
 def test_images_are_deleted_after_an_hour(call, world):
-    """The sweep deletes images once their URLs are dead, and no others."""
+    """The sweep deletes images once their URLs have expired, and no others."""
     read(call, TWO_PAGES, pageImages=True)
     world.clock.now += timedelta(minutes=31)
     world.container.sweeping.run()
@@ -112,7 +112,7 @@ def test_images_are_deleted_after_an_hour(call, world):
 
 
 def test_images_die_with_the_account(call, world):
-    """Closing an account deletes its images at once, and only its own."""
+    """Closing an account deletes its images at once, and only those."""
     other, token = world.sign_up("b@example.test")
     read(call, TWO_PAGES, pageImages=True)
     call.token = token

@@ -1,4 +1,4 @@
-"""Predict and detect: the three ways to send a picture, headers, and the allowance to the unit."""
+"""Predict and detect: three ways to send an image, rate-limit headers, and exact counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BOXES = {
 
 @pytest.mark.parametrize(("kind", "expected"), [("predict", LABELS), ("detect", BOXES)])
 def test_file_in_a_form(call, kind, expected):
-    """A file part is the image; the answer has the rate-limit headers after this call."""
+    """A file part is the image; the rate-limit headers include this call."""
     answer = call.form(
         "POST",
         f"/v2/vision/{kind}",
@@ -47,7 +47,7 @@ def test_file_in_a_form(call, kind, expected):
 
 
 def test_address_and_text_in_json(call, world):
-    """JSON has a URL or the file as Base64, and numbers of either kind."""
+    """JSON takes a URL or the file as Base64; numbers may be numbers or strings."""
     url, at = "/v2/vision/predict", world.tricks.url("/picture.png")
 
     for count in ("1", 1):
@@ -59,7 +59,7 @@ def test_address_and_text_in_json(call, world):
 
 
 def test_long_base64_text_in_a_form(call):
-    """A picture of 5 MB as base64 with line breaks fits into a form's field."""
+    """An image of 5 MB as Base64 with line breaks fits into a form field."""
     content = encoded(Image.new("RGB", (1320, 1300), "red"), compress_level=0)
     assert len(content) > 256 * 20_000
 

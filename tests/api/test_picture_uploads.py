@@ -1,4 +1,4 @@
-"""Uploads below /vision, and feedback in bulk: fields, sources, order of the checks."""
+"""Uploads below /vision, and bulk feedback: fields, sources, order of checks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize("url", [URL, f"{URL}/sync", f"{URL}/"])
 def test_archive_is_handed_on(call, world, url):
-    """Bytes, base name and fields reach the service; the type is optional."""
+    """Bytes, base name and fields reach the service; `type` is optional."""
     answer = call.form("POST", url, FILE, ("name", b" pets ", None), ("language", b"de", None))
     is_sync = url.endswith("sync")
     if not is_sync:
@@ -56,7 +56,7 @@ def test_archive_is_handed_on(call, world, url):
 
 
 def test_base_name_is_handed_on(call):
-    """Without a name the dataset has that of the archive, without folders."""
+    """Without `name` the dataset gets the archive's file name without folders."""
     assert call.form("POST", URL, FILE).json["name"] == "pets"
 
 
@@ -82,7 +82,7 @@ def test_synchronous_upload_knows_its_time(call, ingested):
     [("POST", URL, ()), ("POST", f"{URL}/sync", ()), ("PUT", BULK, MODEL)],
 )
 def test_source_must_be_one(call, method, url, more):
-    """Two files, a file and an address, or none of both have the documented texts."""
+    """Two files, a file and a URL, or no source at all get the documented errors."""
     more = (more,) if more else ()
     twice = call.form(method, url, FILE, FILE, *more)
     both = call.form(method, url, FILE, ("path", b"https://x.example.test", None), *more)
@@ -98,7 +98,7 @@ def test_source_must_be_one(call, method, url, more):
 def test_every_refusal_has_its_status(
     call, world, paths, monkeypatch, method, url, refusal, status
 ):
-    """Errors of the service become the answer, with a documented status."""
+    """Each error of the service becomes an answer with its documented status."""
     monkeypatch.setattr(world.stores.capacity, "reserve_upload", raising(refusal))
     answer = call.form(method, url, FILE, MODEL)
 
@@ -108,7 +108,7 @@ def test_every_refusal_has_its_status(
 
 
 def test_feedback_is_handed_on(call, world):
-    """The located model and the archive reach the service; the answer is UPLOADING."""
+    """Model and archive reach the service; the answer is UPLOADING."""
     archive = make_zip(detection_files(1, ("red",), salt=1))
     answer = call.form("PUT", BULK, ("data", archive, "boxes.zip"), MODEL)
     assert (answer.json["id"], answer.json["statusMsg"]) == (SCENES_ID, "UPLOADING")
@@ -128,7 +128,7 @@ def test_feedback_by_address(call, world):
 
 
 def test_order_of_the_checks_of_feedback(call):
-    """401 comes before 404, that before 400 and 415."""
+    """401 comes before 404, 404 before 400 and 415."""
     unknown = ("modelId", b"A" * 26, None)
     assert call("PUT", BULK, b"x", "text/plain", authorization="").status == 401
     assert call.form("PUT", BULK, unknown).status == 404
@@ -139,7 +139,7 @@ def test_order_of_the_checks_of_feedback(call):
 
 
 def test_document_names_the_fields_of_each_family(paths):
-    """Below /vision the type is optional and the language does not exist."""
+    """Below /vision the document makes `type` optional and has no `language`."""
     form = "multipart/form-data"
 
     def schema(path: str, method: str) -> dict:

@@ -1,4 +1,4 @@
-"""Intent and sentiment: answers, rate-limit headers, and the allowance to the unit."""
+"""Intent and sentiment: answers, rate-limit headers, and exact counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ URL = "/v2/language/intent"
 
 @pytest.mark.parametrize("kind", ["intent", "sentiment"])
 def test_prediction_carries_the_headers(call, world, kind):
-    """The answer is ordered and the headers agree with the count after this call."""
+    """Labels are in order, and the rate-limit headers include this call."""
     label = {"intent": "delivery", "sentiment": "positive"}[kind]
     model_id = MODEL_ID if kind == "intent" else world.mood()
     answer = call.json("POST", f"/v2/language/{kind}", modelId=model_id, document=f"{label} please")
@@ -55,7 +55,7 @@ def test_multipart_is_read_like_json(call, world, monkeypatch):
 
 @pytest.mark.parametrize(("sent", "echoed"), [("", ""), (" ", " "), (None, None)])
 def test_sample_id_is_echoed_as_sent(call, sent, echoed):
-    """An empty `sampleId` in JSON is a value like any other; null means that it is absent."""
+    """An empty `sampleId` in JSON is echoed; null means absent."""
     answer = call.json("POST", URL, modelId=MODEL_ID, document="é", sampleId=sent)
 
     assert answer.json.get("sampleId") == echoed
@@ -63,7 +63,7 @@ def test_sample_id_is_echoed_as_sent(call, sent, echoed):
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "compress"])
 def test_compressed_request_is_a_415(call, world, coding):
-    """A coding that is not decoded is named, after the 401, and costs nothing."""
+    """A compressed request is a 415 that names the encoding, after the 401, and costs nothing."""
     body = json.dumps({"modelId": MODEL_ID, "document": "a"}).encode()
     answer = call("POST", URL, body, "application/json", content_encoding=coding)
     refused = call("POST", URL, body, "application/json", content_encoding=coding, authorization="")
@@ -75,7 +75,7 @@ def test_compressed_request_is_a_415(call, world, coding):
 
 
 def test_encoding_of_an_unused_body_is_ignored(call):
-    """GET and DELETE use no body, so its coding changes nothing."""
+    """GET and DELETE ignore the encoding of a body."""
     url = "/v2/language/datasets/1"
     for method in ("GET", "DELETE"):
         answer = call(method, url, b"\x1f\x8b", "application/json", content_encoding="gzip")
@@ -84,7 +84,7 @@ def test_encoding_of_an_unused_body_is_ignored(call):
 
 
 def test_empty_part_is_no_sample_id(call):
-    """In a form an empty part means that the field is absent."""
+    """An empty `sampleId` part in a form counts as absent."""
     parts = (
         ("modelId", MODEL_ID.encode(), None),
         ("document", b"a", None),
@@ -111,7 +111,7 @@ def test_empty_part_is_no_sample_id(call):
     ],
 )
 def test_wrong_fields_are_named(call, world, fields, text):
-    """A 400 has field, limit and value, and costs no prediction."""
+    """A 400 names field, limit and value, and costs no prediction."""
     answer = call.json("POST", URL, modelId=MODEL_ID, **fields)
 
     assert answer.status == 400
@@ -122,7 +122,7 @@ def test_wrong_fields_are_named(call, world, fields, text):
 
 @pytest.mark.parametrize("model_id", ["x", "A" * 26, "a/b", "", "é", "A" * 500])
 def test_unknown_models_are_404_with_headers(call, model_id):
-    """Malformed and unknown ids answer alike, with the rate-limit headers."""
+    """Malformed and unknown ids give the same 404, with the rate-limit headers."""
     answer = call.json("POST", URL, modelId=model_id, document="a")
 
     assert (400 if model_id == "" else 404) == answer.status
@@ -130,7 +130,7 @@ def test_unknown_models_are_404_with_headers(call, model_id):
 
 
 def test_failed_prediction_is_released(call, world, storage_down, monkeypatch):
-    """The reservation is released when the work fails, and the headers show it."""
+    """If prediction fails, its reservation is released, and the headers show it."""
     monkeypatch.setattr(world.container.encoders, "vectors", raising(storage_down()))
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
@@ -139,7 +139,7 @@ def test_failed_prediction_is_released(call, world, storage_down, monkeypatch):
 
 
 def test_used_up_allowance_is_429_with_all_headers(call, world):
-    """The 429 has the three headers and Retry-After, and counts nothing."""
+    """When the quota is used up, the 429 has three headers and Retry-After, and counts nothing."""
     world.use(PREDICTIONS, 2000)
 
     answer = call.json("POST", URL, modelId=MODEL_ID, document="a")
@@ -163,7 +163,7 @@ def test_prediction_without_an_answer_is_released(call, world, monkeypatch):
 
 
 def test_explained_prediction(call, world):
-    """With `explain` the answer has the influence of words on the first label; it counts once."""
+    """With `explain` the answer shows each word's influence on the top label; it counts once."""
     asked = {"modelId": MODEL_ID, "document": "a delivery please"}
     plain = call.json("POST", URL, **asked)
     answer = call.json("POST", URL, **asked, explain=True)

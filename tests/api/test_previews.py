@@ -30,7 +30,7 @@ def preview(call):
 
 
 def test_rows_are_shown_as_they_were_read(preview):
-    """A row shows its number, cells, text and label; a rejected one says why."""
+    """Each row shows its number, cells, text and label; a rejected row has its reason."""
     answer = preview(b"text,label\nwhere is it,shipping\nnothing\n\nmy money,#N/A\n").json
 
     assert answer["preview"][0] == {
@@ -49,7 +49,7 @@ def test_rows_are_shown_as_they_were_read(preview):
 
 
 def test_columns_have_samples_counts_and_ranks(preview):
-    """A column shows its name, three samples, the number of different values and its ranks."""
+    """Each column has its name, three samples, its number of distinct values and its ranks."""
     rows = "".join(f"question number {n},{'ab'[n % 2]}\n" for n in range(30))
     answer = preview(f"text,label\n{rows}".encode()).json
 
@@ -69,7 +69,7 @@ def test_columns_have_samples_counts_and_ranks(preview):
 
 
 def test_sheets_of_a_workbook_are_listed(preview):
-    """Visible sheets have their names and last rows, also when the first one is empty."""
+    """Visible sheets are listed with name and last row, even if the first one is empty."""
     rows = sheet([["text", "label"], ["hello there", "x"], ["good bye", "y"]])
     good = preview(workbook({"A": rows, "B": sheet([["q"]] * 5)}), name="a.xlsx").json
     skipped = preview(workbook({"Read me": sheet([]), "Data": rows}), name="a.xlsx").json
@@ -91,7 +91,7 @@ def test_sheets_of_a_workbook_are_listed(preview):
     ],
 )
 def test_members_of_objects_are_columns(preview, content):
-    """Objects show their members in order of first appearance; missing ones are empty."""
+    """Members of JSON objects are columns in order of first appearance; missing ones are empty."""
     answer = preview(content, name="data.json").json
 
     assert [column["name"] for column in answer["columns"]] == ["text", "label", "more"]
@@ -101,7 +101,7 @@ def test_members_of_objects_are_columns(preview, content):
 
 
 def test_refusal_has_the_columns_for_programs(preview, call):
-    """An ambiguous file is refused with its columns, and each remedy that they name works."""
+    """An ambiguous file is refused with its columns; naming columns as suggested works."""
     content = "\n".join(WIDE).encode()
     refused = preview(content)
     named = preview(content, ("textColumn", b"First", None), ("labelColumn", b"4", None))
@@ -118,7 +118,7 @@ def test_refusal_has_the_columns_for_programs(preview, call):
 
 
 def test_refusal_of_unusable_rows_and_members_has_the_columns(preview):
-    """A file whose format is known shows its columns even if no row can be used."""
+    """If no row is usable, the error still lists the columns of a recognized format."""
     nothing = preview(b"text,label\nhello,#N/A\nbye,null\n")
     members = preview(b'[{"subject": "a", "body": "b", "topic": "c"}]', name="data.json")
     wrong = preview(b"text,label\nhello,a\n", ("labelColumn", b"Kind", None))
@@ -137,7 +137,7 @@ def test_refusal_of_unusable_rows_and_members_has_the_columns(preview):
 
 
 def test_ambiguous_sheets_and_delimiters_have_columns_too(preview):
-    """An ambiguous workbook has its sheets, and a file with two delimiters the first reading."""
+    """An ambiguous workbook lists its sheets; ambiguous delimiters show the first reading."""
     table = sheet([line.split(",") for line in WIDE])
     book = workbook({"Data": table, "More": sheet([["q"]])})
     ambiguous = preview(book, name="a.xlsx").json["detail"]
@@ -154,7 +154,7 @@ def test_ambiguous_sheets_and_delimiters_have_columns_too(preview):
 
 
 def test_long_cells_and_many_columns_are_cut(preview):
-    """The answer stays small: at most 1,000 columns, and 20,000 characters of cells a row."""
+    """Previews have at most 1,000 columns, and 20,000 characters of cells per row."""
     names = ["text", "label", *(f"c{n}" for n in range(1_500))]
     row = ["long " * 1_000, "x", *(["y" * 50] * 1_500)]
     content = "\n".join([",".join(names), *([",".join(row)] * 25)]).encode()
@@ -169,7 +169,7 @@ def test_long_cells_and_many_columns_are_cut(preview):
 
 
 def test_files_of_an_archive_show_how_folders_were_read(call):
-    """An image shows its path and label; a file that is rejected says why."""
+    """Each file shows its path and label; a rejected one has its reason."""
     content = make_zip({**label_folders({"cat": 1, "dog": 1}), "top.png": draw(3)})
     url = URL.replace("language", "vision")
     answer = call.form("POST", url, ("data", content, "pets.zip"), PREVIEW).json
@@ -185,7 +185,7 @@ def test_files_of_an_archive_show_how_folders_were_read(call):
 
 
 def test_boxes_show_the_labels_of_each_image(call):
-    """An image with boxes shows their labels; one without a box says so."""
+    """An image with boxes shows their labels; one without a box is reported as such."""
     boxes = '1.png,"{""label"":""cup"",""x"":1,""y"":1,""width"":9,""height"":9}"\n'
     content = make_zip({"1.png": draw(1), "2.png": draw(2), "annotations.csv": boxes.encode()})
     answer = call.form(

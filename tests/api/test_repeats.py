@@ -1,4 +1,4 @@
-"""Calls with an Idempotency-Key, through the gateway. Beyond, section 5."""
+"""Calls with an Idempotency-Key through the gateway. beyond.md, section 5."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ UNKEYED = {
 
 
 class Died(BaseException):
-    """Represents the end of a process."""
+    """Simulates the death of the process."""
 
 
 def keyed(call: Any, method: str, url: str, key: str = "k-1", **fields: Any) -> Any:
-    """Send a JSON body with a key."""
+    """Send a JSON body with an idempotency key."""
     body = json.dumps(fields).encode()
     return call(method, url, body, "application/json", idempotency_key=key)
 
@@ -43,7 +43,7 @@ def listed(call: Any, url: str = DATASETS) -> list[Any]:
 
 
 def test_every_call_that_changes_something_takes_a_key():
-    """All POST and PUT except for predictions, tokens and validations accept a key."""
+    """All POST and PUT calls except predictions, tokens and validations accept a key."""
     changing = [one for one in module.app.operations if one.method in ("POST", "PUT")]
 
     left_out = {one.name for one in changing if not one.takes_key}
@@ -52,7 +52,7 @@ def test_every_call_that_changes_something_takes_a_key():
 
 
 def test_the_first_answer_is_repeated(call):
-    """A repeated call creates one dataset and returns one answer; a header marks the repetition."""
+    """A repeat returns the first answer and creates nothing; a header marks the replay."""
     before = listed(call)
     first, second = (
         keyed(call, "POST", DATASETS, type="text-intent", name="new", labels="a,b")
@@ -66,7 +66,7 @@ def test_the_first_answer_is_repeated(call):
 
 
 def test_each_key_stands_for_one_request(call):
-    """Another key creates another dataset; the same one with another request is a 422."""
+    """Another key creates another dataset; the same key with another request is a 422."""
     first = keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"]
 
     assert (
@@ -81,7 +81,7 @@ def test_each_key_stands_for_one_request(call):
 
 
 def test_the_same_form_with_another_boundary_is_the_same_request(call):
-    """Requests are equal if fields and files are, however they are encoded."""
+    """Forms with equal fields and files are the same request, whatever their boundary."""
     parts = (("type", b"text-intent", None), ("data", CSV, "t.csv"))
     body, url = multipart(*parts), f"{DATASETS}/upload"
     kind = 'multipart/form-data; boundary="{}"'
@@ -110,7 +110,7 @@ def test_bad_keys(call, key):
 
 
 def event_with(call: Any, key: str) -> dict[str, Any]:
-    """Write the event of a creation whose key may be anything."""
+    """Build a creation event with an arbitrary idempotency key."""
     body = json.dumps({"type": "text-intent", "name": "new"}).encode()
     made = make_event("POST", DATASETS, body, "application/json")
     made["headers"] |= {"Authorization": f"Bearer {call.token}", "Idempotency-Key": key}
@@ -118,7 +118,7 @@ def event_with(call: Any, key: str) -> dict[str, Any]:
 
 
 def test_refusals_are_kept_unless_waiting_helps(call, world, monkeypatch):
-    """A 400 is repeated; a 503 and a 429 are not, and the next call does the work."""
+    """A 400 is stored and replayed; a 503 or 429 is not, and the next call does the work."""
     assert keyed(call, "POST", DATASETS, key="a").status == 400
     again = keyed(call, "POST", DATASETS, key="a")
     assert (again.status, again.headers["Idempotency-Replayed"]) == (400, "true")
@@ -133,7 +133,7 @@ def test_refusals_are_kept_unless_waiting_helps(call, world, monkeypatch):
 
 
 def test_an_answer_is_kept_before_the_404(call, world):
-    """A stored answer is repeated even after the object was deleted."""
+    """A stored answer is replayed even after the object was deleted."""
     url = f"{DATASETS}/{DATASET_ID}/examples"
     fields = {"document": "quite new", "label": "refund"}
     first = keyed(call, "POST", url, **fields)
@@ -146,7 +146,7 @@ def test_an_answer_is_kept_before_the_404(call, world):
 
 
 def test_an_answer_is_kept_a_day(call, world, monkeypatch):
-    """After 24 hours the key is free."""
+    """After 24 hours a key can be used again."""
     first = keyed(call, "POST", DATASETS, type="text-intent", name="new").json["id"]
     clock = world.container.clock
     answers = world.container.stores.idempotency
@@ -157,7 +157,7 @@ def test_an_answer_is_kept_a_day(call, world, monkeypatch):
 
 
 def test_stored_answers_are_encrypted(call, world):
-    """Neither the key nor the form of an upload is stored in plain text."""
+    """Neither the key nor an upload's form is stored in plain text."""
     answer = keyed(call, "POST", "/v2/uploads", key="my-own-key", name="file")
     assert answer.status == 200, answer.text
 
@@ -169,7 +169,7 @@ def test_stored_answers_are_encrypted(call, world):
 
 
 def test_keys_are_kept_for_each_account(call, world):
-    """Two accounts may use the same key."""
+    """Two accounts can use the same key."""
     answers = world.container.stores.idempotency
     one = answers.claim("1", "k", "r", lambda: 0)
     two = answers.claim("2", "k", "other", lambda: 0)
@@ -178,7 +178,7 @@ def test_keys_are_kept_for_each_account(call, world):
 
 
 def test_a_running_call_is_a_409(call, world, monkeypatch):
-    """A running call is a 409 with Retry-After; a second process does nothing meanwhile."""
+    """A call still in progress is a 409 with Retry-After; a second process does not repeat it."""
     seen = []
     service = world.container.datasets
 
@@ -194,7 +194,7 @@ def test_a_running_call_is_a_409(call, world, monkeypatch):
 
 
 def test_a_thousand_calls_from_32_threads_are_one(call, world):
-    """The same key used 1,000 times gives one dataset and one answer."""
+    """1,000 calls with one key from 32 threads create one dataset and get one answer."""
     world.one_call_at_a_time()
     before = listed(call)
 
@@ -232,7 +232,7 @@ CHANGES: tuple[tuple[str, str, dict[str, Any]], ...] = (
 @pytest.mark.parametrize("change", CHANGES, ids=[f"{m} {u}" for m, u, _ in CHANGES])
 @pytest.mark.parametrize("is_done", [True, False], ids=["after", "before"])
 def test_a_repeat_finds_the_result_of_a_dead_call(call, world, monkeypatch, change, is_done):
-    """A death before or after the work leads neither to duplicates nor to a lost answer."""
+    """If the process dies before or after the work, a repeat neither duplicates nor loses it."""
     method, url, fields = change
     before = everything(call, world)
     die_while_keeping(monkeypatch, is_done=is_done)
@@ -252,7 +252,7 @@ def test_a_repeat_finds_the_result_of_a_dead_call(call, world, monkeypatch, chan
 
 @pytest.mark.parametrize("tail", ["", "/upload"])
 def test_a_repeat_completes_the_dataset_of_a_call_that_died_within(call, world, monkeypatch, tail):
-    """A row that the dead call only reserved is not the answer, because the sweep deletes it."""
+    """A row that a dead call only reserved is not returned, because the sweep deletes it."""
     body = multipart(("type", b"text-intent", None), ("name", b"new", None), ("data", CSV, "t.csv"))
     kind = 'multipart/form-data; boundary="B"'
 
@@ -271,7 +271,7 @@ def test_a_repeat_completes_the_dataset_of_a_call_that_died_within(call, world, 
 
 
 def test_a_repeat_returns_corrections_of_a_dead_process(call, world, monkeypatch):
-    """A repeat of corrections whose process died returns their result and changes nothing twice."""
+    """A repeat of corrections after a crash returns their result and applies nothing twice."""
     one = call("GET", f"{DATASETS}/{DATASET_ID}/browse?count=1").json["data"][0]
     fields = {"corrections": [{"exampleId": one["id"], "remove": True}]}
     die_while_keeping(monkeypatch, is_done=True)
@@ -286,7 +286,7 @@ def test_a_repeat_returns_corrections_of_a_dead_process(call, world, monkeypatch
 
 
 def test_a_repeat_returns_the_merge_of_a_dead_process(call, world, monkeypatch):
-    """A repeat of a merge is answered although it removed the label of the path."""
+    """A repeat of a merge is answered although the merge removed the label in the path."""
     labels = call("GET", f"{DATASETS}/{DATASET_ID}").json["labelSummary"]["labels"]
     url = f"{DATASETS}/{DATASET_ID}/labels/{labels[0]['id']}"
     die_while_keeping(monkeypatch, is_done=True)
@@ -303,7 +303,7 @@ def test_a_repeat_returns_the_merge_of_a_dead_process(call, world, monkeypatch):
 
 @pytest.mark.parametrize("method", ["POST", "PUT"])
 def test_an_upload_that_died_is_taken_once(call, world, monkeypatch, method):
-    """A repeat finds the upload that the dead call accepted: one dataset, one receipt."""
+    """A repeat after a crash returns the upload that was already accepted: one dataset."""
     made = call.form("POST", f"{DATASETS}/upload/sync", ("type", b"text-intent", None),
                      ("data", CSV, "t.csv")).json["id"]  # fmt: skip
     tail = "/upload" if method == "POST" else f"/{made}/upload"
@@ -349,7 +349,7 @@ def everything(call: Any, world: Any) -> dict[str, list[Any]]:
 
 
 def die_while_keeping(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
-    """Let the process die when the answer is stored, or before the work starts."""
+    """Kill the process when the answer is stored, or before the work starts."""
     if is_done:
         patch.setattr(IdempotencyStore, "keep", _raise(Died()))
         return
@@ -363,7 +363,7 @@ def die_while_keeping(patch: pytest.MonkeyPatch, *, is_done: bool) -> None:
 
 
 def let_leases_end(world: Any, patch: pytest.MonkeyPatch) -> None:
-    """Advance the clock of the keys by more than a lease."""
+    """Advance the idempotency clock past the lease."""
     answers, clock = world.container.stores.idempotency, world.container.clock
     patch.setattr(answers, "_clock", lambda: clock() + timedelta(seconds=61))
 

@@ -1,4 +1,4 @@
-"""Health and the description of the service, for callers without a token."""
+"""Health and the API description, which need no token."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_health_names_the_engines(call, world):
 
 
 def test_health_lists_what_cannot_be_saved(call, world, monkeypatch):
-    """While saving fails, health says since when and how much; otherwise it says nothing."""
+    """While saving fails, health says since when and how much; otherwise it omits this."""
     assert "unsaved" not in call("GET", "/v2/health", authorization="").json
     found = Unsaved(datetime(2026, 11, 21, 9, 30, tzinfo=UTC), 2, 1)
     monkeypatch.setattr(world.container, "unsaved", lambda: found)
@@ -47,12 +47,12 @@ def test_health_lists_what_cannot_be_saved(call, world, monkeypatch):
 
 @pytest.mark.parametrize("url", ["/v2/openapi.json", "/v2/docs"])
 def test_description_needs_neither_token_nor_storage(stranger, url):
-    """The description is served without a container."""
+    """The description is served without building the service container."""
     assert stranger("GET", url, authorization="").status == 200
 
 
 def test_page_loads_nothing_from_elsewhere(stranger):
-    """The page has only its own files, and a policy that enforces this."""
+    """The docs page loads only its own files, which its policy enforces."""
     answer = stranger("GET", "/v2/docs")
     found = re.findall(r'(?:src|href)="([^"]+)"', answer.text)
 
@@ -67,7 +67,7 @@ def test_page_loads_nothing_from_elsewhere(stranger):
 
 
 def test_page_has_no_other_files(stranger):
-    """Any other path below the page is a 404, even that of a file next to its files."""
+    """Any other path below the page is a 404, even that of an existing file next to its files."""
     for name in ("index.html", "absent.js", "..%2Fexamples.json", "../examples.json"):
         assert stranger("GET", f"/v2/docs/{name}").status == 404
 
@@ -79,7 +79,7 @@ def test_third_party_files_are_unmodified(name, digest):
 
 
 def test_every_type_of_the_pages_files_is_described(stranger, paths):
-    """The document names each content type that a file of the page comes with."""
+    """The document declares the content type of each of the page's files."""
     described = set(paths["/v2/docs/{file}"]["get"]["responses"]["200"]["content"])
     sent = {stranger("GET", f"/v2/docs/{name}").headers["Content-Type"] for name in TYPES}
 

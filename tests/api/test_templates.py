@@ -35,7 +35,7 @@ def _sent(content: bytes) -> tuple[str, bytes, str]:
 
 
 def test_a_template_is_learned_and_read_with(call, world):
-    """A queued record, then one with the template, which reads a document as formTemplate."""
+    """A job is QUEUED, then has a template that reads a document as `formTemplate`."""
     issuer = OTHERS[0]
     invoices = [issuer.invoice(number) for number in range(4)]
     entries = [{"file": one.name, "values": dict(one.values)} for one in invoices[:3]]
@@ -65,7 +65,7 @@ def test_a_template_is_learned_and_read_with(call, world):
 
 
 def test_an_archive_at_a_url_is_read_in_the_background(call, world):
-    """A path is fetched by the worker; what is wrong with its file fails the job."""
+    """An archive at a URL is fetched by the worker; an invalid file fails the job."""
     made = call.json("POST", URL, path=world.tricks.url("/honest.csv")).json
     world.work()
     found = call("GET", f"{URL}/{made['id']}").json
@@ -101,7 +101,7 @@ def test_an_archive_at_a_url_is_read_in_the_background(call, world):
     ],
 )
 def test_wrong_archives_are_refused_in_the_call(call, world, content, text):
-    """The error names place, value and remedy; nothing is stored."""
+    """An invalid archive is refused with place, value and remedy; nothing is stored."""
     answer = call.form("POST", URL, _sent(content))
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text
@@ -131,7 +131,7 @@ def test_source_is_exactly_one(call):
     ],
 )
 def test_wrong_documents_fail_the_job(call, world, more, entries, text):
-    """A document that cannot be read fails the job with its name; so do too many pages."""
+    """An unreadable document, or one with too many pages, fails the job with its name."""
     made = call.form("POST", URL, _sent(_archive(entries, **more)))
     assert made.status == 200, made.text
     world.work()
@@ -141,7 +141,7 @@ def test_wrong_documents_fail_the_job(call, world, more, entries, text):
 
 
 def test_input_and_result_are_deleted_after_a_day(call, world):
-    """After 24 hours neither row nor objects are left, whether the job has ended or not."""
+    """After 24 hours rows and objects are deleted, whether the job has ended or not."""
     ended = call.form("POST", URL, _sent(_archive())).json["id"]
     world.work()
     open_one = call.form("POST", URL, _sent(_archive())).json["id"]
@@ -163,7 +163,7 @@ def test_unknown_templates(call):
 
 
 def test_open_jobs_are_limited(call):
-    """An account has a few unfinished jobs at a time."""
+    """An account can have only a few unfinished jobs."""
     for _ in range(MAX_OPEN_LEARNINGS):
         assert call.form("POST", URL, _sent(_archive())).status == 200
     answer = call.form("POST", URL, _sent(_archive()))
@@ -172,7 +172,7 @@ def test_open_jobs_are_limited(call):
 
 
 def test_a_key_creates_one_job(call):
-    """A repeated call with the same Idempotency-Key returns the first job."""
+    """A repeat with the same Idempotency-Key returns the first job."""
     body = multipart(_sent(_archive()))
     first, second = (
         call(

@@ -1,4 +1,4 @@
-"""Tables that throttle now and then cost callers nothing: no 503, and exact counts."""
+"""Occasional throttling of tables causes no 503 and no wrong counts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SHOWN = 3
 
 @pytest.fixture
 def refused(world: Prepared, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Refuse one call of tables in twenty, without making it; returns where these went."""
+    """Throttle one table call in twenty; return the calls that were refused."""
     from tests.quick_aws import keep_clients, make_requests
 
     monkeypatch.setattr(quotas, "PAUSES", (0.0,) * len(quotas.PAUSES))
@@ -59,7 +59,7 @@ def refused(world: Prepared, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def make_call(call: Caller, kind: str, number: int) -> int:
-    """Make a call of a kind; returns its status."""
+    """Make a call of a kind; return its status."""
     asked = {"modelId": MODEL_ID, "document": f"refund {number}"}
     if kind == "predict":
         return call.json("POST", f"{LANGUAGE}/intent", **asked).status
@@ -78,7 +78,7 @@ def make_call(call: Caller, kind: str, number: int) -> int:
 def test_throttles_are_neither_503_nor_miscounted(
     call: Caller, world: Prepared, refused: list[str]
 ) -> None:
-    """With 5 % of the calls of every table throttled, each call is answered and counted."""
+    """With 5 % of all table calls throttled, each request is answered and counted."""
     world.stores.accounts.set_example_calls(world.account.account_id, CALLS)
     kinds = ["predict", "list", "review", "read", "add", "correct"]
     chosen = random.Random(15).choices(kinds, [8, 2, 2, 5, 1, 1], k=CALLS)

@@ -40,7 +40,7 @@ TRAIN_URLS = [
 
 @pytest.mark.parametrize("url", ["/v2/language/train", "/v2/language/datasets/train"])
 def test_training_is_queued(call, world, url):
-    """Both paths queue a training; decimal strings become numbers, unknown members go."""
+    """Both paths queue a training; decimal strings become numbers, unknown members are dropped."""
     params = json.dumps(
         {"trainSplitRatio": "0.7", "withFeedback": "true", "profile": "fast", "other": [1]}
     )
@@ -103,7 +103,7 @@ def test_training_is_queued(call, world, url):
     ],
 )
 def test_wrong_parameters_are_named(call, params, text):
-    """Each member is named with what was expected and what came."""
+    """Each invalid parameter is named with its expected and its received value."""
     answer = call.json(
         "POST", "/v2/language/train", name="n", datasetId=DATASET_ID, trainParams=params
     )
@@ -133,7 +133,7 @@ def test_absent_parameters_are_null(call, sent, echo):
     ],
 )
 def test_ranges_are_kept(call, field, value):
-    """Epochs and learning rate outside their ranges are refused."""
+    """Epochs and learning rates outside their ranges are refused."""
     answer = call.json(
         "POST", "/v2/language/train", name="n", datasetId=DATASET_ID, **{field: value}
     )
@@ -145,13 +145,13 @@ def test_ranges_are_kept(call, field, value):
     ("value", "status"), [(9, 404), ("abc", 400), (2**70, 404), (True, 400), (None, 400), (-1, 404)]
 )
 def test_dataset_of_the_body_is_located(call, value, status):
-    """A whole number that names no dataset is a 404, anything else a 400."""
+    """An unknown dataset number is a 404, any other value a 400."""
     assert status == call.json("POST", "/v2/language/train", name="n", datasetId=value).status
 
 
 @pytest.mark.parametrize("url", ["/v2/language/retrain", "/v2/language/datasets/retrain"])
 def test_retraining_keeps_the_model(call, world, url):
-    """Both paths queue a retraining of the model that the body names."""
+    """Both paths queue a retraining of the model in the body."""
     answer = call.json("POST", url, modelId=MODEL_ID, epochs="5")
 
     request = world.container.models.get(world.account.account_id, MODEL_ID).request
@@ -161,7 +161,7 @@ def test_retraining_keeps_the_model(call, world, url):
 
 @pytest.mark.parametrize(("url", "kind"), TRAIN_URLS)
 def test_algorithm_of_every_address(call, world, url, kind, monkeypatch):
-    """An algorithm of the type is used, one of another type ignored, an unknown one is a 400."""
+    """An algorithm of the type is used, one of another type ignored, an unknown one refused."""
     many = replace(world.settings, max_open_trainings=2 * len(KNOWN))
     monkeypatch.setattr(world.container.training, "_settings", many)
     dataset, model = KINDS[kind]
@@ -199,7 +199,7 @@ def test_small_labels_of_images_are_no_choice(call, kind, value):
 
 
 def test_skipping_small_labels_is_echoed(call):
-    """The parameter comes back as a boolean, by a form, too."""
+    """`skipSmallLabels` is echoed as a boolean, also when sent by a form."""
     answer = call.form(
         "POST",
         "/v2/language/train",

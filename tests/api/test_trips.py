@@ -1,4 +1,4 @@
-"""The sequential AWS calls of a prediction, and the parallel ones."""
+"""The sequential and parallel AWS calls of a prediction."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ UNKNOWN = "A" * 26
 
 @pytest.fixture
 def trips(world) -> Iterator[list[str]]:
-    """Return the calls of DynamoDB in order."""
+    """Record the calls of DynamoDB in order."""
     made: list[str] = []
 
     def note(model: Any, **_: Any) -> None:
-        """Note one call."""
+        """Record one call."""
         made.append(model.name)
 
     clients = world.container.stores.clients
@@ -34,7 +34,7 @@ def trips(world) -> Iterator[list[str]]:
 
 
 def test_warm_prediction_makes_two_trips(call, world, trips):
-    """Account and model are read in one trip; the other counts the call."""
+    """A warm prediction makes two DynamoDB calls: one read and one count."""
     fields = {"modelId": MODEL_ID, "document": "delivery please"}
     assert call.json("POST", URL, **fields).status == 200
     trips.clear()
@@ -46,7 +46,7 @@ def test_warm_prediction_makes_two_trips(call, world, trips):
 
 
 def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch):
-    """The second trip starts before the work has ended."""
+    """The counting call starts before the encoder has finished."""
     predict, counted = PredictionService._answers, threading.Event()
     reserve = world.container.stores.quotas.reserve
     monkeypatch.setattr(
@@ -56,7 +56,7 @@ def test_call_is_counted_while_the_encoder_runs(call, world, trips, monkeypatch)
     )
 
     def wait(*given: Any) -> Any:
-        """Work until the call is counted."""
+        """Predict only after the call was counted."""
         assert counted.wait(60)
         return predict(*given)
 
@@ -90,7 +90,7 @@ def test_used_up_quota_does_no_work(call, world, monkeypatch):
     ],
 )
 def test_body_is_read_early_and_validated_late(call, authorization, model_id, body, status):
-    """Reading the model's id before the 401 is certain changes no order of the checks."""
+    """Reading the model's id early does not change the order of the checks."""
     headers = {} if authorization is None else {"authorization": authorization}
 
     answer = call("POST", URL, body, "application/json", **headers)
@@ -99,7 +99,7 @@ def test_body_is_read_early_and_validated_late(call, authorization, model_id, bo
 
 
 def test_foreign_token_reads_no_body_and_no_row(call, trips, monkeypatch):
-    """An unknown caller costs neither reading the body nor a trip."""
+    """An unknown token is refused without reading the body or any row."""
     monkeypatch.setattr("chalicelib.web.operations.operation.read_fields", None)
 
     answer = call("POST", URL, b"{", "application/json", authorization="Bearer wrong")
@@ -108,12 +108,12 @@ def test_foreign_token_reads_no_body_and_no_row(call, trips, monkeypatch):
 
 
 def test_rows_that_a_read_omits_are_requested_again(call, world, monkeypatch):
-    """If a busy storage answers only a part of a read, the rest is requested again."""
+    """Keys that a busy table leaves unprocessed are requested again."""
     client = world.container.stores.clients.dynamodb
     ask, asked = client.batch_get_item, []
 
     def answer_a_part(RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803 - AWS's name
-        """Leave one table out the first time."""
+        """Leave one table's keys unprocessed the first time."""
         asked.append(sorted(RequestItems))
         if len(asked) > 1:
             return ask(RequestItems=RequestItems)
@@ -130,7 +130,7 @@ def test_rows_that_a_read_omits_are_requested_again(call, world, monkeypatch):
 
 
 def test_read_that_stays_incomplete_is_a_503(call, world, monkeypatch):
-    """A row that cannot be read is not an absent row: the answer is a 503, not a 401."""
+    """If a row cannot be read, the answer is a 503 and not a 401."""
     monkeypatch.setattr("chalicelib.stores.accounts.accounts.READ_PAUSES", ())
     monkeypatch.setattr(
         world.container.stores.clients.dynamodb,

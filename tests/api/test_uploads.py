@@ -1,4 +1,4 @@
-"""Uploads: one source, its fields, and the texts of the contract."""
+"""Uploads: sources, fields, and the messages of the contract."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_file_is_handed_on(call, world, url):
 
 
 def test_address_is_handed_on(call, world):
-    """A JSON body may have a path."""
+    """A JSON body may name a URL in `path`."""
     url = world.tricks.url("/honest.csv")
     made = call.json("POST", URL, path=url, type="text-intent", name="n").json
     world.work()
@@ -50,7 +50,7 @@ def test_address_is_handed_on(call, world):
     ],
 )
 def test_source_must_be_one(call, parts):
-    """Two files, or a file and an address, are refused with the documented text."""
+    """Two files, or a file and a URL, are refused with the documented message."""
     answer = call.form("POST", URL, *parts)
 
     text = "The 'data' parameter cannot be duplicated, nor sent along with the 'path' parameter."
@@ -59,7 +59,7 @@ def test_source_must_be_one(call, parts):
 
 @pytest.mark.parametrize("parts", [(("type", b"text-intent", None),), (("data", b"", "a.csv"),)])
 def test_source_must_be_there(call, parts):
-    """No source, or an empty one, is refused with the documented text."""
+    """A missing or empty source is refused with the documented message."""
     answer = call.form("POST", URL, *parts)
 
     text = "Uploading a dataset requires either the 'data' field or the 'path' field."

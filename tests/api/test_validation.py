@@ -1,4 +1,4 @@
-"""Validation: what an upload would become, without storing anything."""
+"""Validation: reports what an upload would become, without storing anything."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_file_is_described_and_not_stored(call, world):
 
 
 def test_upload_of_the_same_file_agrees(call, world):
-    """The upload has the labels of the validation, and the receipt its warnings."""
+    """The upload has the labels of the validation, and its receipt has the same warnings."""
     found = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE).json
     made = call.form(
         "POST", "/v2/language/datasets/upload/sync", ("data", TICKETS, "tickets.csv"), TYPE
@@ -60,7 +60,7 @@ def test_upload_of_the_same_file_agrees(call, world):
 
 
 def test_strict_makes_a_warning_a_refusal(call):
-    """With strict the same file is refused, with the warning; named columns make it certain."""
+    """With `strict` a warning becomes an error; naming the columns avoids it."""
     file = ("data", TICKETS, "tickets.csv")
     refused = call.form("POST", URL, file, TYPE, ("strict", b"true", None))
     named = (("textColumn", b"subject", None), ("labelColumn", b"2", None))
@@ -85,7 +85,7 @@ def test_strict_makes_a_warning_a_refusal(call):
     ],
 )
 def test_fields_are_checked(call, fields, words):
-    """An impossible value of a field is refused with the allowed values."""
+    """An invalid field value is refused with the allowed values."""
     answer = call.form("POST", URL, ("data", TICKETS, "tickets.csv"), TYPE, *fields)
 
     assert answer.status == 400
@@ -93,7 +93,7 @@ def test_fields_are_checked(call, fields, words):
 
 
 def test_file_at_a_path_is_validated_and_stays(call, world):
-    """A file behind a URL is validated, too."""
+    """A file at a URL can be validated and is not deleted."""
     url = world.tricks.url("/honest.csv")
 
     answer = call.json("POST", URL, path=url, type="text-intent")
@@ -103,7 +103,7 @@ def test_file_at_a_path_is_validated_and_stays(call, world):
 
 
 def test_pictures_are_described(call):
-    """An archive is described by the same record; texts' members are null."""
+    """An archive gets the same record; members that only apply to texts are null."""
     content = make_zip(label_folders({"cat": 1, "dog": 1}))
     answer = call.form("POST", URL.replace("language", "vision"), ("data", content, "pets.zip"))
 
@@ -115,7 +115,7 @@ def test_pictures_are_described(call):
 
 @pytest.mark.parametrize("path", ["validate", "upload", "upload/sync"])
 def test_format_of_archives_is_checked_within_the_call(call, path):
-    """A format of the other family, or one that the type does not accept, is a 400 at once."""
+    """A format of the other family, or one that the type does not accept, is a 400."""
     file = ("data", make_zip(label_folders({"cat": 1})), "pets.zip")
     for kind, words in (
         (b"csv", "is not one of zipFolders"),
@@ -148,7 +148,7 @@ def test_what_cannot_be_trained_says_why(call):
 
 
 def test_labels_with_few_examples_are_named_with_the_merge_that_helps(call):
-    """The warning has each label with its count, and the almost equal label to merge it into."""
+    """The warning lists small labels with counts, and the similar label to merge each into."""
     rows = "".join(f"parcel {n},shipping\nmoney {n},refund\n" for n in range(6))
     content = f"text,label\n{rows}where,shiping\nwho,Refund\nwhat,other\n".encode()
     answer = call.form("POST", URL, ("data", content, "a.csv"), TYPE)
@@ -159,7 +159,7 @@ def test_labels_with_few_examples_are_named_with_the_merge_that_helps(call):
 
 
 def test_blank_rows_above_the_header_are_no_examples(call):
-    """A header below many blank rows is found; below more rows than are judged it is a 400."""
+    """A header below many blank rows is found; below more than the limit it is a 400."""
     table = b"text;label\n" + b"where is it;shipping\nmy money;refund\n" * 5
     found = call.form("POST", URL, ("data", b"\n" * 5_000 + table, "a.csv"), TYPE)
     refused = call.form("POST", URL, ("data", b"\n" * 100_001 + table, "a.csv"), TYPE)
@@ -189,7 +189,7 @@ def test_separator_splits_cells_of_label_tables(call):
 
 @pytest.mark.parametrize("name", ["Rasa, YAML", "LUIS", "Dialogflow, agent"])
 def test_exports_of_tools_are_accepted_by_every_call(call, world, name, monkeypatch):
-    """YAML, JSON and zip are read by validation, both uploads, and PUT, by data and by path."""
+    """YAML, JSON and zip exports work in validation, both uploads and PUT, as file and URL."""
     case = next(case for case in EXPORTS if case.name == name)
     monkeypatch.setattr("tests.tricks.ROWS", case.content)
     fetched = {"path": world.tricks.url("/honest.csv"), "type": "text-intent"}

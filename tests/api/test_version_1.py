@@ -1,4 +1,4 @@
-"""Reads and writes of typed clients of version 1.0, which answer below `/v1` alone."""
+"""Reads and writes of typed version 1.0 clients, which are served only below `/v1`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dataset_labels(call):
 
 
 def test_labels_are_listed_as_the_dataset_has_them(call):
-    """The list holds the label records of the dataset, in its order; one is read by its id."""
+    """The list holds the dataset's label records in order; each can be read by its id."""
     labels = dataset_labels(call)
 
     assert call("GET", f"{OLD}/labels").json == {"object": "list", "data": labels}
@@ -39,7 +39,7 @@ def test_labels_are_listed_as_the_dataset_has_them(call):
 
 
 def test_an_example_is_that_of_the_list_and_counts(call, world):
-    """One example has the record of the list, a fresh URL, and uses one of the 30 calls."""
+    """A single example equals its list record, has a fresh URL, and counts as an example call."""
     listed = call("GET", f"{NEW}/examples").json["data"][0]
     answer = call("GET", f"{OLD}/examples/{listed['id']}").json
 
@@ -56,7 +56,7 @@ def test_an_example_is_that_of_the_list_and_counts(call, world):
 
 
 def test_unknown_objects_are_a_404_and_cost_nothing(call, world):
-    """Ids that are unknown, of another family, or that can be no id."""
+    """Unknown ids, ids of the other family and malformed ids are a 404 and cost nothing."""
     for url in (
         f"{OLD}/labels/7",
         f"{OLD}/labels/x",
@@ -72,7 +72,7 @@ def test_unknown_objects_are_a_404_and_cost_nothing(call, world):
 
 @pytest.mark.parametrize("is_form", [False, True])
 def test_a_label_is_added_once(call, is_form):
-    """A new label has no examples and comes last; the same name again is the same label."""
+    """A new label is last and empty; adding an existing name returns that label."""
 
     def add(name):
         if is_form:
@@ -100,7 +100,7 @@ def test_a_label_is_added_once(call, is_form):
     ],
 )
 def test_wrong_labels_are_refused(call, fields, text):
-    """The name is needed, and has the limits of names."""
+    """A label's name is required and has the usual limits."""
     answer = call.json("POST", f"{OLD}/labels", **fields)
 
     assert (answer.status, text in answer.json["message"]) == (400, True), answer.text
@@ -108,7 +108,7 @@ def test_wrong_labels_are_refused(call, fields, text):
 
 
 def test_a_label_waits_for_the_upload(call, world):
-    """While a file is read, the dataset takes no label."""
+    """No label can be added while the dataset reads a file."""
     call.form("PUT", f"{NEW}/upload", ("data", folders({"red": 1}), "a.zip"))
 
     assert call.json("POST", f"{OLD}/labels", name="green").status == 400
@@ -117,7 +117,7 @@ def test_a_label_waits_for_the_upload(call, world):
 
 
 def test_put_below_v1_adds_a_file(call, world):
-    """PUT of a file is the upload it was; below /v2 it renames, and a file is not read."""
+    """Below /v1, PUT with a file adds it; below /v2, PUT needs `name` and ignores the file."""
     data = ("data", folders({"green": 2}), "more.zip")
     added = call.form("PUT", OLD, data)
 
@@ -130,14 +130,14 @@ def test_put_below_v1_adds_a_file(call, world):
 
 
 def test_put_below_v1_takes_an_address(call, world):
-    """`path` is read like that of an upload."""
+    """`path` in PUT works as in an upload."""
     answer = call.json("PUT", OLD, path=world.tricks.url("/missing"))
 
     assert (answer.status, "public URL" in answer.json["message"]) == (400, True), answer.text
 
 
 def test_put_below_v1_still_renames(call):
-    """A name alone is the new name, as below /v2; nothing at all is an upload without a file."""
+    """PUT with only a name renames; without any field it is an upload without a file."""
     assert call.json("PUT", OLD, name="old album").json["name"] == "old album"
     assert call.json("PUT", NEW, name="album").json["name"] == "album"
     refused = call.json("PUT", OLD)
@@ -145,7 +145,7 @@ def test_put_below_v1_still_renames(call):
 
 
 def test_they_are_below_v1_alone(call, paths):
-    """What version 2.0 has not answers below /v1 alone, and the document does not list it."""
+    """Version 1.0 calls are served only below /v1, and the document does not list them."""
     old = [op for op in OPERATIONS if op.versions == (VERSION_1,)]
 
     assert {op.name for op in old} == {

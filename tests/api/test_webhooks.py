@@ -1,4 +1,4 @@
-"""Webhooks through the gateway, and what their receivers get. Beyond, section 6."""
+"""Webhooks through the gateway, and what receivers get. beyond.md, section 6."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANY_LABELS = b"".join(b"text %d,label %d\n" % (n, n) for n in range(1_001))
 
 @pytest.fixture
 def receiver(world: Any) -> Iterator[Receiver]:
-    """A server of a customer, which the allow-list permits."""
+    """A customer's server, which the allow-list permits."""
     made = Receiver()
     allowed = (*world.settings.download_allow, f"127.0.0.1:{made.port}")
     downloads = Downloader(allowed)
@@ -42,20 +42,20 @@ def receiver(world: Any) -> Iterator[Receiver]:
 
 
 def hook(call: Any, receiver: Receiver, *events: str, **fields: Any) -> dict[str, Any]:
-    """Make a webhook."""
+    """Create a webhook."""
     answer = call.json("POST", HOOKS, url=receiver.url, events=[*(events or EVENTS)], **fields)
     assert answer.status == 200, answer.text
     return dict(answer.json)
 
 
 def upload(call: Any, content: bytes = CSV) -> int:
-    """Upload a file that is read within the call."""
+    """Upload a file that is read synchronously."""
     parts = ("type", b"text-intent", None), ("data", content, "t.csv")
     return int(call.form("POST", f"{DATASETS}/upload/sync", *parts).json["id"])
 
 
 def bodies(receiver: Receiver) -> list[dict[str, Any]]:
-    """Return the decoded bodies that were received."""
+    """Return the decoded bodies that the receiver got."""
     return [json.loads(one.body) for one in receiver.received]
 
 
@@ -75,7 +75,7 @@ def pass_time(call: Any, world: Any, minutes: float, step: float = 1) -> None:
 
 
 def test_a_webhook_is_made_shown_changed_and_deleted(call, receiver):
-    """The secret is shown once; the list keeps the order."""
+    """The secret is shown only at creation; the list keeps the order."""
     made = hook(call, receiver, "dataset.ready", description="shop")
     assert made.pop("secret").startswith("whsec_")
     assert (made["status"], made["description"], made["object"]) == ("ENABLED", "shop", "webhook")
@@ -93,7 +93,7 @@ def test_a_webhook_is_made_shown_changed_and_deleted(call, receiver):
 
 
 def test_receivers_verify_what_they_get(call, world, receiver):
-    """The package of Standard Webhooks accepts headers and signature; bodies have only ids."""
+    """The Standard Webhooks package verifies headers and signature; bodies contain only ids."""
     made = hook(call, receiver)
     dataset_id = upload(call)
     world.work()
@@ -148,7 +148,7 @@ def test_two_secrets_sign_for_a_day(call, world, receiver):
 
 
 def test_every_kind_of_event_is_sent(call, world, receiver):
-    """Uploads, trainings, exports, batches and deletions send events, failed ones too."""
+    """Uploads, trainings, exports, batches and deletions send events, also when they fail."""
     hook(call, receiver)
     good, empty = upload(call), upload(call, MANY_LABELS)
     call.json("POST", "/v2/language/train", name="m", datasetId=DATASET_ID)
@@ -168,7 +168,7 @@ def test_every_kind_of_event_is_sent(call, world, receiver):
 
 
 def test_the_event_of_an_exported_model_names_it(call, world, receiver, monkeypatch, tmp_path):
-    """Receivers get the ids of the export and of the model."""
+    """The event of a model export has the ids of export and model."""
     (tmp_path / "use").mkdir()
     (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
     monkeypatch.setattr(world.container.encoders, "_directory", tmp_path)
@@ -181,7 +181,7 @@ def test_the_event_of_an_exported_model_names_it(call, world, receiver, monkeypa
 
 
 def test_imports_send_events_of_trainings(call, world, receiver, monkeypatch, tmp_path):
-    """An import that succeeds, and one that fails, name the model and no dataset."""
+    """A successful and a failed import send a training event with the model, without a dataset."""
     (tmp_path / "use").mkdir()
     (tmp_path / "use" / "model.onnx").write_bytes(b"a graph")
     monkeypatch.setattr(world.container.encoders, "_directory", tmp_path)
@@ -210,7 +210,7 @@ def test_imports_send_events_of_trainings(call, world, receiver, monkeypatch, tm
 
 
 def test_only_subscribed_events_are_sent(call, world, receiver):
-    """Other events, and disabled webhooks, send nothing."""
+    """Events without a subscription are not sent, and disabled webhooks send nothing."""
     hook(call, receiver, "training.failed")
     disabled = hook(call, receiver)
     call.json("PUT", f"{HOOKS}/{disabled['id']}", enabled=False)
@@ -221,7 +221,7 @@ def test_only_subscribed_events_are_sent(call, world, receiver):
 
 
 def test_quota_events_are_sent_at_80_and_100_percent(call, world, receiver):
-    """Only the prediction that reaches the mark sends the event."""
+    """Only the prediction that reaches 80 or 100 % of the quota sends the event."""
     hook(call, receiver, "quota.80", "quota.100")
     limit = world.account.predictions_per_month
     asked = {"modelId": MODEL_ID, "document": "where is it"}
@@ -238,7 +238,7 @@ def test_quota_events_are_sent_at_80_and_100_percent(call, world, receiver):
 
 @pytest.mark.parametrize("status", [500, 302, 404])
 def test_a_receiver_down_for_an_hour_gets_all_events_later(call, world, receiver, status):
-    """The pauses between attempts grow, for any number of events; redirects are not followed."""
+    """Delays between attempts grow for each event; redirects are not followed."""
     made = hook(call, receiver)
     receiver.status = status
     for _ in range(5):
@@ -260,7 +260,7 @@ def test_a_receiver_down_for_an_hour_gets_all_events_later(call, world, receiver
 
 
 def test_a_receiver_that_is_down_for_a_day_is_disabled(call, world, receiver):
-    """Its record and deliveries show this; enabled again, it gets the events from then on."""
+    """A receiver down for a day is disabled; once enabled it gets only new events."""
     made = hook(call, receiver)
     receiver.status = 503
     upload(call)
@@ -279,7 +279,7 @@ def test_a_receiver_that_is_down_for_a_day_is_disabled(call, world, receiver):
 
 
 def test_a_slow_receiver_blocks_nothing(call, world, receiver, monkeypatch):
-    """A slow receiver is left after the time limit, and other events wait without an attempt."""
+    """A slow receiver is cut off at the timeout; other events do not use up an attempt."""
     monkeypatch.setattr("chalicelib.services.webhooks.delivering.DELIVERY_SECONDS", 0.3)
     made = hook(call, receiver)
     receiver.seconds = 5
@@ -322,7 +322,7 @@ def test_addresses_that_are_refused(call, world, url, text):
 
 
 def test_an_address_is_checked_at_each_delivery(call, world, receiver):
-    """A host name that later resolves to a private address gets nothing."""
+    """A host that later resolves to a private address gets nothing."""
     made = hook(call, receiver)
     world.container.deliveries._downloads = Downloader()
     upload(call)
@@ -350,7 +350,7 @@ def test_wrong_fields(call, fields, text):
 
 
 def test_ten_webhooks_are_the_most(call, receiver):
-    """The eleventh is a 409 that names the limit."""
+    """The eleventh webhook is a 409 that names the limit."""
     for _ in range(10):
         hook(call, receiver)
     answer = call.json("POST", HOOKS, url=receiver.url, events=["dataset.ready"])
@@ -360,7 +360,7 @@ def test_ten_webhooks_are_the_most(call, receiver):
 
 
 def test_a_key_shows_the_secret_again_and_makes_one_webhook(call, receiver):
-    """A repeated creation returns the same secret, from an encrypted stored answer."""
+    """A repeated creation returns the same secret from an encrypted stored answer."""
     body = json.dumps({"url": receiver.url, "events": ["dataset.ready"]}).encode()
     first, second = (
         call("POST", HOOKS, body, "application/json", idempotency_key="k") for _ in range(2)
@@ -371,7 +371,7 @@ def test_a_key_shows_the_secret_again_and_makes_one_webhook(call, receiver):
 
 
 def test_other_accounts_see_and_reach_nothing(call, world, receiver):
-    """Webhooks of other accounts are not found, and events go only to their own account."""
+    """Other accounts cannot find a webhook, and their events are not sent to it."""
     made = hook(call, receiver)
     _, token = world.sign_up("b@example.test")
     other = Caller(token)
@@ -388,7 +388,7 @@ def test_other_accounts_see_and_reach_nothing(call, world, receiver):
 
 
 def test_secrets_are_encrypted_and_not_logged(call, world, receiver, caplog):
-    """Neither the row nor any log line has a secret."""
+    """Neither the row nor any log line contains a secret."""
     made = hook(call, receiver)
     call.json("POST", f"{HOOKS}/{made['id']}/test")
     world.work()

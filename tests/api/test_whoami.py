@@ -6,7 +6,7 @@ from tests.api.prepared import EXAMPLES, PREDICTIONS
 
 
 def test_the_account_of_the_token_is_shown(call, world):
-    """The record has exactly the documented members, and nothing is counted."""
+    """The record has exactly the documented members, and the call is not counted."""
     before = world.used(PREDICTIONS)
 
     assert call("GET", "/v2/whoami").json == {
@@ -20,7 +20,7 @@ def test_the_account_of_the_token_is_shown(call, world):
 
 
 def test_two_tokens_are_two_accounts(call, world):
-    """Each token names its own account; no token, or a bad one, names none."""
+    """Each token returns its own account; a missing or invalid token is a 401."""
     other, token = world.sign_up("b@example.test")
 
     found = call("GET", "/v2/whoami", authorization=f"Bearer {token}").json
@@ -30,5 +30,5 @@ def test_two_tokens_are_two_accounts(call, world):
 
 
 def test_it_is_not_below_v1(call):
-    """It is ours, so old clients have no such path."""
+    """The call whoami does not exist below /v1."""
     assert call("GET", "/v1/whoami").status == 404

@@ -1,1 +1,1 @@
-"""Tests of the engines: pure, no AWS."""
+"""Tests of the engines, which use no AWS."""

@@ -1,4 +1,4 @@
-"""Advice on cards, with gains by hand."""
+"""Advice on model cards, with gains computed by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMES = ["bill", "invoice", "refund", "other"]
 
 
 def test_confused_labels_are_to_be_merged() -> None:
-    """The gain is the fraction of all examples that one answer for both would make right."""
+    """For two confused labels the gain of a merge is the fraction that becomes right."""
     truth = np.repeat([0, 1, 2, 3], 50)
     answers = truth.copy()
     answers[:10], answers[50:56] = 1, 0
@@ -24,7 +24,7 @@ def test_confused_labels_are_to_be_merged() -> None:
 
 
 def test_short_labels_need_examples() -> None:
-    """The gain is what labels with twice as many examples are answered better, by weight."""
+    """For small labels the gain is what labels with twice the examples score better, by weight."""
     truth = np.repeat([0, 1, 2, 3], [10, 40, 40, 10])
     answers = truth.copy()
     answers[:5] = [1, 1, 2, 2, 3]
@@ -41,7 +41,7 @@ def test_short_labels_need_examples() -> None:
 
 
 def test_cut_texts_cost_what_they_are_answered_worse() -> None:
-    """A quarter of the texts is cut and half as often right."""
+    """A quarter of the texts is truncated and half as often right, which gives the gain."""
     truth = np.tile([0, 1, 2, 3], 25)
     is_cut = np.arange(100) < 25
     answers = np.where(is_cut & (np.arange(100) % 2 == 0), (truth + 1) % 4, truth)
@@ -55,7 +55,7 @@ def test_cut_texts_cost_what_they_are_answered_worse() -> None:
 
 
 def test_only_the_three_largest_gains_are_listed() -> None:
-    """Long lists are not read, and the first entry is the most useful."""
+    """Only the three largest gains are listed, the largest first."""
     names = [f"label {number}" for number in range(10)]
     truth = np.repeat(np.arange(10), 40)
     answers = truth.copy()
@@ -70,7 +70,7 @@ def test_only_the_three_largest_gains_are_listed() -> None:
 
 
 def test_nothing_to_advise() -> None:
-    """A model without errors, or without folds, has an empty list."""
+    """A model without errors, or without folds, has no advice."""
     truth = np.repeat([0, 1], 30)
     assert single_label_advice(NAMES[:2], truth, truth) == []
     assert single_label_advice(NAMES, truth[:0], truth[:0]) == []
@@ -78,7 +78,7 @@ def test_nothing_to_advise() -> None:
 
 
 def test_short_labels_of_several() -> None:
-    """Gains are of the mean average precision, to which every label counts the same."""
+    """For multi-label models gains are in mean average precision, labels weighted equally."""
     truth = np.zeros((60, 3), bool)
     truth[:8, 0] = truth[:30, 1] = truth[30:, 2] = True
 
@@ -88,7 +88,7 @@ def test_short_labels_of_several() -> None:
 
 
 def test_shift_of_users_is_advice_when_it_is_certain() -> None:
-    """The entry replaces that of an earlier adjustment, and needs an interval above the rate."""
+    """Users' shift is advised only if its interval is above the rate; it replaces older advice."""
     stored = [{"code": "userWording", "message": "", "expectedGain": 0.3}]
     after = Interval(0.05, 0.03, 0.08)
 

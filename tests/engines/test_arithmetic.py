@@ -1,4 +1,4 @@
-"""Grids and series: accurate enough, and exact where it matters."""
+"""Deterministic arithmetic: accurate, and independent of order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_exact_exp_agrees_with_the_library() -> None:
 
 
 def test_exact_exp_at_the_ends() -> None:
-    """Zero gives exactly one; far below, the answer is tiny but no trouble."""
+    """exp(0) is exactly one; far below, the result is tiny without a warning."""
     result = exact_exp(np.array([0.0, -1e9]))
 
     assert result[0] == 1.0
@@ -39,7 +39,7 @@ def test_exact_log_agrees_with_the_library() -> None:
 
 
 def test_grid_products_do_not_depend_on_the_order() -> None:
-    """Rounded to their grids, products sum to the same bits in any order."""
+    """Products of grid values sum to the same bits in any order."""
     grid = GridArithmetic()
     generator = np.random.default_rng(0)
     features = grid.features(generator.standard_normal((5_000, 7)))
@@ -53,7 +53,7 @@ def test_grid_products_do_not_depend_on_the_order() -> None:
 
 
 def test_grid_steps() -> None:
-    """Features, weights and residuals keep 13, 18 and 22 binary places."""
+    """Features, weights and residuals have 13, 18 and 22 binary places."""
     grid = GridArithmetic()
 
     assert grid.features(np.array([1.6 * 2.0**-13]))[0] == 2.0**-12
@@ -62,13 +62,13 @@ def test_grid_steps() -> None:
 
 
 def test_arithmetic_follows_the_size() -> None:
-    """Sums of up to 30,000 examples fit the grid; larger sets take float32."""
+    """Up to 30,000 examples use the grid; larger sets use float32."""
     assert arithmetic_for(EXACT_EXAMPLES).dtype is np.float64
     assert arithmetic_for(EXACT_EXAMPLES + 1).dtype is np.float32
 
 
 def test_plain_arithmetic_changes_nothing() -> None:
-    """Float32 values pass as they are, and functions are numpy's."""
+    """Plain arithmetic passes float32 values unchanged and uses numpy's functions."""
     plain = PlainArithmetic()
     values = np.array([0.1, 0.7], np.float32)
 

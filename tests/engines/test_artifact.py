@@ -1,4 +1,4 @@
-"""Archives of arrays: round trip, equal bytes, and refusal of everything else."""
+"""Archives of arrays: round trip, equal bytes, and refusal of other files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARRAYS = {"weights": np.arange(6, dtype=np.float16).reshape(2, 3), "biases": np.
 
 
 def test_round_trip() -> None:
-    """Header and arrays come back with type and shape."""
+    """Header and arrays are read back with type and shape."""
     content = load(dump(HEADER, ARRAYS), "toy", 3)
 
     assert content.header == HEADER
@@ -29,7 +29,7 @@ def test_round_trip() -> None:
 
 
 def test_bytes_depend_on_the_content_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the clock nor the order of the arguments changes the bytes."""
+    """The bytes depend neither on the clock nor on the order of arguments."""
     first = dump(HEADER, ARRAYS)
     monkeypatch.setattr(time, "time", lambda: 2e9)
 
@@ -51,14 +51,14 @@ def test_bytes_depend_on_the_content_alone(monkeypatch: pytest.MonkeyPatch) -> N
     ids=["empty", "magic", "text", "pickle", "cut", "headless"],
 )
 def test_damaged_bytes_are_refused(data: bytes) -> None:
-    """Anything that is not an archive raises ArtifactError."""
+    """Anything except an archive raises ArtifactError."""
     with pytest.raises(ArtifactError):
         load(data, "toy", 3)
 
 
 @pytest.mark.parametrize("text", [b"[" * 200_000, b'{"a":' * 200_000, b"9" * 10_000, b"\xff"])
 def test_damaged_headers_are_refused(text: bytes) -> None:
-    """A header that Python's JSON reader chokes on is an ArtifactError as well."""
+    """A header that is not valid JSON raises ArtifactError."""
     stream = io.BytesIO()
     np.savez(stream, header=np.frombuffer(text, np.uint8))
 
@@ -68,7 +68,7 @@ def test_damaged_headers_are_refused(text: bytes) -> None:
 
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_a_flipped_byte_is_refused_or_harmless(place: int, mask: int) -> None:
-    """Damage anywhere either raises ArtifactError or leaves the arrays as they were."""
+    """A changed byte raises ArtifactError or leaves the arrays unchanged."""
     data = bytearray(dump(HEADER, ARRAYS))
     data[place % len(data)] ^= mask
 
@@ -83,7 +83,7 @@ def test_a_flipped_byte_is_refused_or_harmless(place: int, mask: int) -> None:
 
 
 def test_foreign_archives_are_refused() -> None:
-    """An archive without our header, or with one that is not an object, is refused."""
+    """An archive without a header, or with one that is not an object, raises ArtifactError."""
     stream = io.BytesIO()
     np.savez(stream, weights=np.zeros(2))
     listed = io.BytesIO()
@@ -97,7 +97,7 @@ def test_foreign_archives_are_refused() -> None:
 
 
 def test_pickled_arrays_are_never_read() -> None:
-    """An archive with an object array would run code; it is refused."""
+    """Archives with object arrays, which could execute code, are refused."""
     stream = io.BytesIO()
     np.savez(stream, header=np.array([{"kind": "toy"}], dtype=object))
 
@@ -116,7 +116,7 @@ def test_zip_members_that_are_no_arrays_are_refused() -> None:
 
 
 def test_other_kind_and_version_are_named() -> None:
-    """The message says what was found and what is read."""
+    """The error for another kind or version has both the found and the expected one."""
     data = dump(HEADER, ARRAYS)
 
     with pytest.raises(ArtifactError, match="'toy', not 'tree'"):

@@ -1,4 +1,4 @@
-"""Temperature and energies."""
+"""Temperature scaling and energies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.engines.calibration import energies, fit_temperature, probabilit
 
 
 def _honest(count: int, labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Logits whose softmax is the true distribution of the drawn labels."""
+    """Return logits whose softmax is the true distribution of the drawn labels."""
     generator = np.random.default_rng(0)
     logits = 2 * generator.standard_normal((count, labels))
     shares = probabilities(logits, 1.0).astype(float).cumsum(axis=1)
@@ -20,14 +20,14 @@ def _honest(count: int, labels: int) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("factor", [0.2, 1.0, 4.0])
 def test_temperature_undoes_a_factor(factor: float) -> None:
-    """Logits blown up or shrunk by a factor get that factor as temperature."""
+    """Logits multiplied by a factor get that factor as temperature."""
     logits, truth = _honest(20_000, 4)
 
     assert fit_temperature(factor * logits, truth) == pytest.approx(factor, rel=0.05)
 
 
 def test_temperature_lowers_the_log_loss() -> None:
-    """No temperature near the fitted one is better, and 1 is worse."""
+    """The fitted temperature has the lowest loss, and 1 has a higher one."""
     logits, truth = _honest(2_000, 4)
     logits *= 3
 
@@ -42,7 +42,7 @@ def test_temperature_lowers_the_log_loss() -> None:
     ("sign", "temperature"), [(1.0, 0.05), (-1.0, 20.0)], ids=["all-right", "all-wrong"]
 )
 def test_temperature_is_bounded(sign: float, temperature: float) -> None:
-    """Perfect and hopeless logits end at the bounds instead of at 0 or infinity."""
+    """Perfect and random logits give the bounds instead of 0 or infinity."""
     logits = sign * np.eye(2)[[0, 1, 0, 1]]
 
     found = fit_temperature(logits, np.array([0, 1, 0, 1]))
@@ -52,7 +52,7 @@ def test_temperature_is_bounded(sign: float, temperature: float) -> None:
 
 @pytest.mark.parametrize("count", [10, 100])
 def test_smoothing_keeps_right_answers_from_becoming_certain(count: int) -> None:
-    """All right answers of a small set give the truth about one minus the smoothing, not one."""
+    """With smoothing, right answers on a small set get a probability below one."""
     truth = np.arange(count) % 2
     logits = np.eye(2)[truth] * 5.0
     smoothing = 1 / (count + 2)
@@ -63,13 +63,13 @@ def test_smoothing_keeps_right_answers_from_becoming_certain(count: int) -> None
 
 
 def test_temperature_without_examples_is_one() -> None:
-    """Nothing was held out: the logits are taken as they are."""
+    """Without held-out examples the temperature is 1."""
     assert fit_temperature(np.empty((0, 3)), np.empty(0, int)) == 1.0
     assert tempered_loss(np.empty((0, 3)), np.empty(0, int), 1.0) == 0.0
 
 
 def test_energy_and_probabilities_by_hand() -> None:
-    """Logits ln 1 and ln 3 over temperature 1 sum to 4: energy ln 4, shares 1/4 and 3/4."""
+    """Logits ln 1 and ln 3 give energy ln 4 and probabilities 1/4 and 3/4."""
     logits = np.array([[0.0, math.log(3)]])
 
     assert energies(logits, 1.0)[0] == pytest.approx(math.log(4))
@@ -78,7 +78,7 @@ def test_energy_and_probabilities_by_hand() -> None:
 
 
 def test_loss_by_hand() -> None:
-    """A share of 3/4 for the truth loses ln 4/3."""
+    """A probability of 3/4 for the true label has a loss of ln 4/3."""
     logits = np.array([[0.0, math.log(3)]])
 
     assert tempered_loss(logits, np.array([1]), 1.0) == pytest.approx(math.log(4 / 3))

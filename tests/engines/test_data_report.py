@@ -1,4 +1,4 @@
-"""Label errors and mixed-up labels are found, honest data is left alone."""
+"""Label errors and mixed-up labels are detected; correct data is not flagged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _probabilities(truth: np.ndarray, labels: int, seed: int = 0) -> np.ndarray:
 
 
 def test_flipped_labels_are_found_with_their_true_one() -> None:
-    """Of 300 examples with 15 flipped labels nearly all that are listed are flipped."""
+    """Of 300 examples with 15 flipped labels nearly all flagged ones are flipped."""
     right = np.arange(300) % 5
     given = right.copy()
     given[:15] = (given[:15] + 1) % 5
@@ -39,7 +39,7 @@ def test_flipped_labels_are_found_with_their_true_one() -> None:
 
 
 def test_labels_with_few_examples_stay_out() -> None:
-    """Four examples of a label are neither listed nor suggested, whatever they look like."""
+    """Labels with four examples are neither flagged nor suggested."""
     truth = np.array([0] * 20 + [1] * 4 + [2] * 20)
     shares = _probabilities(np.zeros(44, np.int64), 3)
     shares[24:] = _probabilities(np.full(20, 2), 3)
@@ -48,7 +48,7 @@ def test_labels_with_few_examples_stay_out() -> None:
 
 
 def test_the_list_is_bounded_and_its_order_is_by_suspicion() -> None:
-    """Most of a large set being wrong gives 100 entries, the least likely labels first."""
+    """If most labels of a large set are wrong, the 100 least likely are listed in order."""
     right = np.arange(1_000) % 2
     given = right.copy()
     given[::3] = 1 - given[::3]
@@ -62,7 +62,7 @@ def test_the_list_is_bounded_and_its_order_is_by_suspicion() -> None:
 
 
 def test_chunks_and_a_longer_list_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A list that is not cut begins like the cut one, however few rows are looked at at once."""
+    """Processing in chunks, and a longer limit, do not change the beginning of the list."""
     right = np.arange(1_000) % 2
     given = right.copy()
     given[::3] = 1 - given[::3]
@@ -77,7 +77,7 @@ def test_chunks_and_a_longer_list_change_nothing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_missing_label_is_found() -> None:
-    """One of two outcomes works alike; too few on one side give nothing."""
+    """For a single label flipped outcomes are found; too few positive examples give none."""
     truth = np.arange(40) < 20
     shares = np.where(truth, 0.9, 0.1)
     truth[[3, 30]] = [False, True]
@@ -87,7 +87,7 @@ def test_a_missing_label_is_found() -> None:
 
 
 def test_confused_labels_differ_from_scattered_errors() -> None:
-    """Ten answers of label 1 for label 0 are more than chance, single errors are not."""
+    """Labels confused more often than by chance are reported; single errors are not."""
     truth = np.repeat(np.arange(10), 50)
     answers = truth.copy()
     answers[:10] = 1
@@ -104,5 +104,5 @@ def test_confused_labels_differ_from_scattered_errors() -> None:
     ("examples", "expected"), [(10, "about half"), (20, "about two thirds"), (50, "most")]
 )
 def test_small_sets_are_said_to_be_unsure(examples: int, expected: str) -> None:
-    """The fewer examples a label has, the fewer of the listed ones are errors."""
+    """The stated precision of the list falls with the number of examples."""
     assert expected == expected_precision(examples)

@@ -1,4 +1,4 @@
-"""Evaluations out of fold."""
+"""Out-of-fold evaluations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRUTH = np.array([0, 1, 1, 0])
 
 
 def test_answers_by_example_and_by_probability() -> None:
-    """Each own example has its answer; bins hold all answers that were given, foreign ones too."""
+    """Each of the model's examples has its answer; histograms include foreign examples."""
     rejected = np.array([False, False, False, True])
     found = evaluate_single([7, None, 9, 10], ["yes", "no"], TRUTH, SHARES, rejected)
 
@@ -39,7 +39,7 @@ def test_answers_by_example_and_by_probability() -> None:
 
 
 def test_filters_of_an_evaluation() -> None:
-    """A cell of the confusion matrix, or what went wrong, can be picked out."""
+    """Results can be filtered by confusion-matrix cell, and by wrong answers."""
     examples = evaluate_single([7, 8, 9, 10], ["yes", "no"], TRUTH, SHARES).examples
 
     def ids(**wanted: object) -> list[int]:
@@ -51,7 +51,7 @@ def test_filters_of_an_evaluation() -> None:
 
 
 def test_kept_form_and_what_is_taken_out() -> None:
-    """What is written is read again; deleted examples leave it, and the figures stay."""
+    """An evaluation is read back as stored; deleted examples are removed, figures stay."""
     found = evaluate_single([7, 8, 9, 10], ["yes", "no"], TRUTH, SHARES)
     document = evaluation_document(found)
 

@@ -1,4 +1,4 @@
-"""The memory of large arrays is returned to the system."""
+"""Freed memory of large arrays is returned to the system."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ print(kept, held() - before)
 
 
 def test_free_memory_is_given_back():
-    """Blocks of 2 MB stay for the next page until a document is read, and then go."""
+    """Freed blocks of 2 MB are reused within a document and returned after it."""
     answer = subprocess.run(
         [sys.executable, "-c", PROBE], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -38,7 +38,7 @@ def test_free_memory_is_given_back():
 
 
 def test_memory_is_given_back_only_beyond_a_size():
-    """A small process is left alone; one that has grown is trimmed."""
+    """Memory is returned only if the process has grown beyond a size."""
     probe = PROBE.replace(
         "import bound_memory, release_memory", "import bound_memory, release_memory_beyond"
     )

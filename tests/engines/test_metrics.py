@@ -1,4 +1,4 @@
-"""Quality figures against numbers computed by hand."""
+"""Quality metrics against values computed by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MATRIX = [[4, 1, 0], [0, 6, 0], [1, 0, 3]]
 
 
 def test_confusion_matrix_counts_truth_in_rows() -> None:
-    """The matrix of the contract's example comes out as it stands there."""
+    """The contract's confusion matrix is reproduced, with true labels in rows."""
     assert metrics.confusion_matrix(TRUTH, ANSWERS, 3).tolist() == MATRIX
 
 
@@ -31,7 +31,7 @@ def test_label_scores_match_the_contract() -> None:
 
 
 def test_label_scores_with_an_out_of_domain_column() -> None:
-    """A rejected text lowers recall and no label's precision."""
+    """Rejected texts lower recall and no label's precision."""
     matrix = np.array([[4, 1, 0, 0], [0, 6, 0, 0], [0, 0, 3, 1], [0, 0, 0, 0]])
 
     scores = metrics.label_scores(matrix, 3)
@@ -42,7 +42,7 @@ def test_label_scores_with_an_out_of_domain_column() -> None:
 
 
 def test_label_scores_of_an_untested_label_are_zero_and_outside_the_mean() -> None:
-    """A label without held-out texts scores 0 and does not lower the macro f1."""
+    """A label without held-out texts scores 0 and is not in the macro F1."""
     matrix = np.array([[2, 0], [0, 0]])
 
     assert metrics.label_scores(matrix, 2).f1.tolist() == [1.0, 0.0]
@@ -58,19 +58,19 @@ def test_log_loss_is_the_mean_of_negative_logarithms() -> None:
 
 
 def test_log_loss_of_a_certain_mistake_is_finite() -> None:
-    """A probability of zero costs much, but JSON knows no infinity."""
+    """A probability of zero has a large but finite loss, since JSON has no infinity."""
     assert math.isfinite(metrics.log_loss(np.array([[1.0, 0.0]]), np.array([1])))
 
 
 def test_brier_score_is_the_squared_distance() -> None:
-    """(0.3² + 0.3²) and (0.8² + 0.8²), averaged."""
+    """Squared distances (0.3² + 0.3²) and (0.8² + 0.8²) are averaged."""
     shares = np.array([[0.7, 0.3], [0.8, 0.2]])
 
     assert metrics.brier_score(shares, np.array([0, 1])) == pytest.approx((0.18 + 1.28) / 2)
 
 
 def test_calibration_error_of_two_bins() -> None:
-    """Gaps |0.65 - 0.5| and |0.95 - 1| over two bins of two texts average to 0.1."""
+    """Gaps |0.65 - 0.5| and |0.95 - 1| in two bins of two texts average to 0.1."""
     top = np.array([0.6, 0.7, 0.9, 1.0])
     shares = np.stack([top, 1 - top], axis=1)
 
@@ -91,14 +91,14 @@ def test_calibration_error_with_fewer_texts_than_bins() -> None:
     [(13, 15, 0.6212, 0.9626), (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (0, 0, 0.0, 1.0)],
 )
 def test_wilson_interval(hits: int, total: int, low: float, high: float) -> None:
-    """Bounds agree with published tables, also at the ends and without trials."""
+    """Bounds equal published tables, also at 0 and 1 and without trials."""
     interval = metrics.wilson_interval(hits, total)
 
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_best_threshold_has_the_best_f1() -> None:
-    """From 0.7 on, two of two texts are found with one mistake: f1 0.8 beats 2/3 and 4/6."""
+    """The threshold 0.7 with F1 0.8 beats its neighbours with 2/3 and 4/6."""
     scores = np.array([0.9, 0.8, 0.7, 0.2])
     is_true = np.array([True, False, True, False])
 
@@ -106,19 +106,19 @@ def test_best_threshold_has_the_best_f1() -> None:
 
 
 def test_best_threshold_keeps_equal_scores_together() -> None:
-    """A threshold cannot stand between two texts with the same score."""
+    """A threshold does not separate two texts with the same score."""
     scores = np.array([0.5, 0.5, 0.1])
 
     assert metrics.best_threshold(scores, np.array([True, False, False])) == 0.5
 
 
 def test_best_threshold_of_an_untested_label() -> None:
-    """Without a text of the label, one half is as good as any."""
+    """Without a text of the label the threshold is one half."""
     assert metrics.best_threshold(np.array([0.1]), np.array([False])) == 0.5
 
 
 def test_precision_recall_curve_by_hand() -> None:
-    """Two texts, two labels: every distinct score of a true pair is a point."""
+    """With two texts and labels, every distinct score of a true pair is a point of the curve."""
     shares = np.array([[0.9, 0.1], [0.6, 0.4]])
 
     curve = metrics.precision_recall_curve(shares, np.array([0, 1]))
@@ -130,7 +130,7 @@ def test_precision_recall_curve_by_hand() -> None:
 
 
 def test_precision_recall_curve_is_thinned_and_ascending() -> None:
-    """Many texts give at most 100 points with rising thresholds and falling recall."""
+    """The curve has at most 100 points, with rising thresholds and falling recall."""
     generator = np.random.default_rng(0)
     shares = generator.dirichlet(np.ones(5), 2_000)
 
@@ -143,7 +143,7 @@ def test_precision_recall_curve_is_thinned_and_ascending() -> None:
 
 
 def test_figures_without_examples_are_plain_numbers() -> None:
-    """An empty held-out part gives zeros, not NaN."""
+    """Without held-out examples figures are zeros, not NaN."""
     shares, truth = np.empty((0, 3)), np.empty(0, int)
 
     assert metrics.log_loss(shares, truth) == 0.0
@@ -153,7 +153,7 @@ def test_figures_without_examples_are_plain_numbers() -> None:
 
 
 def test_macro_f1_has_an_interval() -> None:
-    """Its value is the macro f1, more texts make it narrower, and an extra row is not counted."""
+    """The interval contains the macro F1, narrows with more texts, and ignores an extra row."""
     matrix = np.array([[8, 2, 0], [1, 9, 1], [0, 0, 0]])
 
     few, many = metrics.macro_f1_interval(matrix, 2), metrics.macro_f1_interval(100 * matrix, 2)
@@ -165,7 +165,7 @@ def test_macro_f1_has_an_interval() -> None:
 
 
 def test_macro_f1_of_labels_tested_once_lies_inside_its_interval() -> None:
-    """Draws that miss labels answer better than all texts do; the interval is freed of that."""
+    """The interval contains the macro F1 even if every label is tested once."""
     answers = np.where(np.arange(300) % 2, np.arange(300), np.roll(np.arange(300), 1))
     matrix = metrics.confusion_matrix(np.arange(300), answers, 300)
 

@@ -1,4 +1,4 @@
-"""Properties of the split and of the folds."""
+"""Properties of the train-test split and of the folds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 
 @st.composite
 def grouped_examples(draw: st.DrawFn) -> tuple[Ints, Ints, Ints]:
-    """Labels, groups and ranks of up to sixty examples, groups crossing labels."""
+    """Draw labels, groups and ranks of up to sixty examples, with groups across labels."""
     size = draw(st.integers(2, 60))
     labels = draw(st.lists(st.integers(0, 5), min_size=size, max_size=size))
     groups = draw(st.lists(st.integers(0, size - 1), min_size=size, max_size=size))
@@ -28,7 +28,7 @@ def _digests(count: int) -> list[bytes]:
 
 @given(grouped_examples(), st.floats(0.01, 0.99))
 def test_hold_out_trains_on_every_label(examples: tuple[Ints, Ints, Ints], share: float) -> None:
-    """No label loses its last training example to the test part."""
+    """Every label keeps a training example."""
     labels, groups, ranks = examples
 
     held = hold_out(labels, groups, ranks, share)
@@ -38,7 +38,7 @@ def test_hold_out_trains_on_every_label(examples: tuple[Ints, Ints, Ints], share
 
 @given(grouped_examples(), st.floats(0.01, 0.99))
 def test_hold_out_keeps_groups_whole(examples: tuple[Ints, Ints, Ints], share: float) -> None:
-    """Near-duplicates stay on one side."""
+    """Near-duplicates stay on one side of the split."""
     labels, groups, ranks = examples
 
     held = hold_out(labels, groups, ranks, share)
@@ -62,7 +62,7 @@ def test_folds_keep_groups_whole_and_train_on_every_label(
 
 
 def test_hold_out_is_stratified() -> None:
-    """Without groups, every label gives its own fifth."""
+    """Without groups a fifth of every label is held out."""
     labels = np.repeat([0, 1, 2], [50, 30, 5])
     ranks = shuffled_ranks(_digests(85), seed=0)
 
@@ -72,7 +72,7 @@ def test_hold_out_is_stratified() -> None:
 
 
 def test_hold_out_does_not_test_a_tiny_label() -> None:
-    """Two examples are too few to hold one out."""
+    """Of a label with two examples none is held out."""
     labels = np.repeat([0, 1], [2, 10])
 
     held = hold_out(labels, np.arange(12), np.arange(12), 0.5)
@@ -81,7 +81,7 @@ def test_hold_out_does_not_test_a_tiny_label() -> None:
 
 
 def test_folds_are_equally_large() -> None:
-    """Labels with few examples are dealt to different folds."""
+    """Small labels are dealt to different folds, so that folds are equally large."""
     labels = np.repeat(np.arange(20), 5)
 
     assigned = assign_folds(labels, np.arange(100), np.arange(100), 3)
@@ -91,7 +91,7 @@ def test_folds_are_equally_large() -> None:
 
 
 def test_folds_always_train_a_label_whose_texts_are_all_alike() -> None:
-    """A label in one single group is in no fold."""
+    """A label that consists of one group is in no fold."""
     labels = np.repeat([0, 1], 4)
     groups = np.array([0, 0, 0, 0, 4, 5, 6, 7])
 
@@ -102,7 +102,7 @@ def test_folds_always_train_a_label_whose_texts_are_all_alike() -> None:
 
 
 def test_ranks_follow_the_digest_and_the_seed() -> None:
-    """Another order of the same examples gives each the same place; another seed does not."""
+    """Ranks depend on digest and seed, not on the order of examples."""
     digests = _digests(50)
 
     ranks = shuffled_ranks(digests, seed=0)

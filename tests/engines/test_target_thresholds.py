@@ -1,4 +1,4 @@
-"""Thresholds for a target precision, with numbers by hand."""
+"""Thresholds for a target precision, computed by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.engines.target_thresholds import FEWEST_ANSWERS, target_threshol
 
 
 def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:
-    """Of 40 falling probabilities the 29th, 35th and 37th answers are wrong."""
+    """The threshold is the lowest that reaches the target precision."""
     probabilities = np.linspace(0.99, 0.6, 40)
     is_right = np.ones(40, bool)
     is_right[[28, 34, 36]] = False
@@ -27,7 +27,7 @@ def test_the_threshold_is_the_lowest_that_reaches_the_target() -> None:
 
 
 def test_equal_probabilities_are_not_separated() -> None:
-    """A run of equal probabilities counts as a whole, also where only its end is wrong."""
+    """A run of equal probabilities is not split, even if only its end is wrong."""
     probabilities = np.repeat([0.9, 0.8], [30, 10])
     is_right = np.repeat([True, True, False], [30, 2, 8])
 
@@ -38,7 +38,7 @@ def test_equal_probabilities_are_not_separated() -> None:
 
 @pytest.mark.parametrize("answers", [0, FEWEST_ANSWERS - 1])
 def test_few_answers_show_nothing(answers: int) -> None:
-    """Below twenty answers there is no threshold, even if all are right."""
+    """With fewer than twenty answers there is no threshold."""
     found = target_thresholds(np.full(answers, 0.9), np.ones(answers, bool))
 
     assert [one["threshold"] for one in found] == [None] * 3
@@ -46,7 +46,7 @@ def test_few_answers_show_nothing(answers: int) -> None:
 
 
 def test_rejected_answers_are_never_covered() -> None:
-    """A rejected text counts among the examples, but no threshold answers it."""
+    """A rejected text counts among the examples, but no threshold covers it."""
     probabilities = np.repeat([0.9, -1.0], [30, 10])
 
     found = target_thresholds(probabilities, np.ones(40, bool))
@@ -55,7 +55,7 @@ def test_rejected_answers_are_never_covered() -> None:
 
 
 def test_the_coverage_is_of_the_counted_examples() -> None:
-    """For one label of several it is the fraction of the examples that have the label."""
+    """The coverage of a label counts only examples with that label."""
     probabilities = np.repeat([0.9, 0.1], [30, 70])
     has_label = np.repeat([True, False, True], [30, 60, 10])
 

@@ -1,4 +1,4 @@
-"""Work shared among threads."""
+"""Work divided among threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.engines.threads import map_in_threads
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
-    """Whichever thread was quicker, results stand where their items stood."""
+    """Results are in the order of the items, whichever thread was faster."""
     together = Barrier(3)
 
     def work(item: int) -> int:
@@ -22,7 +22,7 @@ def test_results_stand_in_the_order_of_the_items() -> None:
 
 @pytest.mark.parametrize(("items", "threads"), [([1, 2, 3], 1), ([1], 4), ([], 4)])
 def test_no_thread_is_started_for_what_one_can_do(items: list[int], threads: int) -> None:
-    """One thread, one item or none: the caller does it."""
+    """With one thread, one item or none, the caller does the work itself."""
     names = map_in_threads(lambda _: current_thread().name, items, threads)
 
     assert set(names) <= {current_thread().name}

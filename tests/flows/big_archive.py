@@ -1,4 +1,4 @@
-"""Archives of pictures of any size, drawn into a file, and sent from it by a form.
+"""Image archives of any size, written to a file and posted from it with a form.
 
 Neither the archive nor a form is ever held in memory.
 """
@@ -25,7 +25,7 @@ _LABELS = ("left", "right")
 
 
 def noisy_png() -> bytes:
-    """Draw a picture of noise: nothing compresses it, and no two are alike."""
+    """Draw an image of noise, which does not compress and differs from every other one."""
     rows = b"".join(b"\0" + os.urandom(3 * SIDE) for _ in range(SIDE))
     header = struct.pack(">IIBBBBB", SIDE, SIDE, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 0)), (b"IEND", b""))
@@ -37,7 +37,7 @@ def noisy_png() -> bytes:
 
 
 def write_archive(path: Path, max_bytes: int) -> int:
-    """Write a zip of two labels that is as large as it may be; return its pictures' number."""
+    """Write a zip of two labels as large as allowed; return the number of its images."""
     count = max_bytes // IMAGE_BYTES
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for number in range(count):
@@ -47,7 +47,7 @@ def write_archive(path: Path, max_bytes: int) -> int:
 
 
 def post_file(issued: Mapping[str, Any], path: Path) -> tuple[int, str]:
-    """Send a file by a form, as a browser does; return the bucket's status and answer."""
+    """Post a file with a form, as a browser does; return the bucket's status and answer."""
     boundary = secrets.token_hex(16)
     head = "".join(
         f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
@@ -60,7 +60,7 @@ def post_file(issued: Mapping[str, Any], path: Path) -> tuple[int, str]:
     tail = f"\r\n--{boundary}--\r\n".encode()
 
     def body() -> Iterator[bytes]:
-        """Yield the form by blocks."""
+        """Yield the form in blocks."""
         yield head.encode()
         with path.open("rb") as file:
             while block := file.read(_BLOCK):

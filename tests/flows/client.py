@@ -29,13 +29,13 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def opened(url: str) -> Any:
-    """Open a URL of the stack's own bucket, as records of batches and exports name them."""
+    """Open a URL of the stack's own bucket, as given in records of batches and exports."""
     return urllib.request.urlopen(url, timeout=60)  # noqa: S310 - our own
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the service answered."""
+    """An answer of the service."""
 
     status: int
     """HTTP status."""
@@ -57,7 +57,7 @@ class Answer:
 
     @property
     def next_path(self) -> str | None:
-        """Where the next page is, without host; None on the last page."""
+        """The path of the next page without host; None on the last page."""
         for link in self.headers.get("link", "").split(","):
             address, _, relation = link.partition(";")
             if 'rel="next"' in relation:
@@ -82,7 +82,7 @@ def encode_multipart(fields: Iterable[tuple[str, object]], files: Files) -> tupl
 
 
 class Client:
-    """One caller with one connection that is kept open; not for use by several threads."""
+    """A caller with one persistent connection; not for use by several threads."""
 
     def __init__(
         self, url: str, token: str | None = None, seconds: float = 120, base: str = LANGUAGE
@@ -97,11 +97,11 @@ class Client:
         self._connection: http.client.HTTPConnection | None = None
 
     def clone(self) -> Client:
-        """Make the same caller with a separate connection."""
+        """Return the same caller with a separate connection."""
         return Client(self.url, self.token, self._seconds, self.base)
 
     def vision(self) -> Client:
-        """Make the same caller for the calls below /vision."""
+        """Return the same caller for the calls below /vision."""
         return Client(self.url, self.token, self._seconds, VISION)
 
     def __enter__(self) -> Client:
@@ -145,15 +145,15 @@ class Client:
         return Answer(answer.status, found, content)
 
     def _is_closed_by_server(self, connection: http.client.HTTPConnection) -> bool:
-        """Return whether an idle connection was ended; nothing has been sent on it yet."""
+        """Return whether the server closed an idle connection on which nothing has been sent."""
         return bool(connection.sock and select.select([connection.sock], [], [], 0)[0])
 
     def get(self, path: str, **query: object) -> Answer:
-        """Read something."""
+        """Send a GET."""
         return self.send("GET", f"{path}?{urllib.parse.urlencode(query)}" if query else path)
 
     def delete(self, path: str) -> Answer:
-        """Delete something."""
+        """Send a DELETE."""
         return self.send("DELETE", path)
 
     def multipart(
@@ -169,12 +169,12 @@ class Client:
         return self.send(method, path, body, {"Content-Type": "application/json"})
 
     def form(self, path: str, fields: Mapping[str, object]) -> Answer:
-        """Send an ordinary form, as the token endpoint takes it."""
+        """Send a urlencoded form, as the token endpoint expects it."""
         body = urllib.parse.urlencode(fields).encode()
         return self.send("POST", path, body, {"Content-Type": FORM})
 
     def pages(self, path: str, **query: object) -> list[Answer]:
-        """Read a list to its end by the links to the next page."""
+        """Yield the pages of a list by following the links to the next page."""
         found = [self.get(path, **query)]
         while (following := found[-1].next_path) is not None:
             assert found[-1].ok["data"], "a page that is followed by another is not empty"
@@ -182,7 +182,7 @@ class Client:
         return found
 
     def items(self, path: str, **query: object) -> list[dict[str, Any]]:
-        """Everything in a list."""
+        """Return all items of a list."""
         return [item for page in self.pages(path, **query) for item in page.ok["data"]]
 
     def upload(
@@ -212,7 +212,7 @@ class Client:
     def predict(
         self, model_id: str, document: str, call: str = "intent", **fields: object
     ) -> Answer:
-        """Ask a model."""
+        """Request a prediction for a text."""
         sent = {"modelId": model_id, "document": document, **fields}
         return self.json("POST", f"{LANGUAGE}/{call}", sent)
 
@@ -223,7 +223,7 @@ class Client:
     def picture(
         self, model_id: str, content: bytes, call: str = "predict", **fields: object
     ) -> Answer:
-        """Ask a vision model about a picture file."""
+        """Request a prediction for an image file."""
         files = {"sampleContent": ("picture.jpg", content)}
         sent = {"modelId": model_id, **fields}
         return self.multipart("POST", f"{VISION}/{call}", sent, files)
@@ -231,7 +231,7 @@ class Client:
     def wait(
         self, path: str, is_over: Callable[[dict[str, Any]], bool], seconds: float
     ) -> list[dict[str, Any]]:
-        """Read a record again and again until something holds; returns all that was seen.
+        """Poll a record until a condition holds; return all states seen.
 
         Raises:
             TimeoutError: the record stayed the same for the given time.
@@ -252,21 +252,21 @@ class Client:
         return seen
 
     def wait_dataset(self, dataset_id: int, seconds: float = 240) -> dict[str, Any]:
-        """Wait until an upload is over."""
+        """Wait until an upload has ended."""
         path = f"{self.base}/datasets/{dataset_id}"
         return self.wait(path, lambda d: d["statusMsg"] != "UPLOADING", seconds)[-1]
 
     def watch_model(self, model_id: str, seconds: float = 240) -> list[dict[str, Any]]:
-        """Wait until a training is over; returns every state that was seen."""
+        """Wait until a training has ended; return every state seen."""
         return self.wait(
             f"{self.base}/train/{model_id}", lambda t: t["status"] not in OPEN, seconds
         )
 
     def wait_model(self, model_id: str, seconds: float = 240) -> dict[str, Any]:
-        """Wait until a training is over."""
+        """Wait until a training has ended."""
         return self.watch_model(model_id, seconds)[-1]
 
     def wait_deletion(self, deletion_id: str, seconds: float = 240) -> list[dict[str, Any]]:
-        """Wait until a deletion is over; returns every state that was seen."""
+        """Wait until a deletion has ended; return every state seen."""
         path = f"{self.base}/deletion/{deletion_id}"
         return self.wait(path, lambda d: d["status"] == "SUCCEEDED", seconds)

@@ -1,4 +1,4 @@
-"""A running stack, callers, and models that several tests use but none changes."""
+"""A running stack, callers and models that several tests share and none changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.pictures import make_zip
 
 @pytest.fixture(scope="session")
 def stack(closed_network: None) -> Iterator[LocalStack]:
-    """The whole service on free ports; no test of this stack kills a part of it."""
+    """The whole service on free ports; no test kills a process of this stack."""
     environment = {"PRESAGE_DOWNLOAD_ALLOW": "127.0.0.1", "PRESAGE_SWEEP_SECONDS": "1"}
     with LocalStack(TWO_VIEWS_APP, environment=environment) as running:
         yield running
@@ -25,7 +25,7 @@ def stack(closed_network: None) -> Iterator[LocalStack]:
 
 @pytest.fixture(scope="session")
 def shipped_stack(closed_network: None) -> Iterator[LocalStack]:
-    """A stack with the models that ship and the demo account, for documented calls and guides."""
+    """A stack with the shipped models and the demo account, for documented calls and guides."""
     environment = {**STORY_ENVIRONMENT, "PRESAGE_NICENESS": "0"}
     arguments = ("--no-demo", "--forget")
     with LocalStack(TWO_VIEWS_APP, arguments, environment, ready_seconds=240) as running:
@@ -74,7 +74,7 @@ def weather_model(owner: Client, weather_id: int) -> str:
 
 @pytest.fixture(scope="session")
 def files() -> Iterator[FileServer]:
-    """A web server on the loopback address."""
+    """A web server on localhost."""
     with FileServer() as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""Many callers at once, for tests and benchmarks."""
+"""Many simultaneous callers, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Asked:
 
 
 def run_crowd(threads: int, calls: int, call: Call) -> list[str]:
-    """Make calls from threads and return everything that was wrong."""
+    """Make calls from threads and return every error."""
     wrong: list[str] = []
 
     def work(worker: int) -> None:
-        """Make this thread's part of the calls."""
+        """Make this thread's calls."""
         clients: dict[int, Client] = {}
         try:
             for number in range(worker, calls, threads):
@@ -54,7 +54,7 @@ def run_crowd(threads: int, calls: int, call: Call) -> list[str]:
 
 
 def spend(caller: Client, model_id: str, calls: int) -> dict[int, int]:
-    """Let 64 callers of one account predict at once; return the number of answers by status."""
+    """Let 64 callers of one account predict at once; return the count of answers by status."""
     found: Counter[int] = Counter()
     lock = threading.Lock()
 
@@ -72,10 +72,10 @@ def spend(caller: Client, model_id: str, calls: int) -> dict[int, int]:
 
 
 def mixed_calls(crowd: Sequence[Asked]) -> Call:
-    """Make a call that differs by its number in account, kind and id, and checks its answer."""
+    """Return a call whose account, kind and id depend on its number; it checks its answer."""
 
     def call(clients: dict[int, Client], number: int) -> str | None:
-        """Call as one of the accounts and check that nothing of another is in the answer."""
+        """Make a call as one of the accounts and check that its answer has nothing of another."""
         place = number % len(crowd)
         asked = crowd[place]
         if place not in clients:
@@ -91,7 +91,7 @@ def mixed_calls(crowd: Sequence[Asked]) -> Call:
 
 
 def _check_prediction(client: Client, asked: Asked, number: int) -> str | None:
-    """Predict with a unique sample id, by JSON and by form in turn."""
+    """Predict with a unique sample id, alternating between JSON and form."""
     fields = {"modelId": asked.model_id, "document": f"left {number}", "sampleId": f"s{number}"}
     if number % 2:
         answer = client.json("POST", f"{LANGUAGE}/intent", fields)

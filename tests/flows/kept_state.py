@@ -1,4 +1,4 @@
-"""Makes the state folder that tests/flows/test_kept_state.py opens, by the version before.
+"""Creates the state folder that tests/flows/test_kept_state.py opens, with an earlier version.
 
 Run: python -m tests.flows.kept_state TREE FILE [--large], where TREE is a checkout of that version
 with its `.venv` and `.models`, and FILE the archive to write, such as tests/data/state_of_0_2.zip.
@@ -65,7 +65,7 @@ ADDED_MEMBERS = {"receipt": {"warnings": []}}
 
 
 def lasting(answer: Answer) -> dict[str, Any]:
-    """Return what an answer says, without temporary URLs and without what records got since."""
+    """Return an answer without temporary URLs and without members that later versions added."""
     return {"status": answer.status, "data": _lasting(answer.data)}
 
 
@@ -83,7 +83,7 @@ def _lasting(value: Any) -> Any:
 
 
 class Maker:
-    """Fills a stack, and notes which questions it answers and how."""
+    """Fills a stack, and records requests and their answers."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -94,7 +94,7 @@ class Maker:
         self.trainings: list[dict[str, Any]] = []
 
     def texts(self) -> None:
-        """Make datasets of texts, one with feedback and a model that was trained twice."""
+        """Create text datasets, one with feedback and a model that was trained twice."""
         client = self.client
         made = client.dataset(csv_file(ROWS), file_name="shop.csv")
         more = {"data": ("more.csv", csv_file([("book it now", "book"), ("no label", "")]))}
@@ -117,14 +117,14 @@ class Maker:
         self.ask(f"{LANGUAGE}/sentiment", {"modelId": model, "document": "a lovely clock"})
 
     def webhook(self) -> None:
-        """Make a webhook, disabled so that no test calls its address."""
+        """Create a webhook, disabled so that no test calls its URL."""
         sent = {"url": "https://93.184.216.34/kept", "events": ["dataset.ready"]}
         hook = self.client.json("POST", HOOKS, sent).ok
         assert self.client.json("PUT", f"{HOOKS}/{hook['id']}", {"enabled": False}).ok
         self.paths += [HOOKS, f"{HOOKS}/{hook['id']}"]
 
     def pictures(self, *, is_large: bool) -> None:
-        """Make datasets of images of every type, with models."""
+        """Create image datasets of every type, with models."""
         baskets = self.picture_set(make_zip(basket_files(6)), "image-multi-label")
         model = self.picture_model(baskets, "baskets")
         self.look(f"{VISION}/predict", model, next(iter(basket_files(1).values())))
@@ -149,14 +149,14 @@ class Maker:
         return int(made["id"])
 
     def picture_model(self, dataset: int, name: str) -> str:
-        """Train a model of pictures."""
+        """Train an image model."""
         request = {"epochs": 3}
         model = self.seen.model(dataset, name, **request)
         self.note(VISION, dataset, model, request)
         return model
 
     def deletion(self) -> None:
-        """Delete a dataset and a model, and keep the records of it."""
+        """Delete a dataset and a model, and record their deletions."""
         made = self.client.dataset(csv_file(ROWS[:4]), file_name="gone.csv")
         record = self.client.delete(f"{LANGUAGE}/datasets/{made['id']}").ok
         self.client.wait_deletion(record["id"])
@@ -170,7 +170,7 @@ class Maker:
         model: str | None = None,
         request: Mapping[str, Any] | None = None,
     ) -> None:
-        """Remember the questions about a dataset and its model, and how it was trained."""
+        """Record the requests about a dataset and its model, and its training parameters."""
         self.paths += [
             f"{base}/datasets",
             *(f"{base}/datasets/{dataset}{more}" for more in ("", "/receipts", "/models")),
@@ -185,16 +185,16 @@ class Maker:
             self.paths += [f"{base}/models/{model}{more}" for more in ("", "/lc", "/card")]
 
     def ask(self, path: str, fields: dict[str, Any]) -> None:
-        """Remember a prediction of a text."""
+        """Record a text prediction."""
         self.predictions.append({"path": path, "fields": fields})
 
     def look(self, path: str, model: str, picture: bytes) -> None:
-        """Remember a prediction of a picture."""
+        """Record an image prediction."""
         encoded = base64.b64encode(picture).decode("ascii")
         self.ask(path, {"modelId": model, "sampleBase64Content": encoded})
 
     def answers(self) -> dict[str, Any]:
-        """Ask everything and note what is answered; usage last, since predictions count."""
+        """Send all requests and record the answers; usage last, since predictions count."""
         for prediction in self.predictions:
             answer = self.client.json("POST", prediction["path"], prediction["fields"])
             prediction["answer"] = lasting(answer)
@@ -208,7 +208,7 @@ class Maker:
 
 
 def make(tree: Path, target: Path, folder: Path, *, is_large: bool) -> None:
-    """Run a version's stack, fill it, and pack what it leaves."""
+    """Run the stack of a version, fill it, and pack its state."""
     python = str(tree / ".venv/bin/python")
     environment = {name: value for name, value in os.environ.items() if "AWS" not in name}
     environment |= {
@@ -254,7 +254,7 @@ def make(tree: Path, target: Path, folder: Path, *, is_large: bool) -> None:
 
 
 def _drop_features(environment: dict[str, str]) -> None:
-    """Remove the cached features of pictures."""
+    """Remove the cached image features."""
     session = boto3.session.Session(
         aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
@@ -278,7 +278,7 @@ def _pack(folder: Path, target: Path) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Parse the command line and create the archive."""
     tree, target = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory(prefix="presage-kept-") as folder:
         make(tree, target, Path(folder), is_large="--large" in sys.argv)

@@ -1,4 +1,4 @@
-"""Callers that change a stack all the time, a journal of what was answered, and what must hold.
+"""Callers that change a stack continuously, a journal of answers, and consistency checks.
 
 Used where a stack is killed (tests/flows/kills/test_state.py) or copied while it moves
 (bench/bench_backup.py).
@@ -32,7 +32,7 @@ BROKEN = (OSError, http.client.HTTPException, AssertionError, ValueError)
 
 @dataclass
 class Journal:
-    """When each call was answered, in seconds since 1970, by what it was about."""
+    """Times of answered calls, in seconds since 1970, by the object they concern."""
 
     uploads: dict[int, float] = field(default_factory=dict)
     """Data sets that were read."""
@@ -51,11 +51,11 @@ class Journal:
 
     @property
     def has_all(self) -> bool:
-        """True when something of each kind that can be lost was answered."""
+        """Whether a call of each kind that can be lost was answered."""
         return all((self.uploads, self.texts, self.models, self.predictions))
 
     def remove_after(self, moment: float) -> None:
-        """Remove what was answered after a moment: it may be there or not."""
+        """Remove calls answered after a moment, which may have been lost."""
         for answered in (self.uploads, self.deletions, self.texts, self.models):
             for key in [key for key, when in answered.items() if when >= moment]:
                 answered.pop(key)
@@ -93,7 +93,7 @@ class Load:
             assert not thread.is_alive()
 
     def _go(self, work: Callable[[Client, str], None], caller: Client, number: int) -> None:
-        """Do one kind of work again and again; what fails when the stack dies is not noted."""
+        """Repeat one kind of work; calls that fail when the stack dies are not recorded."""
         with caller as client:
             for turn in count():
                 if self._stop.is_set():
@@ -139,14 +139,14 @@ class Load:
             assert client.send("PUT", path).status == 200
 
     def _predict(self, client: Client, salt: str) -> None:
-        """Ask once; the pause leaves the processors to the others."""
+        """Request one prediction; the pause leaves the processors to the others."""
         assert client.predict("CommunitySentiment", salt, "sentiment").status == 200
         self.journal.predictions.append(time.time())
         time.sleep(0.05)
 
 
 def settle(client: Client, stack: LocalStack) -> None:
-    """Wait until nothing is being uploaded, trained or deleted.
+    """Wait until no upload, training or deletion is open.
 
     Raises:
         TimeoutError: something is never finished.
@@ -161,7 +161,7 @@ def settle(client: Client, stack: LocalStack) -> None:
 
 
 def _unfinished(stack: LocalStack) -> list[str]:
-    """Show the rows that jobs still have to finish."""
+    """Return the rows of unfinished jobs."""
     return [
         f"{table}: {row}"
         for table in ("datasets", "models", "deletions")
@@ -178,7 +178,7 @@ def rows(stack: LocalStack, table: str) -> list[dict[str, Any]]:
 
 
 def complaints(client: Client, stack: LocalStack, is_repaired: bool = False) -> list[str]:
-    """List everything in a settled stack that contradicts itself.
+    """List every inconsistency of an idle stack.
 
     After a repair, trainings may fail whose examples are lost, if they say so.
     """
@@ -210,7 +210,7 @@ def _torn(client: Client, dataset: dict[str, Any]) -> list[str]:
 
 
 def _answers(client: Client, model: dict[str, Any], is_repaired: bool) -> bool:
-    """Return whether a model has succeeded, and its versions answer and have cards.
+    """Return whether the versions of a successful model answer and have cards.
 
     After a repair, files of versions that are not served may be lost.
     """
@@ -228,7 +228,7 @@ def _answers(client: Client, model: dict[str, Any], is_repaired: bool) -> bool:
 
 
 def _orphans(stack: LocalStack) -> list[str]:
-    """Name rows and objects of datasets that do not exist."""
+    """Return rows and objects of datasets that do not exist."""
     known = {row["dataset_id"]["N"] for row in rows(stack, "datasets")}
     named = {row["sequence"]["S"].split("#")[0] for row in rows(stack, "examples")}
     named |= {row["dataset_id"]["N"] for row in rows(stack, "labels")}
@@ -239,7 +239,7 @@ def _orphans(stack: LocalStack) -> list[str]:
 
 
 def _dead_jobs(stack: LocalStack) -> list[str]:
-    """Name the queues of failed jobs that hold some."""
+    """Return the dead-letter queues that have messages."""
     sqs, name = stack.client("sqs"), "ApproximateNumberOfMessages"
     urls = [url for url in sqs.list_queues().get("QueueUrls", []) if url.endswith("-dead")]
     asked = {u: sqs.get_queue_attributes(QueueUrl=u, AttributeNames=[name]) for u in urls}
@@ -247,7 +247,7 @@ def _dead_jobs(stack: LocalStack) -> list[str]:
 
 
 def losses(client: Client, journal: Journal, home: int) -> list[str]:
-    """List what was answered and is not so in a settled stack."""
+    """List answered changes that are missing in an idle stack."""
     datasets = {int(dataset["id"]) for dataset in client.items(f"{LANGUAGE}/datasets")}
     uploads = set(journal.uploads) - journal.asked_deletions
     listed = client.items(f"{LANGUAGE}/datasets/{home}/examples", source="all")

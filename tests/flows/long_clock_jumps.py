@@ -66,12 +66,12 @@ class JumpingStack:
         self.world = World(self.stack, folder)
 
     def jump(self, hours: int) -> None:
-        """Set the clock ahead or back."""
+        """Set the clock forward or back."""
         self.hours += hours
         self._time.write_text(str(self.hours), "ascii")
 
     def sign_in(self, client: Client) -> None:
-        """Get a token as a program on the machine does."""
+        """Get a token as a program on the same machine does."""
         expiry = time.time() + self.hours * 3600 + 600
         signed = assertion(client.email, self.world.private_pem, exp=expiry)
         answer = client.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed})
@@ -92,7 +92,7 @@ def jumping(closed_network: None, tmp_path: Path) -> Iterator[JumpingStack]:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("hours", [-2, 2])
 def test_jumps_of_the_clock_refuse_and_lose_nothing(jumping: JumpingStack, hours: int) -> None:
-    """Open jobs end, and five seconds after a jump calls and tokens are accepted."""
+    """Open jobs finish, and calls and tokens are accepted five seconds after a clock jump."""
     caller = jumping.world.caller("GOLD", example_calls=1_000)
     rows = made_rows(60)
     ready = caller.dataset(csv_file(rows))

@@ -1,4 +1,4 @@
-"""Random histories against a model of the specification. Too long for every run: `make histories`.
+"""Random histories against a model of the specification; long, run by `make histories`.
 
 A divergence names its seed; with it as PRESAGE_HISTORY_SEED the first history is the same again.
 """
@@ -22,7 +22,7 @@ AT_ONCE = 2
 
 
 def test_long_histories_are_as_specified(world: World) -> None:
-    """Operations of random histories, two at a time, without one divergence."""
+    """Random histories, two at a time, match the specification in every answer."""
     began = time.monotonic()
     lengths = [min(EACH, OPERATIONS - done) for done in range(0, OPERATIONS, EACH)]
     histories = [History(world, SEED + place, length) for place, length in enumerate(lengths)]
@@ -38,6 +38,6 @@ def test_long_histories_are_as_specified(world: World) -> None:
 
 
 def say(text: str) -> None:
-    """Show a line; the Makefile lets pytest pass it on."""
+    """Print a line; the Makefile makes pytest show it."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

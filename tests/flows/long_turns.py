@@ -1,4 +1,4 @@
-"""A training of minutes steps aside for one of seconds. Too long for every run: `make turns`."""
+"""A training of minutes yields to one of seconds; long, run by `make turns`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.flows.world import World, csv_file, made_rows
 
 
 def test_short_training_does_not_wait_for_a_long_detection(world: World) -> None:
-    """A training of seconds behind a detection of minutes ends in 45 s; the long one continues."""
+    """A short training ends in 45 s although a long detection training runs, which continues."""
     patient, hasty = world.photographer(), world.caller("GOLD")
     scenes = patient.dataset(
         scenes_zip(fruit_scenes(40, seed=3)), file_name="s.zip", type="image-detection"

@@ -1,4 +1,4 @@
-"""Looks at the memory of a running stack's processes while something runs."""
+"""Samples the memory of a running stack's processes during an operation."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Memory:
 
 
 def resident_bytes(pid: int) -> int:
-    """Memory that a process has in use, its shared pages included."""
+    """Return the resident memory of a process, shared pages included."""
     lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:"))
 
 
 @contextmanager
 def watched(stack: LocalStack) -> Iterator[Memory]:
-    """Look at the memory of every process again and again while something runs."""
+    """Sample the memory of every process during a block."""
     pids = {name: pid for name, pid in stack.processes.items() if name in PROCESSES}
     before = {name: resident_bytes(pid) for name, pid in pids.items()}
     memory, is_over = Memory(before, dict(before)), threading.Event()

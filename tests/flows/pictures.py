@@ -1,4 +1,4 @@
-"""Archives of drawn pictures for the flows, small and different in every call's salt."""
+"""Archives of small drawn images, different for each salt."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TURNS = {
 
 
 def shape(kind: str, color: str, number: int, size: tuple[int, int] = (64, 64)) -> bytes:
-    """Draw one shape whose place, size and ground follow from the number."""
+    """Draw one shape whose position, size and background depend on the number."""
     side = 24 + number % 5 * 5
     left, top = number * 7 % (size[0] - side), number * 11 % (size[1] - side)
     return draw(kind, color, size, at=(left, top, side, side), salt=number)
@@ -39,7 +39,7 @@ def shape(kind: str, color: str, number: int, size: tuple[int, int] = (64, 64)) 
 def folders(
     labels: Mapping[str, tuple[str, str]] = LABELS, count: int = 10, first: int = 0
 ) -> dict[str, bytes]:
-    """Draw that many pictures of each label into a folder of its name."""
+    """Draw a number of images for each label into a folder of its name."""
     return {
         f"{label}/{label}-{number:02d}.png": shape(*look, number)
         for label, look in labels.items()
@@ -78,14 +78,14 @@ def fruit_scenes(count: int = 10, seed: int = 3, name: str = "table") -> list[Sc
 
 
 def scenes_zip(scenes: Sequence[Scene], *more: tuple[str, list[Any]]) -> bytes:
-    """Pack pictures with their annotation file, and more rows of it."""
+    """Pack images with their annotation file and additional rows."""
     rows = [(name, boxes) for name, _, boxes in scenes]
     files = {name: content for name, content, _ in scenes}
     return make_zip({**files, "annotations.csv": annotations([*rows, *more])})
 
 
 def turned(content: bytes, orientation: int, kind: str = "PNG", **options: Any) -> bytes:
-    """Store a picture turned, with the EXIF entry by which viewers turn it back."""
+    """Store an image rotated, with the EXIF orientation that undoes it."""
     stored = Image.open(io.BytesIO(content)).transpose(TURNS[orientation])
     exif, file = Image.Exif(), io.BytesIO()
     exif[ORIENTATION] = orientation
@@ -94,19 +94,19 @@ def turned(content: bytes, orientation: int, kind: str = "PNG", **options: Any) 
 
 
 def lossless(content: bytes) -> bytes:
-    """Store the pixels of a picture as PNG."""
+    """Store the pixels of an image as PNG."""
     file = io.BytesIO()
     Image.open(io.BytesIO(content)).save(file, "PNG")
     return file.getvalue()
 
 
 def size_of(content: bytes) -> tuple[int, int]:
-    """Width and height of the stored picture, before any turn."""
+    """Return width and height of the stored image, before any rotation."""
     return Image.open(io.BytesIO(content)).size
 
 
 def overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """Intersection over union of a box of an annotation and a `boundingBox` of an answer."""
+    """Return the intersection over union of an annotation box and a `boundingBox`."""
     left, top = max(one["x"], other["minX"]), max(one["y"], other["minY"])
     right = min(one["x"] + one["width"], other["maxX"])
     low = min(one["y"] + one["height"], other["maxY"])

@@ -1,4 +1,4 @@
-"""Adjustments of text models to texts of users, over HTTP."""
+"""Adjustments of text models to the user's own texts, over HTTP."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ GREETINGS = [f"hello my friend number {number}, how are you doing" for number in
 
 @pytest.fixture(scope="module")
 def caller(world: World) -> Client:
-    """A caller with own models."""
+    """A caller with models."""
     return world.caller("GOLD")
 
 
 @pytest.fixture(scope="module")
 def model(caller: Client) -> str:
-    """A model that rejects texts out of its domain."""
+    """A model that rejects out-of-domain texts."""
     dataset = caller.dataset(weather())
     return caller.model(int(dataset["id"]), "weather", trainParams='{"outOfDomainRate": 0.1}')
 
 
 @pytest.fixture(scope="module")
 def plain_model(caller: Client) -> str:
-    """A model that answers every text with a label."""
+    """A model that returns a label for every text."""
     return caller.model(int(caller.dataset(weather())["id"]), "plain")
 
 
 def examples() -> list[tuple[str, str]]:
-    """Texts with labels of the models."""
+    """Return texts with labels of the models."""
     return [
         (row[0], row[1]) for row in csv.reader(io.StringIO(weather().decode())) if len(row) == 2
     ]
 
 
 def table(rows: list[tuple[str, str]]) -> bytes:
-    """Return texts and labels as a file."""
+    """Return texts and labels as a csv file."""
     file = io.StringIO()
     csv.writer(file).writerows([("text", "label"), *rows])
     return file.getvalue().encode()
@@ -53,7 +53,7 @@ def adjust(caller: Client, model: str, content: bytes, **fields: object):
 
 
 def test_labelled_and_unlabelled_texts_make_a_version(caller, model):
-    """The adjusted version is served, says what it is from, and keeps only the nearest texts."""
+    """The adjusted version is served; its card has counts, rates and the 50 nearest texts."""
     rows = examples()
     sent = [(f"{text} please", label) for text, label in rows[:30]]
     sent += [(text, "out-of-domain") for text in GREETINGS]
@@ -79,7 +79,7 @@ def test_labelled_and_unlabelled_texts_make_a_version(caller, model):
 
 
 def test_training_again_starts_without_the_adjustment(caller, model):
-    """A retraining says from which version on the adjustment is missing."""
+    """After a retraining the card says that the adjustment is not included."""
     asked = {"modelId": model, "trainParams": '{"outOfDomainRate": 0.1}'}
     assert caller.multipart("POST", f"{LANGUAGE}/retrain", asked).status == 200
     caller.wait_model(model)
@@ -89,7 +89,7 @@ def test_training_again_starts_without_the_adjustment(caller, model):
 
 
 def test_model_that_never_rejects_takes_labelled_texts_only(caller, plain_model):
-    """Its temperature changes; a rate, marked or unlabelled texts are refused with the reason."""
+    """Labelled texts set its temperature; a rate, marked or unlabelled texts are refused."""
     rows = examples()
     for content, fields in (
         (table(rows[:30]), {"outOfDomainRate": 0.05}),
@@ -117,7 +117,7 @@ def test_model_that_never_rejects_takes_labelled_texts_only(caller, plain_model)
     ],
 )
 def test_unusable_texts_are_refused(caller, model, content, words):
-    """Too few, too many or foreign labels: a 400 that names the limit and the remedy."""
+    """Too few, too many or unknown labels are a 400 that names the limit and the remedy."""
     refused = adjust(caller, model, content)
 
     assert refused.status == 400
@@ -125,7 +125,7 @@ def test_unusable_texts_are_refused(caller, model, content, words):
 
 
 def test_other_models_and_accounts_are_refused(world, caller, model):
-    """Prebuilt models cannot be adjusted, and those of others are unknown."""
+    """Prebuilt models cannot be adjusted; models of other accounts are a 404."""
     content = table(examples()[:30])
     assert adjust(caller, "GlobalIntentModel", content).status == 400
     with world.caller() as stranger:
@@ -133,7 +133,7 @@ def test_other_models_and_accounts_are_refused(world, caller, model):
 
 
 def test_dataset_and_json_are_sources(world, caller, model):
-    """A dataset's uploads are used with their labels, and JSON names it."""
+    """A JSON body may name a dataset, whose uploads are used with their labels."""
     dataset = caller.dataset(weather())
     path = f"{LANGUAGE}/models/{model}/adjust"
     with world.stack.workers_paused():
@@ -148,7 +148,7 @@ def test_dataset_and_json_are_sources(world, caller, model):
 
 
 def test_file_without_header_is_read(caller, model):
-    """A first row whose second cell is a label of the model is a text."""
+    """A first row whose second cell is a label of the model is data."""
     rows = examples()[:30]
     content = table(rows).split(b"\n", 1)[1]
 
@@ -159,7 +159,7 @@ def test_file_without_header_is_read(caller, model):
 
 
 def test_feedback_is_used_if_the_call_asks(caller, model):
-    """Both kinds of bodies take `withFeedback`, and the card shows no text of feedback."""
+    """JSON and form accept `withFeedback`; the card contains no feedback text."""
     dataset = int(caller.dataset(weather())["id"])
     text, label = examples()[0]
     added = {"modelId": model, "document": f"{text} then", "expectedLabel": label}
@@ -179,7 +179,7 @@ def test_feedback_is_used_if_the_call_asks(caller, model):
 
 
 def test_texts_of_another_language_leave_the_threshold_usable(caller, model):
-    """Unlabelled texts in another script resemble no label, so the model still answers its own."""
+    """Unlabelled texts in another script do not raise the threshold above the model's own texts."""
     streets = ("长安街", "南京路", "人民路", "解放路")
     foreign = [(f"请问{street}{n}号的图书馆几点开门", "") for n in range(60) for street in streets]
 

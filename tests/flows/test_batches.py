@@ -1,4 +1,4 @@
-"""Batches over HTTP: each line of a result says what the single call says, to the byte."""
+"""Batches over HTTP: each result line equals the answer of a single call, byte for byte."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEFT_OUT = b',"object":"predictresponse"'
 def answered(
     client: Client, base: str, name: str, content: bytes, *, seconds: float = 240, **fields: Any
 ) -> tuple[dict[str, Any], list[bytes]]:
-    """Send a file as a batch, wait, fetch; return its record and the lines of its result."""
+    """Run a file as a batch; return its record and the lines of its result."""
     made = send_batch(client, base, name, content, **fields)
     return wait_for_result(client, base, made["id"], seconds)
 
@@ -48,7 +48,7 @@ def wait_for_result(
 
 
 def single(line_id: str, body: bytes) -> bytes:
-    """Return the line that the answer of a single call makes, or its error."""
+    """Return the result line that the answer or error of a single call corresponds to."""
     if body.startswith(b'{"message"'):
         found = json.loads(body)
         error = {"code": found["code"], "message": found["message"]}
@@ -57,14 +57,14 @@ def single(line_id: str, body: bytes) -> bytes:
 
 
 def named(line: bytes) -> bytes:
-    """Leave out the random part of the names of tables, which single calls draw again each time."""
+    """Remove the random part of table names, which differs between calls."""
     return re.sub(rb"(table\d+_)[0-9a-f-]{36}", rb"\1", line)
 
 
 def compare_files(
     client: Client, call: str, files: Mapping[str, bytes], seconds: float = 240, **fields: Any
 ) -> dict[str, Any]:
-    """Predict files as a batch and one by one, compare to the byte, return the record."""
+    """Predict files as a batch and singly, compare the bytes, and return the record."""
     archive = make_zip(files)
     record, lines = answered(client, VISION, "files.zip", archive, seconds=seconds, **fields)
     assert len(lines) == len(files)
@@ -76,13 +76,13 @@ def compare_files(
 
 
 def photos(count: int) -> dict[str, bytes]:
-    """Draw that many pictures of two kinds, each different."""
+    """Draw a number of different images of two kinds."""
     kinds = list(LABELS.values())
     return {f"p/{n:04d}.png": shape(*kinds[n % len(kinds)], 500 + n) for n in range(count)}
 
 
 def papers(count: int) -> dict[str, bytes]:
-    """Write that many PDFs, each different, some of several pages."""
+    """Create a number of different PDFs, some with several pages."""
     return {
         f"{n:03d}.pdf": text_pdf(
             *([f"Invoice {n} page {p}", f"Total {n}.{p}0"] for p in range(1 + n % 3))
@@ -92,7 +92,7 @@ def papers(count: int) -> dict[str, bytes]:
 
 
 def test_texts_are_answered_as_one_by_one(owner: Client, weather_model: str) -> None:
-    """Through queue and workers, with a line that is none."""
+    """Text batches through queue and workers equal single calls, with one invalid line."""
     texts = [f"will it rain in {n} days" for n in range(30)]
     content = "".join(json.dumps({"id": f"t{n}", "text": t}) + "\n" for n, t in enumerate(texts))
     record, lines = answered(
@@ -105,20 +105,20 @@ def test_texts_are_answered_as_one_by_one(owner: Client, weather_model: str) -> 
 
 
 def test_pictures_are_answered_as_one_by_one(gallery: Client, shapes_model: str) -> None:
-    """Labels, to the byte, and the error of a file that is not an image."""
+    """Image batches equal single calls byte for byte, also for a file that is not an image."""
     files = {**photos(70), "notes.txt": b"no picture"}
     record = compare_files(gallery, "predict", files, modelId=shapes_model)
     assert record["counts"] == {"total": 71, "done": 71, "failed": 1}
 
 
 def test_objects_are_found_as_one_by_one(gallery: Client, tables_model: str) -> None:
-    """Boxes, to the byte."""
+    """Detection batches equal single calls byte for byte."""
     scenes = {name: content for name, content, _ in fruit_scenes(6, seed=11)}
     compare_files(gallery, "detect", scenes, modelId=tables_model)
 
 
 def test_documents_are_read_as_one_by_one(gallery: Client) -> None:
-    """Pictures and PDFs, to the byte, and nothing is counted."""
+    """Batches of images and PDFs equal single OCR calls, and are not counted."""
     before = gallery.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
     pages = {"page.png": encoded(paper(["Dana Reyes", "Phone 602"]), "PNG")}
     fields = {"modelId": "OCRModel", "task": "text", "output": "markdown", "pages": "true"}

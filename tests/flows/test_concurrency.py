@@ -1,4 +1,4 @@
-"""Many callers at once: calls are counted exactly, and no answer mixes two requests."""
+"""Simultaneous callers: calls are counted exactly, and no answer mixes two requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLS = 480
 
 
 def test_exactly_the_allowance_is_answered(world):
-    """Of 64 callers with 200 predictions left between them, exactly 200 get an answer."""
+    """Of 64 callers that share 200 remaining predictions, exactly 200 calls succeed."""
     caller = world.caller()
     world.set_used(caller, 1_800)
     statuses = spend(caller, "CommunitySentiment", 288)
@@ -27,7 +27,7 @@ def test_exactly_the_allowance_is_answered(world):
 
 
 def test_example_calls_are_counted_exactly(world):
-    """Of 45 callers at once exactly 30 get a page of examples."""
+    """Of 45 simultaneous example calls exactly 30 succeed."""
     caller = world.caller()
     fields = {"name": "one", "type": "text-intent", "labels": "a"}
     made = caller.json("POST", "/v2/language/datasets", fields).ok
@@ -64,7 +64,7 @@ def test_no_answer_mixes_two_requests(world):
 
 
 def test_parallel_trainings_of_one_account_keep_their_limit(world):
-    """Of twelve trainings sent at once, five are accepted and each is trained once."""
+    """Of twelve simultaneous trainings five are accepted, and each is trained once."""
     caller = world.caller()
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(12)]
     dataset_id = caller.dataset(csv_file(rows))["id"]

@@ -1,4 +1,4 @@
-"""The life cycle of deletions, and what is left of an object afterwards: nothing."""
+"""The life cycle of deletions, and that nothing of the object remains."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATES = ["QUEUED", "RUNNING", "SUCCEEDED"]
 
 
 def check_states(seen):
-    """Check that a deletion only moves forward."""
+    """Check that a deletion's states only move forward."""
     places = [STATES.index(state["status"]) for state in seen]
     progress = [state["progress"] for state in seen]
     assert places == sorted(places)
@@ -25,20 +25,20 @@ def check_states(seen):
 
 
 def left_in_bucket(stack, prefix):
-    """Names of objects below a prefix."""
+    """Return the keys of objects below a prefix."""
     bucket = stack.settings.bucket
     found = stack.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)
     return [item["Key"] for item in found.get("Contents", [])]
 
 
 def named_ids(item):
-    """Return the ids by which an item belongs to a dataset."""
+    """Return the ids by which rows refer to a dataset."""
     # Chunks also hold numbers of examples, which may be equal to the id of another dataset.
     return re.findall(r"\d+", item["sequence"]["S"]) if "sequence" in item else item
 
 
 def left_in_tables(stack, *needles):
-    """Tables that still hold one of the ids, apart from the deletion records."""
+    """Return the tables that still hold one of the ids, except deletion records."""
     dynamo = stack.client("dynamodb")
     found = []
     for table in (resource.name for resource in table_resources(stack.settings)):
@@ -52,7 +52,7 @@ def left_in_tables(stack, *needles):
 
 
 def test_model_is_gone_at_once_and_for_ever(stack, owner, weather_id):
-    """From the answer on a model is 404 everywhere; a repeated DELETE shows the same record."""
+    """After DELETE a model is a 404 everywhere; a repeated DELETE returns the same record."""
     model_id = owner.model(weather_id, "short-lived")
     assert owner.predict(model_id, "rain").status == 200
     first = owner.delete(f"{LANGUAGE}/models/{model_id}").ok
@@ -124,14 +124,14 @@ def test_delete_ends_an_upload(stack, client):
 
 @pytest.mark.parametrize("kind", ["datasets", "models"])
 def test_unknown_object_cannot_be_deleted(client, kind):
-    """An id that never was is a 404."""
+    """Deleting an unknown id is a 404."""
     unknown = "1" if kind == "datasets" else "A" * 26
 
     assert client.delete(f"{LANGUAGE}/{kind}/{unknown}").status == 404
 
 
 def test_deletion_is_seen_from_both_families(owner, weather_id):
-    """Models and deletions are one namespace; datasets are strictly of their family."""
+    """Models and deletions can be read below both families; datasets only below their own."""
     model_id = owner.model(weather_id, "both")
     record = owner.delete(f"/v2/vision/models/{model_id}").ok
     owner.wait_deletion(record["id"])

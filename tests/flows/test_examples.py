@@ -17,13 +17,13 @@ def texts(answer):
 
 @pytest.fixture
 def empty(client):
-    """A dataset that was made without a file."""
+    """A dataset that was created without a file."""
     fields = {"name": "by hand", "type": "text-intent", "labels": "hot,cold"}
     return client.json("POST", f"{LANGUAGE}/datasets", fields).ok
 
 
 def test_empty_dataset_is_filled_by_hand(client, empty):
-    """Examples are added by label id or by name; a new name makes a label."""
+    """Examples are added by label id or name; a new name creates a label."""
     path = f"{LANGUAGE}/datasets/{empty['id']}/examples"
     hot, cold = empty["labelSummary"]["labels"]
     first = client.json("POST", path, {"document": "boiling", "labelId": hot["id"]}).ok
@@ -53,7 +53,7 @@ def test_empty_dataset_is_filled_by_hand(client, empty):
 
 
 def test_dataset_made_by_hand_takes_no_file(client, empty):
-    """A PUT of a file needs a dataset that came from a file."""
+    """PUT with a file needs a dataset that was created from a file."""
     path = f"{LANGUAGE}/datasets/{empty['id']}/upload"
     answer = client.multipart("PUT", path, {}, {"data": ("weather.csv", weather())})
 
@@ -80,7 +80,7 @@ def test_source_divides_uploaded_from_feedback(world):
 
 
 def test_feedback_changes_the_answer_after_retraining(client):
-    """A text that feedback corrects gets the other label once the model is retrained with it."""
+    """A retraining with feedback changes the label of a corrected text."""
     dataset_id = client.dataset(weather())["id"]
     model_id = client.model(dataset_id)
     text = "is it raining"

@@ -1,4 +1,4 @@
-"""Exports over HTTP: asked for, fetched by their URL, uploaded again."""
+"""Exports over HTTP: created, downloaded and uploaded again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.flows.client import LANGUAGE, VISION, opened
 
 
 def fetched(client, dataset, **fields):
-    """Make an export and fetch it; return its file name and content."""
+    """Create and download an export; return its file name and content."""
     made = client.json("POST", f"{dataset}/exports", fields).ok
     path = f"{dataset}/exports/{made['id']}"
     record = client.wait(path, lambda found: found["status"] in ("SUCCEEDED", "FAILED"), 60)[-1]
@@ -30,7 +30,7 @@ def labels(record):
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_texts_come_back_as_they_were(owner, weather_id, kind):
-    """Export, upload, browse: the same texts with the same labels in the same order."""
+    """An export that is uploaded again has the same texts and labels in the same order."""
     dataset = f"{LANGUAGE}/datasets/{weather_id}"
     name, content = fetched(owner, dataset, format=kind)
     again = owner.dataset(content, file_name=name)
@@ -46,7 +46,7 @@ def test_texts_come_back_as_they_were(owner, weather_id, kind):
 
 
 def test_boxes_come_back_as_they_were(gallery, tables_id):
-    """The same boxes under the same labels, to the pixel."""
+    """An export that is uploaded again has the same boxes and labels, to the pixel."""
     dataset = f"{VISION}/datasets/{tables_id}"
     name, content = fetched(gallery, dataset, format="zip")
     again = gallery.dataset(content, file_name=name, type="image-detection")

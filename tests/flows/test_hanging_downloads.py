@@ -1,4 +1,4 @@
-"""Servers that hang behind the URLs of many callers hold a part of the service, not all of it."""
+"""Hanging servers behind callers' URLs occupy only a part of the service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CALLS = 30
 
 
 def test_health_is_answered_while_thirty_downloads_hang(world: World, client: Client) -> None:
-    """Twelve of 30 wait for the server, the others are refused, and other calls are answered."""
+    """Of 30 calls 12 wait for the hanging server, 18 are refused, and health still answers."""
     with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(CALLS) as threads:
         ask = {
             "modelId": "GeneralImageClassifier",

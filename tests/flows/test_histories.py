@@ -1,4 +1,4 @@
-"""A short random history of two accounts. The long ones: `make histories`."""
+"""A short random history of two accounts; `make histories` runs long ones."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from tests.flows.world import World
 
 
 def test_short_history_is_as_specified(world: World) -> None:
-    """150 random operations of two accounts answer what the specification says."""
+    """150 random operations of two accounts get the answers of the specification."""
     History(world, seed=15, operations=150).run()

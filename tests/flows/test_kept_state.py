@@ -1,4 +1,4 @@
-"""Data that earlier versions have stored opens with this one, and their backups are restored.
+"""This version opens the data of earlier versions and restores their backups.
 
 How the archives were made, and how to make another: tests/flows/kept_state.py. `make test-update`
 names one that version 0.2.0 has just written by PRESAGE_KEPT_STATE; it is opened and restored.
@@ -39,7 +39,7 @@ USAGE = "/v2/apiusage"
 
 
 class Kept:
-    """A stack of this version on what another has kept."""
+    """A stack of this version on the data of an earlier one."""
 
     def __init__(self, stack: LocalStack, archive: Path) -> None:
         self.stack = stack
@@ -53,7 +53,7 @@ class Kept:
     scope="module", params=ARCHIVES, ids=[f"{path.stem}-{folder}" for path, folder in ARCHIVES]
 )
 def kept(request: pytest.FixtureRequest, closed_network: None) -> Iterator[Kept]:
-    """A stack that was started on the state folder of an archive, or restored from its backup."""
+    """A stack started on an archived state folder, or restored from its backup."""
     archive, folder = request.param
     stack = LocalStack(arguments=("--bare",), environment=ENVIRONMENT)
     assert stack.state.folder.name == STATE
@@ -71,7 +71,7 @@ def kept(request: pytest.FixtureRequest, closed_network: None) -> Iterator[Kept]
 
 
 def differing(kept: Kept) -> dict[str, tuple[Any, Any]]:
-    """Find the records that are not what they were, with what they were."""
+    """Return records that differ from the recorded ones, with both values."""
     recorded = {path: was for path, was in kept.answers["paths"].items() if path != USAGE}
     now = {path: lasting(kept.client.get(path)) for path in recorded}
     return {
@@ -82,7 +82,7 @@ def differing(kept: Kept) -> dict[str, tuple[Any, Any]]:
 
 
 def without_new_members(answer: Any, recorded: Any) -> Any:
-    """Leave out the members that records have only had since the recording."""
+    """Remove the members that were added to records since the recording."""
     if isinstance(answer, dict) and isinstance(recorded, dict):
         known = answer.keys() & recorded.keys()
         return {name: without_new_members(answer[name], recorded[name]) for name in known}
@@ -92,7 +92,7 @@ def without_new_members(answer: Any, recorded: Any) -> Any:
 
 
 def nearly_equal(answer: Any, recorded: Any) -> bool:
-    """Compare two JSON values, their fractions to the sixth digit."""
+    """Return whether two JSON values are equal, with fractions to six digits."""
     if isinstance(answer, dict) and isinstance(recorded, dict):
         same = answer.keys() == recorded.keys()
         return same and all(nearly_equal(answer[key], recorded[key]) for key in answer)
@@ -105,7 +105,7 @@ def nearly_equal(answer: Any, recorded: Any) -> bool:
 
 
 def test_every_record_is_the_same(kept: Kept) -> None:
-    """Datasets, counts, examples, receipts, trainings, metrics, curves, cards and deletions.
+    """Records of datasets, examples, trainings, metrics and deletions equal the recorded ones.
 
     A deletion runs once more after data was brought back, so its record is waited for.
     """
@@ -115,7 +115,7 @@ def test_every_record_is_the_same(kept: Kept) -> None:
 
 
 def test_models_predict_the_same(kept: Kept) -> None:
-    """Labels, boxes and probabilities, nearly: networks round last digits as the processor does."""
+    """Predictions equal the recorded ones, up to rounding by the processor."""
     for prediction in kept.answers["predictions"]:
         answer = kept.client.json("POST", prediction["path"], prediction["fields"])
 
@@ -123,7 +123,7 @@ def test_models_predict_the_same(kept: Kept) -> None:
 
 
 def test_usage_is_counted_on(kept: Kept) -> None:
-    """What was predicted in the month of the recording is still counted."""
+    """Predictions recorded in a month are still counted for it."""
     said = kept.answers["paths"][USAGE]["data"]["data"][0]
     period = f"predictions#{said['startsAt'][:7]}"
     table = f"{kept.stack.settings.name}-quotas"
@@ -135,7 +135,7 @@ def test_usage_is_counted_on(kept: Kept) -> None:
 
 
 def test_models_are_trained_again(kept: Kept) -> None:
-    """The same trainings of what was stored, examples and feedback, give the same answers.
+    """Retraining on the stored examples and feedback gives the same answers.
 
     Texts are trained with the encoders of today and multi-label heads on both vectors, so their
     probabilities differ; detectors from proposals, whose boxes after three scenes may be others.

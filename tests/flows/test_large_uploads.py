@@ -1,4 +1,4 @@
-"""Files too large for a call: form, upload, notification and use over real HTTP."""
+"""Large files: presigned form, upload, notification and use over real HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CSV = b"".join(b"text number %d,label%d\n" % (n, n % 3) for n in range(60))
 
 
 def form(client: Client, name: str = "mine.csv") -> dict:
-    """Ask for a form."""
+    """Request a form."""
     return client.json("POST", "/v2/uploads", {"name": name}).ok
 
 
@@ -42,13 +42,13 @@ def post(issued: dict, content: bytes, **changes: str) -> int:
 
 
 def dataset(client: Client, path: str, kind: str = "text-intent") -> Answer:
-    """Make a dataset of an uploaded file."""
+    """Create a dataset from an uploaded file."""
     base = LANGUAGE if kind.startswith("text") else "/v2/vision"
     return client.json("POST", f"{base}/datasets/upload/sync", {"path": path, "type": kind})
 
 
 def test_a_form_looks_as_documented(client: Client):
-    """Members, their order and kinds are those of the contract's example."""
+    """A form has the members, order and types of the contract's example."""
     issued, wanted = form(client), json.loads(EXAMPLE.read_text())
 
     assert list(issued) == list(wanted)
@@ -59,7 +59,7 @@ def test_a_form_looks_as_documented(client: Client):
 
 
 def test_a_file_becomes_a_dataset(client: Client):
-    """Sent by the form and named by its path, a file is read as if it came in the call."""
+    """A file sent with a form becomes a dataset when its path is named."""
     issued = form(client)
 
     assert dataset(client, issued["path"]).status == 400
@@ -72,7 +72,7 @@ def test_a_file_becomes_a_dataset(client: Client):
 
 
 def test_an_archive_becomes_a_dataset(client: Client):
-    """A zip goes the same way."""
+    """A zip sent with a form becomes a dataset, too."""
     issued = form(client, "shapes.zip")
     files = {f"{label}/{n}.png": draw(salt=n) for n, label in enumerate(("a", "b", "a"))}
 
@@ -82,7 +82,7 @@ def test_an_archive_becomes_a_dataset(client: Client):
 
 
 def test_another_account_has_no_use_of_a_path(world, client: Client):
-    """A path that leaks is worth nothing."""
+    """Another account cannot use the path of an upload."""
     issued = form(client)
     assert post(issued, CSV) == 204
 
@@ -93,7 +93,7 @@ def test_another_account_has_no_use_of_a_path(world, client: Client):
 
 
 def test_a_form_takes_nothing_else(client: Client):
-    """Another place, another type and an empty file are refused by the bucket."""
+    """The bucket refuses another key, another content type, an empty file, a changed policy."""
     issued = form(client)
     other = issued["fields"]["key"].replace("incoming/", "datasets/")
 
@@ -104,7 +104,7 @@ def test_a_form_takes_nothing_else(client: Client):
 
 
 def test_a_sample_goes_by_its_path(client: Client):
-    """A prediction reads an uploaded picture as its sampleLocation, once."""
+    """A prediction accepts an uploaded image as `sampleLocation`, once."""
     issued = form(client, "shape.png")
     assert post(issued, draw("circle", size=(64, 64))) == 204
     ask = {"modelId": "GeneralImageClassifier", "sampleLocation": issued["path"]}
@@ -116,7 +116,7 @@ def test_a_sample_goes_by_its_path(client: Client):
 
 
 def wait_received(stack: LocalStack, issued: dict) -> None:
-    """Wait until the bucket's notification has marked a file."""
+    """Wait until the bucket's notification has marked a file as received."""
     upload_id = issued["path"].rpartition("/")[2]
 
     def is_received() -> bool:
@@ -132,7 +132,7 @@ def wait_received(stack: LocalStack, issued: dict) -> None:
 
 
 def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
-    """The bucket notifies the service of what has arrived."""
+    """The bucket's notification marks an uploaded file as received."""
     issued = form(client)
     assert post(issued, CSV) == 204
 
@@ -140,7 +140,7 @@ def test_the_notification_marks_the_file(stack: LocalStack, client: Client):
 
 
 def write_zip(path: Path, megabytes: int) -> Path:
-    """Write an archive of two small pictures and of files that are none."""
+    """Write an archive of two small images and of files that are not images."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for number, label in enumerate(("left", "right")):
             archive.writestr(f"{label}/{number}.png", draw(salt=number))
@@ -150,7 +150,7 @@ def write_zip(path: Path, megabytes: int) -> Path:
 
 
 def test_memory_does_not_grow_with_the_upload(stack: LocalStack, world, tmp_path: Path):
-    """A file of 64 MB takes no more memory than one of 5 MB: sent, looked at, copied and read."""
+    """Uploading 64 MB takes little more memory than 5 MB, in storage and worker."""
     client, grown = world.photographer(), {}
     for megabytes in (5, 64):
         file = write_zip(tmp_path / f"{megabytes}.zip", megabytes)
@@ -169,7 +169,7 @@ def test_memory_does_not_grow_with_the_upload(stack: LocalStack, world, tmp_path
 
 
 def test_of_many_uses_at_once_one_wins(client: Client):
-    """Eight calls name the same path: one makes a dataset, the others get the reason why not."""
+    """Of eight simultaneous uses of a path one succeeds; the others are refused with a reason."""
     issued = form(client)
     assert post(issued, CSV) == 204
     ask = {"path": issued["path"], "type": "text-intent"}
@@ -191,7 +191,7 @@ def test_of_many_uses_at_once_one_wins(client: Client):
 
 
 def test_a_form_sent_twice_counts_once(stack: LocalStack, client: Client):
-    """The same file again changes nothing; another one is refused, and neither mixes with it."""
+    """A form that is sent twice is accepted with the same file and refused with another one."""
     issued = form(client)
     assert (post(issued, CSV), post(issued, CSV)) == (204, 204)
     wait_received(stack, issued)
@@ -206,7 +206,7 @@ def test_a_form_sent_twice_counts_once(stack: LocalStack, client: Client):
 
 
 def test_the_date_of_a_form_cannot_be_changed(client: Client):
-    """The date of a form is signed, so an old one takes nothing."""
+    """The date of a form is signed: a form with a changed date is refused."""
     issued = form(client)
     fields = {**issued["fields"], "x-amz-date": "20200101T000000Z"}
 
@@ -215,7 +215,7 @@ def test_the_date_of_a_form_cannot_be_changed(client: Client):
 
 
 def test_a_larger_file_than_allowed(client: Client):
-    """The limit of what becomes of the file is named, though the form takes 2 GB."""
+    """A sample over the limit of its call is a 413, although the form accepts 2 GB."""
     issued = form(client, "photo.png")
     assert post(issued, bytes(5 * 1024**2 + 1)) == 204
     ask = {"modelId": "GeneralImageClassifier", "sampleLocation": issued["path"]}
@@ -227,7 +227,7 @@ def test_a_larger_file_than_allowed(client: Client):
 
 
 def test_odd_names(client: Client):
-    """A name may be of any language; the dataset bears it. One that is none is refused."""
+    """A name with any Unicode characters becomes the dataset's name; invalid ones are a 400."""
     name = "Übersicht 猫 \U0001f600 'a' & <b>.csv"
     issued = form(client, name)
     assert post(issued, CSV) == 204
@@ -238,7 +238,7 @@ def test_odd_names(client: Client):
 
 
 def test_every_call_that_takes_a_location_takes_an_upload(world, client: Client):
-    """OCR, classification and detection read it; a call that is refused leaves it."""
+    """The OCR call reads an uploaded path once; refused calls do not use it up."""
     issued = form(client, "page.png")
     assert post(issued, encoded(paper(["EXIT"]), "PNG")) == 204
     ask = {"modelId": "OCRModel", "sampleLocation": issued["path"], "task": "text"}
@@ -255,7 +255,7 @@ def test_every_call_that_takes_a_location_takes_an_upload(world, client: Client)
 
 
 def test_an_upload_for_the_detector(gallery: Client, tables_model: str):
-    """A model of one's own takes it for a detection, too."""
+    """A custom detection model accepts an uploaded path, once."""
     issued = form(gallery, "scene.png")
     assert post(issued, draw("circle", size=(96, 96))) == 204
     ask = {"modelId": tables_model, "sampleLocation": issued["path"]}
@@ -265,7 +265,7 @@ def test_an_upload_for_the_detector(gallery: Client, tables_model: str):
 
 
 def test_an_upload_is_added_to_a_dataset(client: Client):
-    """PUT takes a path, and only once."""
+    """PUT accepts an uploaded path, once."""
     made = client.dataset(CSV)
     issued = form(client, "more.csv")
     assert post(issued, b"another text,label0\n") == 204

@@ -1,4 +1,4 @@
-"""What the running stack logs of a whole life: whose line it is, and nothing that a caller sent."""
+"""The logs of a running stack identify account and request, and contain no user data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JWT = r"(?-i:\beyJ[\w-]{6})"
 
 @pytest.fixture(scope="module")
 def life(world):
-    """The caller of an account that has done everything, and the id of its model."""
+    """The caller of an account that has used every feature, and the id of its model."""
     client = world.caller("GOLD", example_calls=100)
     dataset = client.dataset(csv_file(ROWS), file_name="wombatfile.csv")["id"]
     model_id = client.model(dataset, "dingomodel")
@@ -51,10 +51,10 @@ def life(world):
 
 @pytest.fixture
 def read(stack):
-    """Reads every line of the stack."""
+    """A function that reads every log line of the stack."""
 
     def call():
-        """Read them, each as JSON."""
+        """Return every log line, parsed as JSON."""
         files = sorted(stack.state.logs.glob("*.jsonl*"))
         return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
@@ -62,7 +62,7 @@ def read(stack):
 
 
 def test_nothing_that_was_sent_is_logged(stack, world, life, read):
-    """Texts, labels, names, tokens, addresses and paths of one life are in no line."""
+    """No log line contains a sent text, label, name, token, URL or path."""
     client, _ = life
     assert any(line.get("event") == "training_done" for line in read())
     everything = "".join(p.read_text() for p in stack.state.logs.iterdir()) + stack.log()
@@ -73,7 +73,7 @@ def test_nothing_that_was_sent_is_logged(stack, world, life, read):
 
 
 def test_every_line_belongs_to_a_call_or_job(world, life, read):
-    """Each line has the id of its request or message, and of its account where it is known."""
+    """Each line has the id of its request or message, and its account if known."""
     client, model_id = life
     account = world.account_id(client)
     found = read()
@@ -91,7 +91,7 @@ def test_every_line_belongs_to_a_call_or_job(world, life, read):
 
 
 def test_one_line_a_request(stack, life, read):
-    """Every answer's id has exactly one line of a request, with route, status and size."""
+    """Every answered request has exactly one log line with route, status and size."""
     client, _ = life
     answers = [client.get("/v2/apiusage") for _ in range(5)]
     answers.append(client.get(f"{LANGUAGE}/datasets/zyzzyva"))
@@ -106,7 +106,7 @@ def test_one_line_a_request(stack, life, read):
 
 
 def test_sixteen_callers_keep_their_ids(world, life, read):
-    """Accounts and ids of requests that run at the same time are not mixed."""
+    """Account and request ids of simultaneous requests are not mixed."""
     _, model_id = life
     callers = [world.caller() for _ in range(16)]
     accounts = [world.account_id(caller) for caller in callers]
@@ -132,7 +132,7 @@ def test_sixteen_callers_keep_their_ids(world, life, read):
 
 
 def test_audit_agrees_with_the_counters(stack, world, life, capsys):
-    """The lines of the running stack make exactly its counter; a counter that is off is found."""
+    """The audit of the log equals the usage counter; a wrong counter is detected."""
     client, _ = life
     caller = world.caller()
     for _ in range(3):

@@ -40,7 +40,7 @@ def test_a_second_installation_answers_equally(
     tables_model: str,
     tmp_path: Path,
 ) -> None:
-    """Texts and images: every probability and box is equal to the last bit."""
+    """Text and image models give bit-identical probabilities in a second installation."""
     there = World(shipped_stack, tmp_path)
     reader = there.caller("GOLD")
     imported = import_model(reader, export(owner, weather_model))

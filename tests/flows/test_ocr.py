@@ -1,4 +1,4 @@
-"""Documents read by the real networks over HTTP: every task, way to send, and many at a time."""
+"""Documents read by the real networks over HTTP: tasks, ways to send, parallel calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TEMPLATE = {
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
@@ -53,7 +53,7 @@ def ask(client, content, **fields):
 
 
 def texts(answer):
-    """Labels of a success in the order of reading."""
+    """Return the labels of a successful answer in reading order."""
     items = answer.ok["probabilities"]
     values = [item["probability"] for item in items]
     assert values == sorted(values, reverse=True)
@@ -66,12 +66,12 @@ def texts(answer):
 
 
 def memory_bytes(pid):
-    """Memory that a process has now."""
+    """Return the present memory of a process."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
 
 def test_text(client):
-    """Every word of a picture; no task is task text."""
+    """Every word of an image is read; the default task is text."""
     found = texts(ask(client, CARD))
 
     words = "Dana Reyes Orchid Labs Inc. dana@orchid.test Phone: 602 555 0100"
@@ -80,7 +80,7 @@ def test_text(client):
 
 
 def test_contact(client):
-    """The entities of a business card with their tags."""
+    """A business card gives its entities with their tags."""
     items = ask(client, CARD, task="contact").ok["probabilities"]
 
     found = {item["attributes"]["tag"]: item["label"] for item in items}
@@ -94,7 +94,7 @@ def test_contact(client):
 
 @pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
 def test_table(client, model_id):
-    """Each cell with its text, place and headers, from a JPEG, by either model."""
+    """Each cell has its text, position and headers, from a JPEG, with either model."""
     [item] = ask(client, TABLE, task="table", modelId=model_id).ok["probabilities"]
 
     cells = item["attributes"]["cells"]
@@ -108,7 +108,7 @@ def test_table(client, model_id):
 
 
 def test_form(client):
-    """The keys of a template with their values, one of them virtual, and an address in parts."""
+    """The template's keys get values, one of them virtual, and an address is split."""
     answer = client.multipart(
         "POST",
         OCR,
@@ -139,7 +139,7 @@ def test_form(client):
 
 
 def test_standard_form(client):
-    """A form type is enough: its template ships."""
+    """With a form type the shipped template is used."""
     lines = ["DRIVER LICENSE", "LN SAMPLE", "FN ANDREW", "DOB 09/13/1981"]
 
     items = ask(client, encoded(paper(lines), "PNG"), task="form", formType="dl").ok[
@@ -150,7 +150,7 @@ def test_standard_form(client):
 
 
 def test_pdf(client):
-    """A born-digital PDF is read exactly, in the pixels of its page at 200 dpi."""
+    """Text in a digital PDF is read exactly, with boxes in pixels at 200 dpi."""
     pages = [["Invoice 1735 of this year", "Total: 42.50"], ["The second page of the invoice"]]
     answer = ask(client, text_pdf(*pages))
 
@@ -165,7 +165,7 @@ def test_pdf(client):
 
 
 def test_scanned_pdf(client):
-    """Pages that are pictures are read like pictures."""
+    """Scanned PDF pages are read like images."""
     pages = [paper([f"This is page {word}"], 40) for word in ("one", "two", "three")]
 
     found = ask(client, image_pdf(pages)).ok["probabilities"]
@@ -176,7 +176,7 @@ def test_scanned_pdf(client):
 
 
 def test_every_way_to_send_a_document(client, files):
-    """File, address and base64, as form and as JSON, give one and the same answer."""
+    """File, URL and Base64, as form and as JSON, give the same answer."""
     url, packed = files.add("card.png", CARD), base64.b64encode(CARD).decode()
     fields = {"modelId": "OCRModel", "task": "contact", "sampleId": " my card "}
 
@@ -196,7 +196,7 @@ def test_every_way_to_send_a_document(client, files):
 
 
 def test_nothing_is_counted(client):
-    """Reading costs no prediction and announces none."""
+    """OCR calls are not counted and have no rate-limit headers."""
     before = client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"]
 
     answer = ask(client, CARD)
@@ -208,7 +208,7 @@ def test_nothing_is_counted(client):
 
 @pytest.mark.parametrize("model_id", ["OCRModel", "tabulatev2"])
 def test_cards(client, model_id):
-    """A card names the engine and its limits; the models belong to no account."""
+    """OCR cards name the engine and its limits; no account owns the models."""
     card = client.get(f"{VISION}/models/{model_id}/card").ok
 
     assert (card["modelId"], card["object"]) == (model_id, "card")
@@ -217,12 +217,12 @@ def test_cards(client, model_id):
 
 
 def test_health_names_the_engine(client):
-    """Health says which engine reads."""
+    """Health lists the OCR engine."""
     assert client.get("/v2/health").ok["engines"]["ocr"] == "ppocr"
 
 
 def test_four_callers_at_a_time(client):
-    """Each has its own answer, and health is answered all the while."""
+    """Four simultaneous callers get their own answers, and health stays responsive."""
     client.get("/v2/health")
     samples = [encoded(paper([f"Number {n} of four", f"Code {n * 1111}"]), "PNG") for n in range(4)]
     expected = [ask(client, sample).ok for sample in samples]
@@ -238,7 +238,7 @@ def test_four_callers_at_a_time(client):
 
 
 def test_memory_is_given_back(client, stack):
-    """After a large document the service holds little more than before; calls add nothing."""
+    """After a large document and further calls memory has grown by less than 100 MB."""
     front, crop = stack.processes["front"], encoded(paper(["A crop of some words"], 30), "PNG")
     for _ in range(3):
         ask(client, crop).ok  # noqa: B018
@@ -252,7 +252,7 @@ def test_memory_is_given_back(client, stack):
 
 
 def test_end_of_the_time_names_the_page(tmp_path):
-    """A document that takes too long is a 504 that says how far it came; the next is read."""
+    """A document that takes too long is a 504 with its progress; the next one is read."""
     with LocalStack(environment={"PRESAGE_SYNC_SECONDS": "2"}) as stack:
         world = World(stack, tmp_path)
         try:
@@ -275,7 +275,7 @@ def test_end_of_the_time_names_the_page(tmp_path):
 
 
 def read_in_time(client, content):
-    """Read a document, again where other work left not even the time to open it."""
+    """Read a document, and repeat if other work left no time to open it."""
     for _ in range(10):
         answer = ask(client, content)
         if "not opened in the time" not in answer.body.decode():

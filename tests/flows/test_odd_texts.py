@@ -1,4 +1,4 @@
-"""Texts and labels that are unusual, trained and answered by the real encoders."""
+"""Unusual texts and labels are trained and predicted by the real encoders."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _json(rows):
 
 
 def test_odd_texts_and_labels_are_trained_and_answered(owner):
-    """Every label comes back as it was sent, in every record, and every text gets an answer."""
+    """Every label is returned as sent, in every record, and every text gets a prediction."""
     plain = [
         (f"question {number} of group {label}", label) for label in range(12) for number in range(5)
     ]
@@ -69,7 +69,7 @@ def test_odd_texts_and_labels_are_trained_and_answered(owner):
 
 
 def test_contradictory_labels_are_flagged_and_reported(owner):
-    """Each text under two labels: even odds, chance as accuracy, each pair named by its ids."""
+    """Texts with two labels get even probabilities, chance accuracy, and are flagged by id."""
     texts = [f"the {word} is number {place}" for place, word in enumerate(ODD_LABELS * 2)]
     dataset = owner.dataset(_json([(text, label) for text in texts for label in ("yes", "no")]))
 
@@ -93,7 +93,7 @@ def test_contradictory_labels_are_flagged_and_reported(owner):
 
 
 def test_feedback_comes_while_a_training_runs(owner):
-    """Neither disturbs the other; what came later is in the next training."""
+    """Feedback during a training disturbs neither; the next training includes it."""
     rows = [(f"{word} question {number}", word) for word in ("sun", "rain") for number in range(30)]
     dataset = owner.dataset(_json(rows))
     model = owner.model(dataset["id"], trainParams=FAST)

@@ -1,4 +1,4 @@
-"""What the old clients send, byte for byte: every one of them still works."""
+"""Requests of the old clients still work, byte for byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ B = "----clientBoundary7MA4YWxk"
 
 
 def part(name, value, *lines, file_name=None):
-    """One part of a form, with what the client adds to it."""
+    """Return one form part as the client writes it."""
     head = f'Content-Disposition: form-data; name="{name}"'
     if file_name is not None:
         head += f'; filename="{file_name}"'
@@ -22,7 +22,7 @@ def part(name, value, *lines, file_name=None):
 
 
 def form(*parts, end="\r\n"):
-    """Make a whole multipart body."""
+    """Return a multipart body."""
     return ("".join(parts) + f"--{B}--" + end).encode()
 
 
@@ -40,14 +40,14 @@ def question(model_id, **options):
 
 
 def test_scalars_with_a_file_name(owner, weather_model):
-    """Text fields sent as parts with a filename are read as text."""
+    """Text fields sent with a file name are read as text."""
     answer = post(owner, "intent", form(*question(weather_model, file_name="blob")))
 
     assert answer.ok["probabilities"][0]["label"] == "current-weather"
 
 
 def test_absolute_file_names(owner):
-    """Of a path sent as file name only the last piece becomes the dataset's name."""
+    """A file name with a path gives the dataset only its last segment as name."""
     names = ["/home/someone/data/weather.csv", "C:\\\\Users\\\\someone\\\\weather.csv"]
     for name in names:
         content = weather().decode()
@@ -66,12 +66,12 @@ def test_absolute_file_names(owner):
     ],
 )
 def test_boundary_in_every_notation(owner, weather_model, kind):
-    """The boundary is found quoted, after a charset, and without a space."""
+    """The boundary is found if it is quoted, follows a charset, or has no space before it."""
     assert post(owner, "intent", form(*question(weather_model)), kind).status == 200
 
 
 def test_body_that_ends_without_line_end(owner):
-    """A final delimiter without CRLF cuts nothing off the last file."""
+    """A final delimiter without CRLF does not truncate the last file."""
     last = part("data", "good,one\r\nbad,two", file_name="weather.csv")
     answer = post(owner, "datasets/upload/sync", form(part("type", "text-intent"), last, end=""))
 
@@ -80,7 +80,7 @@ def test_body_that_ends_without_line_end(owner):
 
 
 def test_part_headers_and_padding(owner, weather_model):
-    """Part headers are ignored, white space around scalars goes, empty parts are absent."""
+    """Part headers are ignored, scalars are trimmed, empty parts count as absent."""
     lines = ("Content-Type: text/plain; charset=UTF-8", "Content-Transfer-Encoding: 8bit")
     body = form(
         part("modelId", f"  {weather_model} \n", *lines, "Content-Length: 26"),
@@ -95,7 +95,7 @@ def test_part_headers_and_padding(owner, weather_model):
 
 
 def test_chunked_upload(owner):
-    """An upload in chunks without Content-Length arrives whole."""
+    """A chunked upload without Content-Length arrives complete."""
     content = part("data", weather().decode(), file_name="weather.csv")
     body = form(part("type", "text-intent"), content)
     pieces = iter([body[at : at + 500] for at in range(0, len(body), 500)])
@@ -105,7 +105,7 @@ def test_chunked_upload(owner):
 
 
 def test_expect_continue(owner, weather_model):
-    """A client that waits for 100 Continue gets it before it sends, and then its answer."""
+    """A client that waits for 100 Continue gets it, and then its answer."""
     body = form(*question(weather_model))
     host, port = urllib.parse.urlsplit(owner.url).netloc.split(":")
     head = (
@@ -128,7 +128,7 @@ def test_expect_continue(owner, weather_model):
 
 
 def test_trailing_slash(owner, weather_model):
-    """Every path works with a slash at its end."""
+    """Every path works with a trailing slash."""
     assert owner.get(f"{LANGUAGE}/train/{weather_model}/").status == 200
     assert owner.get("/v2/health/").status == 200
     assert post(owner, "intent/", form(*question(weather_model))).status == 200
@@ -145,7 +145,7 @@ def test_trailing_slash(owner, weather_model):
     ],
 )
 def test_get_and_delete_with_a_content_type(owner, weather_model, kind, body):
-    """Content type and body of a GET or DELETE are ignored."""
+    """GET and DELETE ignore content type and body."""
     headers = {"Content-Type": kind}
 
     got = owner.send("GET", f"{LANGUAGE}/train/{weather_model}", body, headers)
@@ -174,7 +174,7 @@ def test_broken_body_is_a_400(owner, kind, body):
 
 
 def test_numbers_as_texts(owner, weather_id):
-    """Numbers arrive as decimal strings in forms and as either in JSON."""
+    """Numbers may be decimal strings in forms, and strings or numbers in JSON."""
     for fields in ({"datasetId": str(weather_id), "epochs": "3"}, {"datasetId": weather_id}):
         posted = owner.json("POST", f"{LANGUAGE}/train", {"name": "n", **fields}).ok
         assert owner.wait_model(posted["modelId"])["status"] == "SUCCEEDED"

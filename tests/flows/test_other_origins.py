@@ -1,4 +1,4 @@
-"""Pages of other origins call the service as browsers do: preflight, call, and what they read."""
+"""Cross-origin calls as browsers make them: preflight, call, and readable headers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ EXPOSED = (
 
 @pytest.fixture(scope="module")
 def open_stack(closed_network: None) -> Iterator[LocalStack]:
-    """A stack that pages of two origins may call."""
+    """A stack that allows two origins."""
     allowed = f"{PAGE}/, http://localhost:3000"
     with LocalStack(environment={"PRESAGE_ALLOW_ORIGINS": allowed}) as running:
         yield running
 
 
 def send(url: str, method: str, path: str, **headers: str) -> tuple[int, dict[str, str]]:
-    """Send a request without a body; return status and headers, by names in small letters."""
+    """Send a request without a body; return status and headers with lower-case names."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
         connection.request(
@@ -42,7 +42,7 @@ def send(url: str, method: str, path: str, **headers: str) -> tuple[int, dict[st
 
 
 def preflight(url: str, origin: str, path: str = INTENT) -> tuple[int, dict[str, str]]:
-    """Ask as a browser does before it sends a page's call with a token."""
+    """Send the preflight of a call with a token."""
     asked = {
         "Access_Control_Request_Method": "POST",
         "Access_Control_Request_Headers": "authorization,content-type",
@@ -51,7 +51,7 @@ def preflight(url: str, origin: str, path: str = INTENT) -> tuple[int, dict[str,
 
 
 def test_page_of_an_allowed_origin_calls(open_stack: LocalStack) -> None:
-    """The preflight names method and headers, and the answer may be read; never with cookies."""
+    """An allowed origin gets method, headers and a readable answer, never with cookies."""
     status, allowed = preflight(open_stack.url, PAGE)
 
     assert (status, allowed["access-control-allow-origin"]) == (204, PAGE)
@@ -67,7 +67,7 @@ def test_page_of_an_allowed_origin_calls(open_stack: LocalStack) -> None:
 
 
 def test_page_of_another_origin_may_not(open_stack: LocalStack) -> None:
-    """An origin that is not named may read nothing, and no cache keeps its answer for others."""
+    """Another origin cannot read answers, and caches keep answers per origin."""
     for _, answer in (
         preflight(open_stack.url, STRANGER),
         send(open_stack.url, "GET", "/v2/health", Origin=STRANGER),
@@ -77,7 +77,7 @@ def test_page_of_another_origin_may_not(open_stack: LocalStack) -> None:
 
 
 def test_what_the_gateway_says_may_be_read(open_stack: LocalStack) -> None:
-    """Answers that never reach the service can be read too: an unknown path, too large a body."""
+    """Answers of the gateway itself, such as 404 and 413, are readable, too."""
     unknown, answer = send(open_stack.url, "GET", "/v2/nothing", Origin=PAGE)
     assert (unknown, answer["access-control-allow-origin"]) == (404, "*")
     large, answer = send(open_stack.url, "POST", INTENT, Origin=PAGE, Content_Length="9" * 12)
@@ -85,7 +85,7 @@ def test_what_the_gateway_says_may_be_read(open_stack: LocalStack) -> None:
 
 
 def test_bucket_allows_the_same(open_stack: LocalStack) -> None:
-    """Pages of the stack and of allowed origins may send presigned forms; no other local port."""
+    """The bucket allows presigned forms from the stack's and the allowed origins only."""
     s3, bucket = open_stack.client("s3"), open_stack.settings.bucket
 
     [rule] = s3.get_bucket_cors(Bucket=bucket)["CORSRules"]
@@ -96,7 +96,7 @@ def test_bucket_allows_the_same(open_stack: LocalStack) -> None:
 
 
 def test_console_sends_large_files(stack: LocalStack) -> None:
-    """A page of the stack itself may send forms to the bucket, and read what became of them."""
+    """A page of the stack itself can send forms to the bucket and read the result."""
     url, path = str(stack.settings.endpoint_url), f"/{stack.settings.bucket}"
     asked = {"Access_Control_Request_Method": "POST"}
     # A POST without a form is refused: 412 as S3 does, 403 where the form is looked at first.
@@ -107,7 +107,7 @@ def test_console_sends_large_files(stack: LocalStack) -> None:
 
 
 def test_no_page_by_default(stack: LocalStack) -> None:
-    """Without the setting OPTIONS names the path's methods, and no page of another origin reads."""
+    """Without the setting OPTIONS lists the methods, and no other origin can read answers."""
     status, answer = preflight(stack.url, PAGE)
     unknown, refused = send(stack.url, "GET", "/v2/nothing", Origin=PAGE)
 

@@ -1,4 +1,4 @@
-"""Single pictures, their temporary URLs, feedback, and the deletion of what was shown."""
+"""Single images: temporary URLs, feedback, and deletion after they were shown."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ def client(world: World) -> Iterator[Client]:
 
 @pytest.fixture
 def album(client: Client) -> dict:
-    """A dataset that was made without a file."""
+    """A dataset that was created without a file."""
     return client.json("POST", f"{PATH}/datasets", {"name": "album", "labels": "cat,dog"}).ok
 
 
 def add(client: Client, album: dict, content: bytes, file_name: str, **fields: object) -> Answer:
-    """Send a single picture."""
+    """Send a single image."""
     path = f"{PATH}/datasets/{album['id']}/examples"
     return client.multipart("POST", path, fields, {"data": (file_name, content)})
 
 
 def fetch(url: str) -> Answer:
-    """Fetch an address as a browser would, without any credentials."""
+    """Fetch a URL without credentials, as a browser would."""
     place = urlsplit(url)
     with Client(f"{place.scheme}://{place.netloc}") as browser:
         return browser.get(url[len(browser.url) :])
 
 
 def a_model(client: Client, world: World, album: dict) -> str:
-    """Write the row of a model, as a training would; feedback needs no more."""
+    """Write the row of a model as a training would, which is enough for feedback."""
     now = datetime.now(UTC)
     account_id, model_id = world.account_id(client), "PICTUREFEEDBACK" + "A" * 11
     Container(world.settings).stores.models.create(
@@ -84,7 +84,7 @@ def a_model(client: Client, world: World, album: dict) -> str:
 
 
 def test_empty_dataset_is_filled_by_hand(client, album):
-    """Pictures are added by label id or name; lists show them with URLs that serve the files."""
+    """Images are added by label id or name; lists show URLs that serve the files."""
     cat = album["labelSummary"]["labels"][0]
     first = add(client, album, CAT, "C:\\pictures\\cat 1.jpg", labelId=cat["id"]).ok
     add(client, album, DOG, "dog.png", label="dog", name="best dog.png")
@@ -110,7 +110,7 @@ def test_empty_dataset_is_filled_by_hand(client, album):
 
 
 def test_picture_needs_a_file(client, album):
-    """JSON cannot hold a file; the refusal says how to send one."""
+    """JSON cannot hold a file; the error explains how to send one."""
     path = f"{PATH}/datasets/{album['id']}/examples"
     sent = client.json("POST", path, {"label": "cat", "data": "aGk="})
 
@@ -120,7 +120,7 @@ def test_picture_needs_a_file(client, album):
 
 @pytest.mark.parametrize(("minutes", "status"), [(0, 200), (29, 200), (31, 403)])
 def test_url_dies_after_thirty_minutes(client, album, world, monkeypatch, minutes, status):
-    """A URL that was signed 29 minutes ago serves the picture, one of 31 minutes does not."""
+    """A URL signed 29 minutes ago serves the image, one signed 31 minutes ago does not."""
     added = add(client, album, CAT, "cat.png", label="cat").ok
     keys = (
         world.stack.environment[f"AWS_{part}"] for part in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")
@@ -149,7 +149,7 @@ def test_url_dies_after_thirty_minutes(client, album, world, monkeypatch, minute
     ],
 )
 def test_url_allows_nothing_else(client, album, change: Callable[[str], str], status: int):
-    """A changed URL is refused: for a longer time, another file or another type."""
+    """A URL changed in expiry, file or type is refused."""
     url = add(client, album, CAT, "cat.png", label="cat").ok["location"]
     assert fetch(url).status == 200
     assert change(url) != url
@@ -158,7 +158,7 @@ def test_url_allows_nothing_else(client, album, change: Callable[[str], str], st
 
 
 def test_shown_dataset_waits_for_its_urls(client, album, world):
-    """Files are gone at once; the record waits until the URLs are dead, then a sweep ends it."""
+    """Files are deleted at once; the record stays until all URLs have expired."""
     url = add(client, album, CAT, "cat.png", label="cat").ok["location"]
     path = f"{PATH}/datasets/{album['id']}"
     deletion = client.delete(path).ok
@@ -183,7 +183,7 @@ def test_shown_dataset_waits_for_its_urls(client, album, world):
 
 
 def test_unseen_dataset_does_not_wait(client, album):
-    """A dataset whose images were never shown is deleted at once."""
+    """A dataset whose images were never shown is deleted completely at once."""
     deletion = client.delete(f"{PATH}/datasets/{album['id']}").ok
 
     seen = {state["status"] for state in client.wait_deletion(deletion["id"])}
@@ -192,7 +192,7 @@ def test_unseen_dataset_does_not_wait(client, album):
 
 
 def test_feedback(client, album, world):
-    """Feedback is listed by its source; a name is there once, the same feedback too."""
+    """Feedback is listed by source; a used name is refused; repeated feedback is stored once."""
     add(client, album, CAT, "cat.png", label="cat")
     model_id = a_model(client, world, album)
 
@@ -224,7 +224,7 @@ def test_feedback(client, album, world):
 
 
 def test_vision_datasets_without_files(client):
-    """Every vision type can be made without a file; global ones are listed apart."""
+    """Every vision type can be created without a file; global datasets are listed separately."""
     for kind in ("image", "image-detection", "image-multi-label"):
         made = client.json("POST", f"{PATH}/datasets", {"name": kind, "type": kind}).ok
         assert (made["type"], made["labelSummary"]["labels"]) == (kind, [])
@@ -238,7 +238,7 @@ def test_vision_datasets_without_files(client):
 
 
 def test_pictures_are_an_account_s_own(client, album, world):
-    """What a process adds for one account, no other account sees."""
+    """Another account can neither list an album's images nor add one."""
     add(client, album, CAT, "cat.png", label="cat")
     with world.caller(example_calls=100).vision() as other:
         for path in (

@@ -44,13 +44,13 @@ DULL = ["grey", "wooden", "square", "daily", "weekly", "plain", "usual", "regula
 
 
 def counted(client):
-    """Predictions of this month: used, remaining, maximum."""
+    """Return the predictions of this month: used, remaining, maximum."""
     usage = client.get("/v2/apiusage").ok["data"][0]
     return usage["predictionsUsed"], usage["predictionsRemaining"], usage["predictionsMax"]
 
 
 def test_json_and_multipart_answer_alike(owner, weather_model):
-    """Both bodies give the same labels, in falling order, adding up to one."""
+    """JSON and form give the same labels, in descending order, adding up to one."""
     by_json = owner.predict(weather_model, QUESTION).ok
     fields = {"modelId": weather_model, "document": QUESTION}
     by_form = owner.multipart("POST", f"{LANGUAGE}/intent", fields).ok
@@ -64,7 +64,7 @@ def test_json_and_multipart_answer_alike(owner, weather_model):
 
 
 def test_number_of_results_and_sample_id(owner, weather_model):
-    """A number of results cuts the list; sampleId comes back exactly as sent."""
+    """`numResults` limits the list; `sampleId` is returned as sent."""
     answer = owner.predict(weather_model, QUESTION, numResults="2", sampleId="  7 é ").ok
     zero = owner.predict(weather_model, QUESTION, numResults=0)
 
@@ -74,7 +74,7 @@ def test_number_of_results_and_sample_id(owner, weather_model):
 
 
 def test_model_of_another_type_is_refused(owner, weather_model):
-    """An intent model answers no sentiment call, and the refusal is not counted."""
+    """A sentiment call refuses an intent model, and is not counted."""
     before = counted(owner)
     answer = owner.predict(weather_model, QUESTION, "sentiment")
 
@@ -83,7 +83,7 @@ def test_model_of_another_type_is_refused(owner, weather_model):
 
 
 def test_headers_agree_with_usage(client, owner, weather_model):
-    """The rate-limit headers and apiusage agree to the unit; refused calls change neither."""
+    """Rate-limit headers equal apiusage; refused calls change neither."""
     first = client.predict("CommunitySentiment", "good", "sentiment")
     foreign = client.predict(weather_model, "good")
     empty = client.predict("CommunitySentiment", " \n", "sentiment")
@@ -100,7 +100,7 @@ def test_headers_agree_with_usage(client, owner, weather_model):
 
 
 def test_used_up_allowance_is_a_429(world, client):
-    """The last prediction of the plan is answered, the next is refused and not counted."""
+    """The plan's last prediction is answered, the next is refused and not counted."""
     world.set_used(client, 1999)
 
     last = client.predict("CommunitySentiment", "good", "sentiment")
@@ -114,7 +114,7 @@ def test_used_up_allowance_is_a_429(world, client):
 
 
 def test_out_of_domain_text_has_no_label(owner):
-    """A model that knows its domain answers a foreign text with an empty list, its own as usual."""
+    """An out-of-domain text gets an empty list, an in-domain text a label."""
     rows = [
         (shape.format(thing), label)
         for label, shapes in SHOP.items()
@@ -145,7 +145,7 @@ def test_prebuilt_sentiment_separates_moods(client):
 
 
 def test_prebuilt_intents_and_what_is_none_of_them(client):
-    """GlobalIntentModel answers every account, and with an empty list what it does not know."""
+    """GlobalIntentModel answers every account, with an empty list for unknown intents."""
     answer = client.predict("GlobalIntentModel", "please wake me at six in the morning").ok
     outside = client.predict("GlobalIntentModel", "the treaty of 1648 redrew several borders").ok
 
@@ -154,7 +154,7 @@ def test_prebuilt_intents_and_what_is_none_of_them(client):
 
 
 def test_own_sentiment_model(client):
-    """A sentiment dataset takes its labels in any case and trains a sentiment model."""
+    """A sentiment dataset accepts labels in any case and trains a sentiment model."""
     rows = [(f"what a {word} day", "Positive") for word in GOOD]
     rows += [(f"what a {word} day", "NEGATIVE") for word in BAD]
     rows += [(f"it was a {word} box", "neutral") for word in DULL]
@@ -176,7 +176,7 @@ def test_own_sentiment_model(client):
 
 
 def test_model_that_waits_does_not_predict(stack, client, weather_id):
-    """A model that never succeeded is a 409, and the refusal costs nothing."""
+    """A model without a successful training is a 409, which costs nothing."""
     dataset_id = client.dataset(csv_file([(f"a {n}", "ab"[n % 2]) for n in range(10)]))["id"]
     stack.pause_workers()
     try:

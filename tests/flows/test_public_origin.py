@@ -1,4 +1,4 @@
-"""Uploads, exports and pictures through one public origin, and attempts to get more through it."""
+"""Uploads, exports and images through one public origin, and attempts to bypass its limits."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def owner(world: World) -> Client:
 
 @pytest.fixture(scope="module")
 def s3(stack: LocalStack):
-    """A client that signs as the service does, for the public address."""
+    """An S3 client that signs for the public URL, as the service does."""
     return public_client(stack)
 
 
 def public_client(stack: LocalStack, **keys: str):
-    """Make an S3 client that signs for the public address."""
+    """Return an S3 client that signs for the public URL."""
     import boto3
 
     given = {**stack.environment, **keys}
@@ -91,7 +91,7 @@ def send(stack: LocalStack, method: str, url: str, body: bytes = b"", **headers:
 
 
 def assert_safe(headers) -> None:
-    """Check the headers that keep a browser from running what is stored."""
+    """Check the headers that stop a browser from executing stored content."""
     assert headers["content-disposition"].startswith("attachment")
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["content-security-policy"] == "sandbox; default-src 'none'"
@@ -105,7 +105,7 @@ def post_form(stack: LocalStack, form, content: bytes):
 
 
 def test_upload_export_and_pictures_use_one_origin(stack: LocalStack, owner: Client) -> None:
-    """A file of 5 MB arrives, its pictures show, and its export downloads, all by public URLs."""
+    """A 5 MB file is uploaded, its images shown, and its export downloaded by public URLs."""
     noise = random.Random(5).randbytes(5_000_000)
     content = make_zip({"cat/1.png": draw("circle"), "dog/2.png": draw("square"), "x.bin": noise})
     form = owner.json("POST", "/v2/uploads", {"name": "pets.zip"}).ok
@@ -129,7 +129,7 @@ def test_upload_export_and_pictures_use_one_origin(stack: LocalStack, owner: Cli
 
 
 def made_urls(vision: Client, path: str) -> list[str]:
-    """Make a dataset of an upload; return the URLs of a picture and of an export."""
+    """Upload a dataset; return the URLs of an image and of an export."""
     made = vision.json("POST", f"{VISION}/datasets/upload/sync", {"path": path}).ok
     assert made["totalExamples"] == 2, made
     place = f"{VISION}/datasets/{made['id']}"
@@ -145,7 +145,7 @@ def exported(client: Client, place: str) -> str:
 
 
 def test_answer_is_never_shown_as_a_page(stack: LocalStack, s3) -> None:
-    """Stored HTML, and a signed wish to show it, still come as a file in a sandbox."""
+    """Stored HTML is served as a sandboxed download, even if a signed URL asks to show it."""
     bucket = stack.settings.bucket
     stack.client("s3").put_object(
         Bucket=bucket, Key="evil.html", Body=EVIL, ContentType="text/html"
@@ -162,7 +162,7 @@ def test_answer_is_never_shown_as_a_page(stack: LocalStack, s3) -> None:
 
 
 def hostile(stack: LocalStack, s3) -> dict[str, tuple[str, str, bytes, dict[str, str]]]:
-    """Return requests that must get nothing, by what they try."""
+    """Return requests that must be refused, by what they try."""
     bucket = stack.settings.bucket
     place = f"{PUBLIC}/storage/{bucket}"
     get = {"Bucket": bucket, "Key": "secret.bin"}
@@ -200,7 +200,7 @@ def hostile(stack: LocalStack, s3) -> dict[str, tuple[str, str, bytes, dict[str,
 
 
 def test_nothing_else_passes(stack: LocalStack, s3) -> None:
-    """Listings, other methods, other keys and unsigned forms are refused, and as safely."""
+    """Listings, other methods, other keys and unsigned forms are refused with safe headers."""
     direct, bucket = stack.client("s3"), stack.settings.bucket
     direct.put_object(Bucket=bucket, Key="secret.bin", Body=b"secret")
 
@@ -215,7 +215,7 @@ def test_nothing_else_passes(stack: LocalStack, s3) -> None:
 
 
 def test_form_with_a_field_twice_is_refused(stack: LocalStack, owner: Client) -> None:
-    """A second `key`, before or after the file, never decides where the file is stored."""
+    """A second `key` field, before or after the file, never decides where a file is stored."""
     form = owner.json("POST", "/v2/uploads", {"name": "a.csv"}).ok
     pairs = [*form["fields"].items(), ("key", "evil")]
     kind, body = encode_multipart(pairs, {"file": ("a.csv", b"a,b\n")})
@@ -233,7 +233,7 @@ def test_form_with_a_field_twice_is_refused(stack: LocalStack, owner: Client) ->
 
 
 def test_unsigned_form_is_not_read_to_its_end(stack: LocalStack) -> None:
-    """A form of 2 GB without a signature is refused after its first fields."""
+    """An unsigned form of 2 GB is refused after its first fields."""
     path = f"/storage/{stack.settings.bucket}"
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 2000000000\r\n"
@@ -252,7 +252,7 @@ def test_unsigned_form_is_not_read_to_its_end(stack: LocalStack) -> None:
 
 
 def test_links_and_hosts_come_from_the_setting(stack: LocalStack, owner: Client) -> None:
-    """Forwarded hosts and schemes are never read, and another Host header is refused."""
+    """Forwarded hosts and schemes are ignored, and another Host header is refused."""
     for _ in range(2):
         owner.dataset(b"one,a\ntwo,b\n")
     path = f"{LANGUAGE}/datasets?count=1"
@@ -273,7 +273,7 @@ def test_links_and_hosts_come_from_the_setting(stack: LocalStack, owner: Client)
 
 
 def test_audience_is_the_public_host(stack: LocalStack, world: World) -> None:
-    """An assertion for the public token endpoint is accepted, one for another host is not."""
+    """The public token endpoint is a valid audience; an endpoint of another host is not."""
     email = world.caller().email
     for audience, status in (
         (f"{PUBLIC}/v2/oauth2/token", 200),
@@ -289,7 +289,7 @@ def test_audience_is_the_public_host(stack: LocalStack, world: World) -> None:
 
 
 def test_ready_line_names_the_public_url(stack: LocalStack) -> None:
-    """The stack says by which URL it is called, and opens the front alone."""
+    """The ready line has the public URL; the stack's own URLs are on localhost."""
     assert f"Presage is ready on {PUBLIC}\n" in stack.log()
     assert stack.description["url"].startswith("http://127.0.0.1:")
     assert urlsplit(stack.environment["AWS_ENDPOINT_URL"]).hostname == "127.0.0.1"

@@ -1,4 +1,4 @@
-"""Rankings over HTTP: what to label next, through queue and workers."""
+"""Rankings over HTTP: what to label next."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ USAGE = "/v2/apiusage"
 
 
 def used(usage: dict[str, Any]) -> int:
-    """Predictions of the month, as the record of an account's usage has them."""
+    """Return the predictions used this month."""
     return int(usage["data"][0]["predictionsUsed"])
 
 
 def ranked(
     client: Client, model_id: str, texts: list[str], *, seconds: float = 240, **fields: Any
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Rank texts, wait, fetch; return the record and the lines of the result."""
+    """Rank texts; return the record and the lines of the result."""
     content = "".join(json.dumps({"id": f"t{n}", "text": t}) + "\n" for n, t in enumerate(texts))
     files = {"data": ("texts.jsonl", content.encode())}
     path = f"{LANGUAGE}/rankings"
@@ -33,7 +33,7 @@ def ranked(
 
 
 def check_ranking(client: Client, model_id: str) -> None:
-    """Rank texts, one of them empty; each chosen line has what the single call says of it."""
+    """Rank texts, one of them empty, and compare chosen lines with single calls."""
     before = used(client.get(USAGE).ok)
     record, lines = ranked(client, model_id, [*TEXTS, ""], count=5)
 
@@ -50,5 +50,5 @@ def check_ranking(client: Client, model_id: str) -> None:
 
 
 def test_lines_are_ranked_by_the_workers(owner: Client, weather_model: str) -> None:
-    """Each line costs a prediction, those without an answer none."""
+    """Each line costs a prediction; lines without an answer cost none."""
     check_ranking(owner, weather_model)

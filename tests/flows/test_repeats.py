@@ -6,7 +6,7 @@ from tests.flows.client import LANGUAGE, Client
 
 
 def repeated(client: Client, key: str) -> int:
-    """Create a dataset twice with one key; return the id that both answers name."""
+    """Create a dataset twice with one key; return the id that both answers have."""
     sent = {"Idempotency-Key": key, "Content-Type": "application/json"}
     body = b'{"name": "once", "type": "text-intent", "labels": "a,b"}'
     before = len(client.items(f"{LANGUAGE}/datasets"))
@@ -22,5 +22,5 @@ def repeated(client: Client, key: str) -> int:
 
 
 def test_a_repeated_call_makes_one_dataset(client: Client) -> None:
-    """The second answer is the first; another body with the same key is refused."""
+    """The second answer equals the first; another body with the same key is refused."""
     assert repeated(client, "flow-1")

@@ -1,4 +1,4 @@
-"""Calls that lead nowhere, and say where to go instead."""
+"""Calls that are not supported but say where to go instead."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LANGUAGE = "/v2/language"
 
 
 def test_root_leads_to_the_docs(client):
-    """The bare address of the service redirects to its docs."""
+    """The root URL redirects to the docs."""
     answer = client.send("GET", "/")
 
     assert answer.status == 302
@@ -27,7 +27,7 @@ def test_root_leads_to_the_docs(client):
     ],
 )
 def test_prebuilt_models_name_their_card(client, path, card):
-    """A prebuilt model has neither metrics nor a training; its card describes how it was made."""
+    """A prebuilt model has no metrics or training; the error names its card."""
     answer = client.send("GET", path)
 
     assert (answer.status, answer.data["code"]) == (404, "model_not_found")
@@ -37,7 +37,7 @@ def test_prebuilt_models_name_their_card(client, path, card):
 @pytest.mark.parametrize("path", ["entities", "ner"])
 @pytest.mark.parametrize("fields", [{"document": "Ann lives in Rome", "modelId": "x"}, {}])
 def test_named_entities_are_not_offered(client, path, fields):
-    """The old service had a beta of them: the 404 says that this is not a mistyped path."""
+    """The former beta for named entities is a 404 that says it is not available."""
     answer = client.json("POST", f"{LANGUAGE}/{path}", fields)
 
     assert (answer.status, answer.data["code"]) == (404, "not_offered")

@@ -1,4 +1,4 @@
-"""Metrics and traces of a running stack, read as Prometheus and a collector read them."""
+"""Metrics and traces of a running stack, as Prometheus and a collector read them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RARE = {
 
 
 class Collector:
-    """A collector of OpenTelemetry that keeps the spans it receives."""
+    """An OpenTelemetry collector that stores received spans."""
 
     def __init__(self) -> None:
         self.spans: list[tuple[str, Any]] = []
@@ -57,14 +57,14 @@ class Collector:
                 self.end_headers()
 
             def log_message(self, *_: object) -> None:
-                """Stay quiet."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def take(self, request: ExportTraceServiceRequest) -> None:
-        """Keep the spans with the process that they come from."""
+        """Store the spans with their process."""
         for resource in request.resource_spans:
             named = {each.key: each.value.string_value for each in resource.resource.attributes}
             for scope in resource.scope_spans:
@@ -81,14 +81,14 @@ class Collector:
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on."""
+    """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
 def collector() -> Iterator[Collector]:
-    """Where the stack sends its spans."""
+    """The collector to which the stack sends spans."""
     made = Collector()
     yield made
     made.close()
@@ -96,7 +96,7 @@ def collector() -> Iterator[Collector]:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    """Port of the metrics."""
+    """The metrics port."""
     return free_port()
 
 
@@ -116,7 +116,7 @@ def watched(closed_network: None, collector: Collector, port: int) -> Iterator[L
 
 @pytest.fixture(scope="module")
 def session(watched: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A caller who has used what the metrics are of."""
+    """A caller that has used everything that metrics count."""
     world = World(watched, tmp_path_factory.mktemp("telemetry"))
     client = world.caller("GOLD")
     try:
@@ -162,7 +162,7 @@ def samples(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
 
 
 def test_every_metric_is_present_after_a_session(session, port):
-    """A scrape has every declared metric with its type, help and closed labels, and no id."""
+    """A scrape has every declared metric with type, help and fixed labels, and no id."""
     url = f"http://127.0.0.1:{port}"
     expected = {metric.exported for metric in EXPORTED} - RARE | set(GAUGES)
 
@@ -208,7 +208,7 @@ def test_names_and_types_follow_the_conventions(session, port):
 
 
 def test_counters_survive_a_restarted_worker(watched, session, port):
-    """After the worker that counted a training was killed, the count is the same."""
+    """After the worker that counted a training is killed, the count is unchanged."""
     url = f"http://127.0.0.1:{port}"
     key = ("presage_trainings_total", frozenset({("state", "SUCCEEDED")}))
     before = samples(scrape(url).body.decode())[key]
@@ -219,7 +219,7 @@ def test_counters_survive_a_restarted_worker(watched, session, port):
 
 
 def test_public_port_needs_the_token(watched, session):
-    """Without the token a scrape is a 401, with it the same metrics are shown."""
+    """On the public port a scrape needs the token; without it, it is a 401."""
     refused = [scrape(watched.url, token) for token in (None, "wrong", f"{SECRET}x", "é")]
 
     assert [answer.status for answer in refused] == [401] * 4
@@ -229,7 +229,7 @@ def test_public_port_needs_the_token(watched, session):
 
 
 def test_caller_gets_the_trace_back(watched, session, collector):
-    """A request continues the caller's trace, its spans reach the collector, its lines name it."""
+    """A request continues the caller's trace; spans and log lines carry its id."""
     answer = session.send("GET", "/v2/health", headers={"traceparent": SENT})
 
     returned = answer.headers["traceparent"].split("-")
@@ -247,7 +247,7 @@ def test_caller_gets_the_trace_back(watched, session, collector):
 
 
 def test_nothing_is_loaded_unless_it_is_asked_for():
-    """Without options the packages of metrics and traces stay unloaded, and /metrics is a 404."""
+    """Without options the packages for metrics and traces are not loaded; /metrics is a 404."""
     code = (
         "import sys, app, entry, infra.local.supervisor, infra.local.http.front; "
         "print([m for m in sys.modules if m.startswith(('prometheus', 'opentelemetry'))])"

@@ -12,7 +12,7 @@ UNKNOWN_DATASET = 999_999_999
 
 
 def calls(*ids):
-    """Every route that names an object in its path or query."""
+    """List every route with an object id in its path or query."""
     kinds = ("dataset_id", "label_id", "model_id", "deletion_id", "batch_id")
     names = dict(zip(kinds, ids, strict=True))
     return [
@@ -30,7 +30,7 @@ def calls(*ids):
 
 
 def writes(dataset_id, label_id, model_id):
-    """Every call that names an object in its body, and those with a body below an object."""
+    """List every call with an object id in its body, and those with a body below an object."""
     dataset = f"{LANGUAGE}/datasets/{dataset_id}"
     text = {"document": "rain", "modelId": model_id}
     return [
@@ -49,7 +49,7 @@ def writes(dataset_id, label_id, model_id):
 
 @pytest.fixture
 def foreign(owner, weather_id, weather_model):
-    """Ids of another account: dataset, label, model, deletion and batch."""
+    """The ids of another account: dataset, label, model, deletion and batch."""
     labels = owner.get(f"{LANGUAGE}/datasets/{weather_id}").ok["labelSummary"]["labels"]
     gone = owner.json("POST", f"{LANGUAGE}/datasets", {"name": "gone", "type": "text-intent"}).ok
     deletion = owner.delete(f"{LANGUAGE}/datasets/{gone['id']}").ok
@@ -59,7 +59,7 @@ def foreign(owner, weather_id, weather_model):
 
 
 def scrubbed(answer, *ids):
-    """Status and body without the id that was asked for."""
+    """Return status and body without the requested id."""
     text = answer.body.decode()
     for one in ids:
         text = text.replace(str(one), "ID")
@@ -67,7 +67,7 @@ def scrubbed(answer, *ids):
 
 
 def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
-    """Every route answers 404 with one and the same body, whether an id is foreign or unknown."""
+    """Every route answers the same 404 for foreign and unknown ids."""
     dataset_id, _, model_id, deletion_id, batch_id = foreign
     unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, UNKNOWN_MODEL, UNKNOWN_MODEL, UNKNOWN_MODEL)
     for (method, path), (_, other) in zip(calls(*foreign), calls(*unknown), strict=True):
@@ -91,7 +91,7 @@ def test_foreign_ids_answer_like_unknown_ones(client, owner, foreign):
 
 
 def test_uploads_of_another_account_answer_like_unknown_ones(client, owner):
-    """A training answers one and the same for a foreign and an unknown upload of texts."""
+    """A training gives the same error for a foreign and an unknown upload of texts."""
     fields = {"name": "names", "type": "text-intent", "labels": "warm,cold"}
     data = client.json("POST", f"{LANGUAGE}/datasets", fields).ok
     foreign = owner.json("POST", "/v2/uploads", {"name": "texts.csv"}).ok["path"]
@@ -106,7 +106,7 @@ def test_uploads_of_another_account_answer_like_unknown_ones(client, owner):
 
 
 def test_label_of_another_dataset_is_unknown(owner, client, foreign):
-    """A label id is only good below its own dataset."""
+    """A label id of another dataset is a 404."""
     mine = client.json(
         "POST", f"{LANGUAGE}/datasets", {"name": "mine", "type": "text-intent", "labels": "a"}
     ).ok

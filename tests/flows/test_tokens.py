@@ -1,4 +1,4 @@
-"""Tokens from the first assertion to the last refusal."""
+"""The life of tokens: assertion, refresh, revocation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def anonymous(stack):
 
 
 def refreshed(client, refresh_token, **fields):
-    """Ask for an access token by a refresh token."""
+    """Request an access token with a refresh token."""
     return client.form(
         TOKEN, {"grant_type": "refresh_token", "refresh_token": refresh_token, **fields}
     )
 
 
 def holder(url, token):
-    """Make a caller with a certain token."""
+    """Return a caller with a given token."""
     return Client(url, token)
 
 
@@ -39,7 +39,7 @@ def status(url, token):
 
 
 def test_offline_scope_gives_a_refresh_token(world, stack, client, anonymous):
-    """A refresh token gives access tokens of the asked life and is none itself."""
+    """A refresh token gives access tokens of the requested lifetime; it cannot authenticate."""
     answer = world.ask_token(anonymous, client.email, scope="offline").ok
     again = refreshed(anonymous, answer["refresh_token"], valid_for=120).ok
 
@@ -51,7 +51,7 @@ def test_offline_scope_gives_a_refresh_token(world, stack, client, anonymous):
 
 
 def test_revoked_refresh_token_takes_its_access_tokens_along(world, stack, client, anonymous):
-    """After revocation neither the refresh token nor what was made from it is accepted."""
+    """Revoking a refresh token also ends the access tokens issued for it."""
     kept = world.ask_token(anonymous, client.email, scope="offline").ok
     lost = world.ask_token(anonymous, client.email, scope="offline").ok
     minted = refreshed(anonymous, lost["refresh_token"]).ok["access_token"]
@@ -67,7 +67,7 @@ def test_revoked_refresh_token_takes_its_access_tokens_along(world, stack, clien
 
 
 def test_another_account_cannot_revoke(world, client, anonymous):
-    """A refresh token of another account is as unknown as one that never was."""
+    """Another account's refresh token gets the answer of an unknown one."""
     other = world.caller()
     token = world.ask_token(anonymous, client.email, scope="offline").ok["refresh_token"]
 
@@ -76,7 +76,7 @@ def test_another_account_cannot_revoke(world, client, anonymous):
 
 
 def test_reset_key_kills_every_token(world, stack, client, anonymous):
-    """A new key ends access and refresh tokens of the old one at once, and the old key itself."""
+    """A key reset ends access tokens, refresh tokens and the old key at once."""
     answer = world.ask_token(anonymous, client.email, scope="offline").ok
     minted = refreshed(anonymous, answer["refresh_token"]).ok["access_token"]
     new = world.accounts.reset_key(client.email).private_pem
@@ -90,7 +90,7 @@ def test_reset_key_kills_every_token(world, stack, client, anonymous):
 
 
 def test_closing_kills_every_token(world, stack, client, anonymous):
-    """A closed account has no valid token and gets no new one."""
+    """A closed account has no valid token and gets none."""
     answer = world.ask_token(anonymous, client.email, scope="offline").ok
     world.accounts.close(client.email)
 
@@ -100,7 +100,7 @@ def test_closing_kills_every_token(world, stack, client, anonymous):
 
 
 def test_refusals_of_the_endpoint_look_alike(world, client, anonymous):
-    """Unknown subject, wrong audience, expiry and a forged signature have one body."""
+    """An unknown subject, a wrong audience, expiry and a forged signature give the same body."""
     bad = [
         assertion("unknown@flows.example", world.private_pem),
         assertion(client.email, world.private_pem, aud="https://elsewhere.example/v2/token"),
@@ -115,7 +115,7 @@ def test_refusals_of_the_endpoint_look_alike(world, client, anonymous):
 
 
 def test_every_alias_and_body_gives_a_token(world, client, anonymous):
-    """The token endpoint answers below all its names, to form, JSON and multipart."""
+    """The token endpoint answers at all its paths, to form, JSON and multipart."""
     fields = {"grant_type": GRANT_TYPE}
     for path in ("/oauth2/token", "/v1/oauth2/token", TOKEN, f"{TOKEN}/"):
         fields["assertion"] = assertion(client.email, world.private_pem)
@@ -126,7 +126,7 @@ def test_every_alias_and_body_gives_a_token(world, client, anonymous):
 
 @pytest.mark.parametrize("header", [None, "", "Basic abc", "Bearer", "Bearer "])
 def test_missing_scheme_and_bad_token_differ(anonymous, header):
-    """A call without well-formed Bearer says so; every refusal is a 401 in the error shape."""
+    """A request without a well-formed Bearer header is a 401 that says so."""
     headers = {} if header is None else {"Authorization": header}
     answer = anonymous.send("GET", USAGE, None, headers)
 
@@ -135,7 +135,7 @@ def test_missing_scheme_and_bad_token_differ(anonymous, header):
 
 
 def test_bearer_is_read_in_any_case(client):
-    """`bearer` and `BEARER` are as good as `Bearer`; a made-up token is not."""
+    """The scheme is case-insensitive; an invented token is refused."""
     with Client(client.url) as plain:
         for word in ("bearer", "BEARER"):
             sent = {"Authorization": f"{word} {client.token}"}

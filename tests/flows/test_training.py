@@ -1,4 +1,4 @@
-"""Trainings as a caller watches them: states, records, figures, limits and the order of queues."""
+"""Trainings as callers see them: states, records, figures, limits and queue order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATES = ["QUEUED", "RUNNING", "SUCCEEDED"]
 
 
 def test_states_go_forward_and_progress_never_falls(owner, weather_id):
-    """A training is QUEUED, RUNNING, SUCCEEDED in this order; only QUEUED has a queuePosition."""
+    """States are QUEUED, RUNNING, SUCCEEDED in order; only QUEUED has a queuePosition."""
     posted = owner.train(weather_id, "watched", trainParams='{"trainSplitRatio":"0.7"}')
     seen = [posted, *owner.watch_model(posted["modelId"])]
 
@@ -36,7 +36,7 @@ def test_states_go_forward_and_progress_never_falls(owner, weather_id):
 
 
 def test_model_shows_metrics_curve_card_and_list(owner, weather_id, weather_model):
-    """The figures of one model agree wherever they are shown."""
+    """The figures of one model agree in metrics, curve, card and list."""
     status = owner.get(f"{LANGUAGE}/train/{weather_model}").ok
     metrics = owner.get(f"{LANGUAGE}/models/{weather_model}").ok
     curve = owner.items(f"{LANGUAGE}/models/{weather_model}/lc")
@@ -65,7 +65,7 @@ def test_model_shows_metrics_curve_card_and_list(owner, weather_id, weather_mode
 
 
 def test_learning_curve_is_paged(owner, weather_model):
-    """The curve comes in pages whose links lead through every epoch."""
+    """The links of the learning curve's pages lead through every epoch."""
     path = f"{LANGUAGE}/models/{weather_model}/lc"
     one_by_one = owner.items(path, count=1)
 
@@ -73,7 +73,7 @@ def test_learning_curve_is_paged(owner, weather_model):
 
 
 def test_too_few_examples_are_refused_by_name(client):
-    """Training names every label that has less than five examples, with its number."""
+    """Training lists every label with fewer than five examples, with its count."""
     rows = [(f"text {n}", "many") for n in range(6)] + [("lonely", "few")]
     dataset_id = client.dataset(csv_file(rows))["id"]
     answer = client.json("POST", f"{LANGUAGE}/train", {"name": "m", "datasetId": dataset_id})
@@ -104,7 +104,7 @@ def test_sixth_open_training_waits_for_the_first_five(stack, client):
 
 
 def test_paid_trainings_come_before_free_ones(stack, world):
-    """Jobs that wait are taken paid first; queuePosition counts what is really in front."""
+    """Waiting paid trainings run first; queuePosition counts the trainings in front."""
     free, paid = world.caller(), world.caller("BRONZE")
     rows = csv_file(made_rows(30, labels=2))
     free_id, paid_id = (caller.dataset(rows)["id"] for caller in (free, paid))
@@ -147,7 +147,7 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_is_trained_and_answered(owner, language):
-    """A small set of each language trains, keeps its language, and separates its intents."""
+    """A small dataset of each language trains, keeps its language, and separates its intents."""
     parcel, money, word = LANGUAGES[language]
     rows = [(f"{parcel} {word} {n}", "parcel") for n in range(6)]
     rows += [(f"{money} {word} {n}", "money") for n in range(6)]

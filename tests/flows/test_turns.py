@@ -1,4 +1,4 @@
-"""On a whole stack with one worker, a second account waits for one job, not for twenty."""
+"""With one worker, a second account waits for one job of the first, not for all twenty."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FEW_ROWS = csv_file(made_rows(24))
 
 
 def finished_between(records: list[dict[str, object]], first: str, last: str) -> int:
-    """Count the records that ended after one moment and before another."""
+    """Count the records that ended between two times."""
     return sum(first < str(record["updatedAt"]) < last for record in records)
 
 
 def test_second_account_waits_for_one_upload_not_for_twenty(world: World) -> None:
-    """20 uploads of one account, then one of another: at most one of the first is read before."""
+    """After 20 uploads of one account, another account's upload waits for one or two of them."""
     for _ in range(TRIALS):
         many, one = world.caller(), world.caller()
         sent = [many.upload(ROWS)["id"] for _ in range(20)]
@@ -32,7 +32,7 @@ def test_second_account_waits_for_one_upload_not_for_twenty(world: World) -> Non
 
 
 def test_second_account_waits_for_one_training_not_for_five(world: World) -> None:
-    """5 trainings of one account, then one of another: at most one of the first runs before."""
+    """After 5 trainings of one account, another account's training waits for one or two."""
     many, one = world.caller(), world.caller()
     mine, theirs = many.dataset(FEW_ROWS)["id"], one.dataset(FEW_ROWS)["id"]
     for _ in range(TRIALS):

@@ -1,4 +1,4 @@
-"""Files become datasets: every way in, every encoding, and what the receipt says of them."""
+"""Files become datasets: all sources, all encodings, and their receipts."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ LATIN = [("Où est la gare ?", "travel"), ("Der Käse schmeckt", "food")]
 
 
 def counts(dataset):
-    """Label names with their numbers of examples."""
+    """Return label names with their numbers of examples."""
     return {item["name"]: item["numExamples"] for item in dataset["labelSummary"]["labels"]}
 
 
 def receipts(client, dataset_id):
-    """List what became of the dataset's uploads, newest first."""
+    """Return the dataset's receipts, newest first."""
     return client.items(f"{LANGUAGE}/datasets/{dataset_id}/receipts")
 
 
 def listed(client, dataset_id):
-    """Texts with their labels, as a dataset lists them."""
+    """Return texts with their labels, as a dataset lists them."""
     found = client.items(f"{LANGUAGE}/datasets/{dataset_id}/examples", source="all")
     return sorted((item["name"], item["label"]["name"]) for item in found)
 
@@ -64,7 +64,7 @@ def test_synchronous_upload_answers_finished(client):
 
 @pytest.mark.parametrize("call", ["upload", "upload/sync"])
 def test_path_is_downloaded_and_kept(client, files, call):
-    """A file behind a URL becomes a dataset that is named after it."""
+    """A file at a URL becomes a dataset that is named after it."""
     path = files.add("rain.csv", weather())
     answer = client.json(
         "POST", f"{LANGUAGE}/datasets/{call}", {"path": path, "type": "text-intent"}
@@ -75,7 +75,7 @@ def test_path_is_downloaded_and_kept(client, files, call):
 
 
 def test_path_that_is_not_there_is_refused(client, files):
-    """A URL that answers 404 is a 400 with the documented text, and leaves no dataset."""
+    """A URL that answers 404 is a 400 with the documented message, without a dataset."""
     path = files.add("here.csv", b"x") + ".gone"
     answer = client.json(
         "POST", f"{LANGUAGE}/datasets/upload", {"path": path, "type": "text-intent"}
@@ -89,18 +89,18 @@ def test_path_that_is_not_there_is_refused(client, files):
 
 
 def as_json(rows):
-    """Write an array of records."""
+    """Write an array of JSON records."""
     return json.dumps([{"text": text, "label": label} for text, label in rows]).encode()
 
 
 def as_lines(rows):
-    """Write a record a line, with other names."""
+    """Write JSON lines with other member names."""
     lines = (json.dumps({"utterance": text, "intent": label}) for text, label in rows)
     return "\n".join(lines).encode()
 
 
 def as_tsv(rows):
-    """Columns divided by tabulators, with a header in the other order."""
+    """Write tab-separated columns, with the header in the other order."""
     return "\r\n".join(["label\ttext", *(f"{label}\t{text}" for text, label in rows)]).encode()
 
 
@@ -118,7 +118,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_text_file_arrives_whole(owner, form):
-    """Comma, tabulator and JSON files of all encodings give exactly their texts and labels."""
+    """Comma, tab and JSON files of all encodings give exactly their texts and labels."""
     file_name, content, rows = FORMS[form]
     done = owner.upload(content, file_name, call="upload/sync")
 
@@ -128,7 +128,7 @@ def test_every_form_of_text_file_arrives_whole(owner, form):
 
 
 def test_put_adds_and_counts_duplicates_across_files(owner):
-    """A PUT adds new texts and labels, and counts a text of before as a duplicate."""
+    """A PUT adds new texts and labels, and counts existing texts as duplicates."""
     first = owner.dataset(weather())
     path = f"{LANGUAGE}/datasets/{first['id']}/upload"
     more = [("is it raining", "current-weather"), ("will it snow at noon", "snow")]
@@ -145,7 +145,7 @@ def test_put_adds_and_counts_duplicates_across_files(owner):
 
 
 def test_put_while_uploading_is_refused(stack, client):
-    """A dataset that is being read takes no second file until it is ready."""
+    """PUT is refused while the dataset is being read."""
     stack.pause_workers()
     try:
         posted = client.upload(weather())
@@ -163,7 +163,7 @@ def test_put_while_uploading_is_refused(stack, client):
 
 
 def test_file_that_cannot_be_used_fails_with_its_reason(client):
-    """An upload without any usable row ends as FAILED, and its receipt says why."""
+    """An upload without a usable row is FAILED, and its receipt says why."""
     posted = client.upload(b"only one column\nin each row\n")
     done = client.wait_dataset(posted["id"])
 
@@ -175,7 +175,7 @@ def test_file_that_cannot_be_used_fails_with_its_reason(client):
 
 
 def test_rejected_rows_are_reported_and_add_up(client):
-    """Rows without label are left out, named in the receipt, and seen is the sum of all."""
+    """Rows without a label are rejected and listed in the receipt, whose counts add up."""
     done = client.dataset(b"good,one\nbad,\ngood,one\nbetter,two\n")
     (receipt,) = receipts(client, done["id"])
 
@@ -184,7 +184,7 @@ def test_rejected_rows_are_reported_and_add_up(client):
 
 
 def test_many_examples_are_listed_to_the_end(owner):
-    """Link headers lead through 2,570 examples, each of them exactly once, then end."""
+    """Link headers lead through 2,570 examples, each exactly once."""
     rows = made_rows(2_570, labels=4)
     done = owner.upload(csv_file(rows), call="upload/sync")
     pages = owner.pages(f"{LANGUAGE}/datasets/{done['id']}/examples", count=100)
@@ -201,7 +201,7 @@ def test_many_examples_are_listed_to_the_end(owner):
 
 
 def test_datasets_are_listed_by_id_in_pages(client):
-    """27 datasets come in two pages of 25 and 2, by id, whatever larger count is asked."""
+    """27 datasets are two pages of 25 and 2, ordered by id, even if `count` is larger."""
     path = f"{LANGUAGE}/datasets"
     ids = [
         client.json("POST", path, {"name": f"d{n}", "type": "text-intent"}).ok["id"]
@@ -213,7 +213,7 @@ def test_datasets_are_listed_by_id_in_pages(client):
 
 
 def test_small_upload_does_not_wait_for_a_large_one(stack, owner, client):
-    """While thousands of texts of one account are embedded, another's file is read at once."""
+    """While thousands of texts of one account are embedded, another account's file is read."""
     large = owner.dataset(csv_file(made_rows(3_000, words=30)))
     small = client.dataset(weather())
     waiting = left_in_bucket(stack, f"datasets/{large['id']}/parts/")

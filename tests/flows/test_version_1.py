@@ -22,7 +22,7 @@ def without_later(record):
 
 
 def test_records_have_the_members_of_version_1(gallery, shapes_id, shapes_model, tables_model):
-    """Datasets, models, trainings and metrics are those of /v2 without later members."""
+    """Datasets, models, trainings and metrics below /v1 omit members added later."""
     for path in (
         f"datasets/{shapes_id}",
         f"train/{shapes_model}",
@@ -39,7 +39,7 @@ def test_records_have_the_members_of_version_1(gallery, shapes_id, shapes_model,
 
 
 def test_lists_have_them_too_and_links_keep_the_prefix(gallery, shapes_id, shapes_model, tables_id):
-    """The next page is below /v1, and a deprecated list's successor as well."""
+    """Lists below /v1 omit them too, and their links stay below /v1."""
     assert shapes_model
     assert tables_id
     path = f"datasets/{shapes_id}/models"
@@ -57,7 +57,7 @@ def test_lists_have_them_too_and_links_keep_the_prefix(gallery, shapes_id, shape
 
 
 def test_calls_of_version_1_from_upload_to_deletion(world):
-    """A client of the old days logs in, uploads, trains, predicts and deletes below /v1."""
+    """A version 1.0 client logs in, uploads, trains, predicts and deletes below /v1."""
     client = world.photographer()
     client.base = V1
 
@@ -78,12 +78,12 @@ def test_calls_of_version_1_from_upload_to_deletion(world):
 
 @pytest.mark.parametrize("path", ["/v1/language/datasets", "/v1/health", "/v1/uploads", "/v3/x"])
 def test_version_1_has_what_it_had_and_no_more(gallery, path):
-    """There was no language family, and what we added is below /v2 alone."""
+    """/v1 has no language family, and later calls exist only below /v2."""
     assert gallery.send("GET", path).status == 404
 
 
 def test_document_names_version_1_as_a_server(gallery):
-    """The document lists each call once, and /v1 next to the root."""
+    """The document lists each call once, and /v1 as a server next to the root."""
     document = gallery.send("GET", "/v2/openapi.json").ok
 
     assert [server["url"] for server in document["servers"]] == ["/", "/v1"]

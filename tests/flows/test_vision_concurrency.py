@@ -1,4 +1,4 @@
-"""Many callers at once: no answer holds anything of another image, model or account."""
+"""Simultaneous callers: no answer contains data of another image, model or account."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PICTURES = 3
 
 @dataclass
 class Asked:
-    """A model of an account, with its answers to a single caller."""
+    """A model of an account, with the answers it gives to a single caller."""
 
     client: Client
     model_id: str
@@ -34,12 +34,12 @@ class Asked:
 
 
 def text_of(items: object) -> str:
-    """Write probabilities in a way that can be compared."""
+    """Format probabilities so that they can be compared."""
     return json.dumps(items)
 
 
 def classifier(client: Client, number: int) -> Asked:
-    """Train a classifier with labels that no other account has."""
+    """Train a classifier with labels that are unique to an account."""
     labels = {f"account{number}-ball": ("circle", "red"), f"account{number}-box": ("cross", "blue")}
     dataset = client.dataset(folders_zip(labels=labels, count=4), file_name="x.zip")
     model_id = client.model(dataset["id"], epochs=2)
@@ -57,7 +57,7 @@ def finder(client: Client, number: int) -> Asked:
 
 
 def test_no_answer_mixes_two_requests(world):
-    """60 predictions of 16 threads, two accounts and five models: each belongs to its request."""
+    """60 predictions of 16 threads, two accounts and five models each match their request."""
     crowd = []
     for number in range(2):
         client = world.photographer()
@@ -69,7 +69,7 @@ def test_no_answer_mixes_two_requests(world):
     begin = used(crowd)
 
     def call(clients, number):
-        """Call one of the models with one of its images, as form and as JSON in turn."""
+        """Call a model with an image, alternating between form and JSON."""
         place = number % len(crowd)
         asked = crowd[place]
         mine = clients.setdefault(place, asked.client.clone())
@@ -92,6 +92,6 @@ def test_no_answer_mixes_two_requests(world):
 
 
 def used(crowd):
-    """Return the predictions that each of the two accounts has used."""
+    """Return the predictions that each of the two accounts used."""
     clients = (crowd[0].client, crowd[2].client)
     return [client.get("/v2/apiusage").ok["data"][0]["predictionsUsed"] for client in clients]

@@ -1,4 +1,4 @@
-"""What is deleted is gone at once; models outlive their pictures."""
+"""Deleted objects are gone at once; models outlive their images."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.pictures import draw
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
 def test_models_outlive_their_pictures(client, stack):
-    """Handed-out addresses die at once; the model still predicts, and can be deleted.
+    """Image URLs end at once; the model still predicts, and can be deleted.
 
     The deletion waits until no cache may hold a picture any more.
     """
@@ -54,7 +54,7 @@ def test_models_outlive_their_pictures(client, stack):
 
 
 def test_warm_detection_model_dies_with_its_deletion(client, stack):
-    """From the answer of the DELETE on, a model that has just answered is a 404."""
+    """After DELETE, a model that has just predicted is a 404."""
     content = scenes_zip(fruit_scenes(2))
     dataset = client.dataset(content, file_name="t.zip", type="image-detection")
     model_id = client.model(dataset["id"], epochs=1)
@@ -79,7 +79,7 @@ def test_warm_detection_model_dies_with_its_deletion(client, stack):
 
 
 def test_dataset_in_training_is_not_deleted(client, stack):
-    """While a training is queued its pictures stay; afterwards they can be deleted."""
+    """While a training is queued its images stay; afterwards they can be deleted."""
     dataset = client.dataset(folders_zip(count=2), file_name="shapes.zip")
     path = f"{VISION}/datasets/{dataset['id']}"
     stack.pause_workers()
@@ -95,7 +95,7 @@ def test_dataset_in_training_is_not_deleted(client, stack):
 
 
 def test_deletion_ends_an_upload(client, stack):
-    """A dataset that is deleted while its archive waits leaves no picture behind."""
+    """A dataset deleted while its archive waits leaves no image behind."""
     stack.pause_workers()
     try:
         posted = client.upload(folders_zip(), "shapes.zip")

@@ -1,4 +1,4 @@
-"""Detection models: boxes in, boxes out, in pixels of the picture as it is displayed."""
+"""Detection models: boxes in training and answers, in pixels of the displayed image."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEEN = 0.5
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
@@ -50,7 +50,7 @@ def boxes(items):
 
 
 def found(items, expected):
-    """How many of the expected boxes are among the answered ones, with their label."""
+    """Count the expected boxes that are in the answer with their label."""
     return sum(
         any(
             item["label"] == box["label"] and overlap(box, item["boundingBox"]) >= SEEN
@@ -61,7 +61,7 @@ def found(items, expected):
 
 
 def test_training_record(gallery, tables_id, tables_model):
-    """Learning rate 0 and the algorithm are in every record; sizes count pictures."""
+    """Records have learning rate 0 and the algorithm; sizes count images."""
     done = gallery.get(f"{VISION}/train/{tables_model}").ok
     metrics = gallery.get(f"{VISION}/models/{tables_model}").ok
     epochs = gallery.items(f"{VISION}/models/{tables_model}/lc")
@@ -84,7 +84,7 @@ def test_training_record(gallery, tables_id, tables_model):
 
 
 def test_fruits_are_found(gallery, tables_model):
-    """Boxes of pictures that were trained on are found, most probable first, inside the picture."""
+    """Boxes of training images are found, most probable first, inside the image."""
     hits = total = 0
     for _, content, expected in fruit_scenes(4):
         items = gallery.picture(tables_model, content, call="detect").ok["probabilities"]
@@ -105,7 +105,7 @@ def test_fruits_are_found(gallery, tables_model):
 
 @pytest.mark.parametrize("orientation", [3, 5, 6, 8])
 def test_boxes_turn_with_the_picture(gallery, tables_model, orientation):
-    """A picture that EXIF turns gives the boxes of the upright one, whatever is stored."""
+    """An image with EXIF orientation gives the boxes of the upright image."""
     _, upright, _ = fruit_scenes(1)[0]
     content = turned(upright, orientation, "JPEG", quality=95)
     stored = size_of(content)
@@ -125,7 +125,7 @@ def test_boxes_turn_with_the_picture(gallery, tables_model, orientation):
 
 
 def test_every_way_to_ask(gallery, tables_model, files):
-    """File, address and base64 give one answer; numResults is ignored, sampleId kept."""
+    """File, URL and Base64 give one answer; numResults is ignored, sampleId is echoed."""
     _, content, _ = fruit_scenes(1)[0]
     path = f"{VISION}/detect"
     url, packed = files.add("table.jpg", content), base64.b64encode(content).decode()
@@ -145,7 +145,7 @@ def test_every_way_to_ask(gallery, tables_model, files):
 
 
 def test_feedback_in_bulk(client_of_module, tables):
-    """An archive of pictures with their right boxes becomes feedback, and trains the next run.
+    """An archive of images with correct boxes becomes feedback for the next training.
 
     Unknown labels and used names cost their rows only; the model predicts meanwhile.
     """
@@ -186,7 +186,7 @@ def test_feedback_in_bulk(client_of_module, tables):
 
 
 def test_feedback_of_one_picture_is_for_classifiers(gallery, tables_model, shapes_model):
-    """Single feedback goes with classifiers, feedback in bulk with detection."""
+    """Single feedback needs a classifier, bulk feedback a detection model."""
     file = {"data": ("a.png", draw())}
     fields = {"modelId": tables_model, "expectedLabel": "apple"}
     single = gallery.multipart("POST", f"{VISION}/feedback", fields, file)
@@ -197,7 +197,7 @@ def test_feedback_of_one_picture_is_for_classifiers(gallery, tables_model, shape
 
 
 def test_retail_execution(client):
-    """The algorithm for shelves trains on a tiny set, is named in its records, and answers."""
+    """The retail-execution algorithm trains on a tiny set, is in its records, and predicts."""
     content = scenes_zip(fruit_scenes(1))
     shelf = client.dataset(content, file_name="shelf.zip", type="image-detection")["id"]
     queued = client.train(shelf, "shelf", epochs=1, algorithm="retail-execution")
@@ -213,7 +213,7 @@ def test_retail_execution(client):
 
 @pytest.mark.parametrize("alias", ["object-detection-v1", "object-detection-v2"])
 def test_old_names_of_the_algorithm(client_of_module, tables, stack, alias):
-    """Old names mean the default algorithm; a learning rate that is sent is shown."""
+    """Old names mean the default algorithm; a given learning rate is shown."""
     stack.pause_workers()
     try:
         queued = client_of_module.train(tables, algorithm=alias, learningRate=0.002)
@@ -227,7 +227,7 @@ def test_old_names_of_the_algorithm(client_of_module, tables, stack, alias):
 
 
 def test_unknown_algorithm(client_of_module, tables):
-    """An algorithm that there is not is refused with the ones that there are."""
+    """An unknown algorithm is refused with the valid ones."""
     sent = {"name": "m", "datasetId": tables, "algorithm": "magic"}
     answer = client_of_module.json("POST", f"{VISION}/train", sent)
 
@@ -236,7 +236,7 @@ def test_unknown_algorithm(client_of_module, tables):
 
 
 def test_dataset_without_box_cannot_be_trained(client):
-    """A detection dataset that was made empty has nothing to learn from."""
+    """A detection dataset without boxes cannot be trained."""
     fields = {"name": "empty", "type": "image-detection", "labels": "apple"}
     made = client.json("POST", f"{VISION}/datasets", fields).ok
     answer = client.json("POST", f"{VISION}/train", {"name": "m", "datasetId": made["id"]})

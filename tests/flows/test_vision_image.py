@@ -1,4 +1,4 @@
-"""Image models: training, learning curve, every way to predict, feedback and retraining."""
+"""Image models: training, learning curve, ways to predict, feedback and retraining."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MANY_EPOCHS = 300
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
 def curve(client, model_id):
-    """Return the learning curve from its first epoch on."""
+    """Return the learning curve from its first epoch."""
     return client.items(f"{VISION}/models/{model_id}/lc")
 
 
@@ -48,7 +48,7 @@ def best(client, model_id, content):
 
 
 def watched(client, dataset_id):
-    """Train a model; return its first and last state, lengths of its curve and its progress."""
+    """Train a model; return first and last state, curve lengths and progress values."""
     fields = {"epochs": MANY_EPOCHS, "trainParams": {"trainSplitRatio": 0.7}}
     queued = client.train(dataset_id, "watched", **fields)
     path, lengths, progress = f"{VISION}/train/{queued['modelId']}", [], []
@@ -64,7 +64,7 @@ def watched(client, dataset_id):
 
 @pytest.mark.timeout(300)
 def test_training_is_watched(client):
-    """The learning curve grows while the training runs; afterwards everything agrees."""
+    """The learning curve grows during the training; afterwards all figures agree."""
     dataset = client.dataset(folders_zip(), file_name="shapes.zip")
     for _ in range(5):  # a training can end unseen while this process gets no processor
         queued, state, lengths, progress = watched(client, dataset["id"])
@@ -91,7 +91,7 @@ def test_training_is_watched(client):
 
 
 def check_records(epochs, tested):
-    """Check that each epoch was measured on the same held-out images, which are named."""
+    """Check that each epoch lists the same held-out images."""
     names = [item["exampleName"] for item in epochs[0]["epochResults"]]
     assert len(set(names)) == tested
     for record in epochs:
@@ -126,7 +126,7 @@ def test_metrics_and_card(gallery, shapes_id, shapes_model):
 
 
 def test_labels_of_new_pictures(gallery, shapes_model):
-    """Images that the model never saw get their label, and all probabilities."""
+    """Unseen images get their label, and all probabilities."""
     for label, look in LABELS.items():
         items = gallery.picture(shapes_model, shape(*look, 77)).ok["probabilities"]
         assert items[0]["label"] == label
@@ -135,7 +135,7 @@ def test_labels_of_new_pictures(gallery, shapes_model):
 
 
 def test_every_way_to_ask(gallery, shapes_model, files):
-    """File, address and base64 give one answer; numResults and sampleId are honoured."""
+    """File, URL and Base64 give one answer; numResults and sampleId are honoured."""
     content, path = shape("square", "blue", 55), f"{VISION}/predict"
     fields = {"modelId": shapes_model, "numResults": 1, "sampleId": "s 1"}
     url, packed = files.add("box.png", content), base64.b64encode(content).decode()
@@ -154,7 +154,7 @@ def test_every_way_to_ask(gallery, shapes_model, files):
 
 @pytest.mark.parametrize("orientation", [2, 3, 6, 8])
 def test_turned_picture_is_read_as_displayed(gallery, shapes_model, orientation):
-    """An image that EXIF rotates, in a chunk or as text, is answered like the upright one."""
+    """An image with EXIF orientation, sent as file or text, is predicted like the upright one."""
     upright = draw("triangle", "red", (96, 48), at=(4, 6, 30, 36))
     content = turned(upright, orientation)
     raw = with_raw_exif(lossless(content), orientation)
@@ -164,7 +164,7 @@ def test_turned_picture_is_read_as_displayed(gallery, shapes_model, orientation)
 
 
 def test_feedback_corrects_a_model(client, stack):
-    """A retraining with feedback on wrong answers gives the corrected label.
+    """A retraining with feedback corrects the label of a wrong answer.
 
     The model's id stays, and while it is trained again it predicts as before.
     """
@@ -201,7 +201,7 @@ def test_feedback_corrects_a_model(client, stack):
 
 
 def test_augmented_training(client):
-    """Training with augmentData uses more views and still names the images once."""
+    """Training with augmentData uses more views and lists each image once."""
     dataset = client.dataset(folders_zip(count=5), file_name="shapes.zip")
     model_id = client.model(
         dataset["id"], epochs=5, trainParams={"augmentData": True, "trainSplitRatio": 0.6}
@@ -214,7 +214,7 @@ def test_augmented_training(client):
 
 
 def test_global_dataset_adds_its_labels(client, world, monkeypatch):
-    """A model with a global dataset knows its labels too; the dataset itself stays as it was."""
+    """A training with a global dataset also knows its labels; the dataset is unchanged."""
     monkeypatch.setattr(provision, "FAMILY_TYPES", {"vision": ("image",)})
     provision.install_globals(world.settings)
     (weather,) = client.get(f"{VISION}/datasets", **{"global": "true"}).ok["data"]
@@ -238,7 +238,7 @@ def test_global_dataset_adds_its_labels(client, world, monkeypatch):
 
 
 def test_too_few_labels(client):
-    """One label alone cannot be trained: the refusal says what is missing."""
+    """A dataset with one label cannot be trained; the error says what is missing."""
     dataset = client.dataset(folders_zip(labels={"ball": LABELS["ball"]}), file_name="x.zip")
     refused = client.json("POST", f"{VISION}/train", {"name": "m", "datasetId": dataset["id"]})
 
@@ -257,7 +257,7 @@ def test_too_few_labels(client):
     ],
 )
 def test_wrong_parameters(gallery, shapes_id, fields):
-    """Parameters out of their range, or of another type, are a 400 that names them."""
+    """Parameters out of range or of another type are a 400 that names them."""
     sent = {"name": "m", "datasetId": shapes_id, **fields}
     answer = gallery.json("POST", f"{VISION}/train", sent)
 

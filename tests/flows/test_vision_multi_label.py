@@ -1,4 +1,4 @@
-"""Multi-label models: a picture has several labels, and every label gets its own probability."""
+"""Multi-label models: an image has several labels, each with its own probability."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.flows.pictures import FRUITS, basket_files, lossless, turned
 
 
 def test_metrics_are_given_per_label(gallery, baskets_id, baskets_model):
-    """Each label has a pair of F1, accuracies and a two by two matrix; so has each epoch."""
+    """Each label, and each epoch, has two F1 scores, accuracies and a 2 x 2 matrix."""
     done = gallery.get(f"{VISION}/train/{baskets_model}").ok
     metrics = gallery.get(f"{VISION}/models/{baskets_model}").ok
     epochs = gallery.items(f"{VISION}/models/{baskets_model}/lc")
@@ -39,7 +39,7 @@ def test_metrics_are_given_per_label(gallery, baskets_id, baskets_model):
 
 
 def check_data(data, labels):
-    """Labels, F1, accuracies and matrices agree in order and spelling."""
+    """Labels, F1, accuracies and matrices have the same order and spelling."""
     assert data["labels"] == labels
     assert [len(pair) for pair in data["f1"]] == [2] * len(labels)
     assert len(data["testAccuracies"]) == len(data["trainingAccuracies"]) == len(labels)
@@ -49,7 +49,7 @@ def check_data(data, labels):
 
 
 def test_all_labels_are_answered(gallery, baskets_model):
-    """Every label has a separate probability, whatever numResults asks for."""
+    """Every label has its own probability, whatever numResults requests."""
     files = basket_files()
     answers = {}
     for content in dict.fromkeys(files.values()):
@@ -71,7 +71,7 @@ def test_all_labels_are_answered(gallery, baskets_model):
 
 
 def test_turned_picture_is_read_as_displayed(gallery, baskets_model):
-    """A picture whose EXIF turns it is answered like the upright one."""
+    """An image with EXIF orientation is predicted like the upright one."""
     jpeg, _ = draw_fruits(["apple"], Random(78))
     upright = lossless(jpeg)
     content = turned(upright, 6)
@@ -83,7 +83,7 @@ def test_turned_picture_is_read_as_displayed(gallery, baskets_model):
 
 
 def test_detection_needs_a_detection_model(gallery, baskets_model):
-    """A multi-label model answers predict and not detect."""
+    """A multi-label model accepts predict and refuses detect."""
     jpeg, _ = draw_fruits(["apple"], Random(78))
     refused = gallery.picture(baskets_model, jpeg, call="detect")
 

@@ -1,4 +1,4 @@
-"""The classifiers that ship: answers, cards, and every prediction counted to the unit."""
+"""Shipped classifiers: answers, cards, and exact counts."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ LIMIT, REMAINING = "x-ratelimit-limit", "x-ratelimit-remaining"
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
 def usage(client):
-    """Predictions of the month: used and remaining."""
+    """Return the predictions of the month: used and remaining."""
     record = client.get("/v2/apiusage").ok["data"][0]
     return record["predictionsUsed"], record["predictionsRemaining"]
 
 
 @pytest.mark.parametrize(("model_id", "labels"), LABELS.items())
 def test_prebuilt_classifier(client, model_id, labels):
-    """Five labels or as many as are asked for, or all of a multi-label model; most probable first.
+    """The answer has five labels, numResults, or all of a multi-label model, in order.
 
     The card says what it was trained on and where its limits lie.
     """
@@ -63,7 +63,7 @@ def test_prebuilt_classifier(client, model_id, labels):
 
 
 def test_prebuilt_models_belong_to_no_account(client):
-    """They can be neither read nor deleted, trained or given feedback by an account."""
+    """An account cannot read, delete or train a prebuilt model, or give it feedback."""
     model_id = "GeneralImageClassifier"
 
     assert client.get(f"{VISION}/train/{model_id}").status == 404
@@ -77,7 +77,7 @@ def test_prebuilt_models_belong_to_no_account(client):
 
 
 def test_model_that_is_not_installed(client):
-    """A known name whose file is missing says how to install it."""
+    """A known model without its file is refused with how to install it."""
     answer = client.json(
         "POST",
         f"{VISION}/predict",
@@ -89,7 +89,7 @@ def test_model_that_is_not_installed(client):
 
 
 def test_every_way_to_send_a_picture(client, files):
-    """File, address and base64, as form and as JSON, give one and the same answer."""
+    """File, URL and Base64, as form and as JSON, give the same answer."""
     model_id, path = "GeneralImageClassifier", f"{VISION}/predict"
     url, packed = files.add("circle.png", PICTURE), base64.b64encode(PICTURE).decode()
     fields = {"modelId": model_id, "sampleId": " my sample ", "numResults": "3"}
@@ -114,7 +114,7 @@ def test_every_way_to_send_a_picture(client, files):
 
 
 def test_predictions_are_counted_exactly(client, tables_model):
-    """Each answer counts one, refusals none; the headers agree with the usage to the unit."""
+    """Each answer counts one, refusals none; the headers equal the usage."""
     begin = usage(client)
     total = sum(begin)
     for number in range(1, 6):
@@ -137,7 +137,7 @@ def test_predictions_are_counted_exactly(client, tables_model):
 
 
 def test_detections_count_like_predictions(gallery, tables_model):
-    """Predict and detect count to the same allowance."""
+    """Predict and detect share one quota."""
     used, remaining = usage(gallery)
 
     found = gallery.picture(tables_model, PICTURE, call="detect")
@@ -150,7 +150,7 @@ def test_detections_count_like_predictions(gallery, tables_model):
 
 
 def test_allowance_ends_to_the_unit(world):
-    """Of 24 callers with ten predictions left between them, exactly ten are answered."""
+    """Of 24 callers that share ten remaining predictions, exactly ten are answered."""
     caller = world.photographer("STARTER")
     limit = sum(usage(caller))
     world.set_used(caller, limit - 10)

@@ -1,4 +1,4 @@
-"""Another account cannot tell that a picture dataset, model, label or example exists."""
+"""Another account cannot tell that an image dataset, model, label or example exists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def client(world) -> Client:
 
 @pytest.fixture
 def foreign(gallery, shapes_id, shapes_model):
-    """Ids of another account: dataset, label, model, deletion and batch."""
+    """The ids of another account: dataset, label, model, deletion and batch."""
     labels = gallery.get(f"{VISION}/datasets/{shapes_id}").ok["labelSummary"]["labels"]
     gone = gallery.json("POST", f"{VISION}/datasets", {"name": "gone"}).ok
     deletion = gallery.delete(f"{VISION}/datasets/{gone['id']}").ok
@@ -35,7 +35,7 @@ def foreign(gallery, shapes_id, shapes_model):
 
 
 def calls(dataset_id, label_id, model_id, deletion_id, batch_id):
-    """Every call below /vision that names an object, as method, path, body and files."""
+    """List every call below /vision with an object id, as method, path, body and files."""
     dataset, model = f"{VISION}/datasets/{dataset_id}", f"{VISION}/models/{model_id}"
     sample = base64.b64encode(PICTURE).decode()
     asked = {"modelId": model_id, "sampleBase64Content": sample}
@@ -89,7 +89,7 @@ def make(client, call):
 
 
 def test_foreign_ids_answer_like_unknown_ones(client, gallery, foreign):
-    """Every call answers 404 with one and the same body, whether an id is foreign or unknown."""
+    """Every call answers the same 404 for foreign and unknown ids."""
     unknown = (UNKNOWN_DATASET, UNKNOWN_DATASET, *[UNKNOWN_MODEL] * 3)
     before = gallery.items(f"{VISION}/datasets/{foreign[0]}/examples", source="all")
 
@@ -107,7 +107,7 @@ def test_foreign_ids_answer_like_unknown_ones(client, gallery, foreign):
 
 
 def test_foreign_dataset_is_not_a_global_one(client, foreign):
-    """The labels of another account's dataset cannot be trained along."""
+    """Another account's dataset cannot be used as a global dataset in a training."""
     made = client.dataset(folders_zip(count=2), file_name="x.zip")
     params = {"withGlobalDatasetId": foreign[0]}
     sent = {"name": "m", "datasetId": made["id"], "trainParams": params}
@@ -120,7 +120,7 @@ def test_foreign_dataset_is_not_a_global_one(client, foreign):
 
 
 def test_addresses_are_of_own_examples_only(client, gallery, foreign):
-    """Equal pictures of two accounts lie apart, and an address opens no other object."""
+    """Equal images of two accounts are stored separately; a URL serves only its own object."""
     mine = client.dataset(folders_zip(), file_name="shapes.zip")
     own = client.items(f"{VISION}/datasets/{mine['id']}/examples")
     others = gallery.items(f"{VISION}/datasets/{foreign[0]}/examples")
@@ -137,7 +137,7 @@ def test_addresses_are_of_own_examples_only(client, gallery, foreign):
 
 
 def test_models_and_deletions_are_one_namespace(gallery, foreign):
-    """Models and deletions of pictures are read below /language too; datasets are not."""
+    """Models and deletions of images can be read below /language; datasets cannot."""
     dataset_id, _, model_id, deletion_id, _ = foreign
 
     for kind in ("train", "models", "deletion"):

@@ -1,4 +1,4 @@
-"""Archives of pictures become datasets: labels, counts, receipts, and examples to look at."""
+"""Image archives become datasets: labels, counts, receipts and examples."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ NUMBERS = ("seen", "kept", "duplicates", "rejected")
 
 @pytest.fixture
 def client(world) -> Client:
-    """A caller of the calls below /vision with a new account."""
+    """A new caller of the calls below /vision."""
     return world.photographer()
 
 
 def counts(dataset):
-    """Labels with their numbers of examples, in order."""
+    """Return labels with their numbers of examples, in order."""
     return [(item["name"], item["numExamples"]) for item in dataset["labelSummary"]["labels"]]
 
 
 def receipts(client, dataset):
-    """Numbers of the receipts, newest first; each must add up."""
+    """Return the counts of the receipts, newest first, after checking that they add up."""
     found = client.items(f"{VISION}/datasets/{dataset['id']}/receipts")
     for receipt in found:
         assert receipt["seen"] == sum(receipt[name] for name in NUMBERS[1:])
@@ -42,21 +42,21 @@ def receipts(client, dataset):
 
 
 def add(client, dataset, content):
-    """Add an archive to a dataset and wait until it is read; returns both answers."""
+    """Add an archive to a dataset and wait until it is read; return both answers."""
     path = f"{VISION}/datasets/{dataset['id']}/upload"
     posted = client.multipart("PUT", path, {}, {"data": ("more.zip", content)}).ok
     return posted, client.wait_dataset(dataset["id"])
 
 
 def fetched(url):
-    """Type, disposition and bytes behind an address, fetched without credentials."""
+    """Fetch a URL without credentials; return content type, disposition and bytes."""
     answer = fetch(url)
     assert answer.status == 200
     return answer.headers["content-type"], answer.headers["content-disposition"], answer.body
 
 
 def test_folders_become_labels(client):
-    """Parent folders are labels in order of appearance; the receipt names what is left out."""
+    """Parent folders become labels in order of appearance; the receipt lists skipped files."""
     twin = draw("cross", "green")
     files = {
         "set/zebra/one.png": draw("circle", "blue"),
@@ -85,7 +85,7 @@ def test_folders_become_labels(client):
 
 @pytest.mark.parametrize("call", ["upload", "upload/sync"])
 def test_path_is_downloaded(client, files, call):
-    """An archive behind an address becomes a dataset that is named after it."""
+    """An archive at a URL becomes a dataset that is named after it."""
     path = files.add("shapes one.zip".replace(" ", "%20"), folders_zip(count=3))
     answer = client.json("POST", f"{VISION}/datasets/{call}", {"path": path})
     done = client.wait_dataset(answer.ok["id"])
@@ -102,7 +102,7 @@ def test_synchronous_upload_answers_finished(client):
 
 
 def test_put_adds(client):
-    """A PUT keeps labels and their ids, adds new ones behind them, and leaves out what is there."""
+    """A PUT keeps labels and ids, appends new labels, and skips existing images."""
     first = client.dataset(folders_zip(count=3), file_name="shapes.zip")
     more = {
         **folders(count=4),
@@ -121,7 +121,7 @@ def test_put_adds(client):
 
 
 def test_uploading_dataset_takes_no_second_file(client, stack):
-    """While a file is read, another is refused with the documented text."""
+    """While an archive is being read, another one is refused with the documented message."""
     stack.pause_workers()
     try:
         posted = client.upload(folders_zip(count=2), "x.zip")
@@ -140,7 +140,7 @@ def test_uploading_dataset_takes_no_second_file(client, stack):
 
 
 def test_examples_are_paged_with_addresses(client):
-    """Every example has an address that serves its very bytes, type and name, as an attachment."""
+    """Every example has a URL that serves its bytes, type and name as an attachment."""
     files = {**folders(count=4), "box/größe 1.jpg": draw("cross", kind="JPEG")}
     made = client.dataset(make_zip(files), file_name="shapes.zip")
     path = f"{VISION}/datasets/{made['id']}/examples"
@@ -163,7 +163,7 @@ def test_examples_are_paged_with_addresses(client):
 
 
 def test_multi_label_pictures(client):
-    """The same picture in two folders is one picture with two labels, each an example."""
+    """An image in two folders is one image with two labels, each an example."""
     twin = draw("cross", "green")
     files = {"a/1.png": twin, "b/1.png": twin, "a/2.png": draw("circle"), "b/3.png": twin}
     done = client.dataset(make_zip(files), file_name="tags.zip", type="image-multi-label")
@@ -177,7 +177,7 @@ def test_multi_label_pictures(client):
 
 
 def test_boxes_are_examples(client):
-    """Each box is an example of its label; what is wrong with a box is named by file and row."""
+    """Each box is an example of its label; receipts name invalid boxes by file and row."""
     scenes = fruit_scenes(2)
     boxes = sum(len(found) for _, _, found in scenes)
     twice = scenes[0][2][0]
@@ -198,7 +198,7 @@ def test_boxes_are_examples(client):
 
 @pytest.mark.parametrize("is_raw", [False, True])
 def test_boxes_lie_in_the_displayed_picture(client, is_raw):
-    """A box is judged in the frame that a viewer shows, after the picture's EXIF turn."""
+    """A box is validated in the displayed frame, after EXIF rotation."""
     name, upright, _ = fruit_scenes(1)[0]
     content = turned(upright, 6, "JPEG")
     if is_raw:
@@ -214,7 +214,7 @@ def test_boxes_lie_in_the_displayed_picture(client, is_raw):
 
 
 def test_shipped_sample(client):
-    """The drawn road signs that ship are read without a rejection."""
+    """The shipped sample of road signs is read without a rejection."""
     files = sign_files()
     done = client.upload(make_zip(files), "signs.zip", call="upload/sync")
 
@@ -225,7 +225,7 @@ def test_shipped_sample(client):
 
 
 def test_types_stay_in_their_family(client):
-    """A vision dataset is not there below /language, and no text goes into it."""
+    """A vision dataset is a 404 below /language and accepts no texts."""
     made = client.dataset(folders_zip(count=1), file_name="x.zip")
 
     assert client.get(f"/v2/language/datasets/{made['id']}").status == 404
@@ -238,7 +238,7 @@ def test_types_stay_in_their_family(client):
 
 
 def test_photos_of_a_detection_dataset_need_a_table(client):
-    """An archive without annotations.csv fails as detection, with the remedy."""
+    """Detection archives without annotations.csv fail with the remedy."""
     done = client.dataset(folders_zip(count=1), file_name="x.zip", type="image-detection")
 
     assert done["statusMsg"].startswith("FAILED: The archive has no annotations.csv.")

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: made, sent by the workers, and verified by their receiver."""
+"""Webhooks over HTTP: created, sent by workers, verified by their receiver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXTS = b"where is my parcel,delivery\ni want my money back,refund\n"
 def wait_for_event(
     client: Client, receiver: Receiver, event: str, seconds: float = 240
 ) -> dict[str, Any]:
-    """Wait for an event of a webhook made for it, verify it, and return its data.
+    """Create a webhook, wait for its event, verify it, and return its data.
 
     The upload that makes the event happens between the two.
     """
@@ -41,7 +41,7 @@ def wait_for_event(
 
 
 def refused_addresses(client: Client) -> None:
-    """Ask for webhooks to addresses that only this machine or its network can reach."""
+    """Request webhooks with URLs that only this machine or its network can reach."""
     for url in ("https://10.0.0.1/hook", "https://169.254.169.254/latest", "https://[::1]/hook"):
         answer = client.json("POST", HOOKS, {"url": url, "events": ["dataset.ready"]})
         assert (answer.status, answer.data["code"]) == (400, "invalid_parameter"), url
@@ -49,10 +49,10 @@ def refused_addresses(client: Client) -> None:
 
 
 def test_a_receiver_gets_the_event_of_an_upload(client: Client, receiver: Receiver) -> None:
-    """By the worker, once, with a signature that the client verifies."""
+    """The worker sends the event of an upload once, with a signature that the client verifies."""
     assert wait_for_event(client, receiver, "dataset.ready")["family"] == "language"
 
 
 def test_private_addresses_are_refused(client: Client) -> None:
-    """The service refuses to call its own network."""
+    """The service refuses webhook URLs in its own network."""
     refused_addresses(client)

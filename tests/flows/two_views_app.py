@@ -1,4 +1,4 @@
-"""The application with half the views of each training image, which halves the cost of features."""
+"""The application with half the views of each training image, to halve feature cost."""
 
 from app import app
 from chalicelib.engines.vision.backbone import square_extractor

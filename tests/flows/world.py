@@ -1,4 +1,4 @@
-"""Accounts of a running stack, files to upload, and a web server to download them from."""
+"""Accounts of a running stack, files to upload, and a web server for downloads."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ _WORDS = [
 
 
 def assertion(email: str, private_pem: str, **claims: object) -> str:
-    """Sign what a client presents for a token; a claim of None is left out."""
+    """Sign an assertion; a claim of None is left out."""
     made: dict[str, object] = {"sub": email, "aud": PUBLIC_AUDIENCE, "exp": time.time() + 3600}
     kept = {name: value for name, value in (made | claims).items() if value is not None}
     return jwt.encode(kept, private_pem, algorithm="RS256")
 
 
 class World:
-    """Makes accounts on a running stack and signs them in over HTTP."""
+    """Creates accounts on a running stack and signs them in over HTTP."""
 
     def __init__(self, stack: LocalStack, folder: Path) -> None:
         self.stack = stack
@@ -94,11 +94,11 @@ class World:
         return self.key_file.read_text("ascii")
 
     def new_email(self) -> str:
-        """Make an address that no account has."""
+        """Return an unused e-mail address."""
         return f"caller{next(self._numbers)}@flows.example"
 
     def caller(self, plan: str = "STARTER", example_calls: int | None = None) -> Client:
-        """Make an account and sign it in."""
+        """Create an account and sign it in."""
         email = self.new_email()
         ensure_account(self.settings, email, self.key_file, plan)
         if example_calls is not None:
@@ -106,7 +106,7 @@ class World:
         return self.sign_in(email)
 
     def photographer(self, plan: str = "GOLD", example_calls: int = 1_000) -> Client:
-        """Make an account that calls below /vision."""
+        """Create an account that calls below /vision."""
         caller = self.caller(plan, example_calls)
         made = caller.vision()
         made.email = caller.email
@@ -122,16 +122,16 @@ class World:
         return client
 
     def ask_token(self, client: Client, email: str, **fields: object) -> Answer:
-        """Present an assertion at the token endpoint."""
+        """Send an assertion to the token endpoint."""
         signed = assertion(email, self.private_pem)
         return client.form(TOKEN, {"grant_type": GRANT_TYPE, "assertion": signed, **fields})
 
     def account_id(self, client: Client) -> str:
-        """Return the caller's account."""
+        """Return the id of the caller's account."""
         return str(client.get("/v2/apiusage").ok["data"][0]["organizationId"])
 
     def set_used(self, client: Client, used: int, kind: str = "predictions") -> None:
-        """Set how many predictions of this month are counted."""
+        """Set the number of predictions counted this month."""
         month = system_clock().strftime("%Y-%m")
         self.stack.client("dynamodb").put_item(
             TableName=f"{self.settings.name}-quotas",
@@ -153,14 +153,14 @@ def listed_operations() -> list[tuple[str, str, str]]:
 
 
 def csv_file(rows: Sequence[tuple[str, str]]) -> bytes:
-    """Write texts and labels as the service takes them."""
+    """Write texts and labels as a csv file."""
     text = io.StringIO()
     csv.writer(text).writerows(rows)
     return text.getvalue().encode()
 
 
 def made_rows(number: int, labels: int = 3, words: int = 8, seed: int = 1) -> list[tuple[str, str]]:
-    """Make different texts; one word of each identifies its label."""
+    """Return different texts, each with one word that identifies its label."""
     chosen = random.Random(seed)
     rows = []
     for place in range(number):
@@ -172,12 +172,12 @@ def made_rows(number: int, labels: int = 3, words: int = 8, seed: int = 1) -> li
 
 
 def weather() -> bytes:
-    """Read the sample of weather texts, the oracle of duplicates and counts."""
+    """Return the sample of weather texts with its expected counts."""
     return WEATHER.read_bytes()
 
 
 class FileServer:
-    """Serves contents by path on the loopback address and counts how often."""
+    """Serves contents by path on localhost and counts requests."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}

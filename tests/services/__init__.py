@@ -1,1 +1,1 @@
-"""Services on real stores."""
+"""Tests of services on real stores."""

@@ -22,13 +22,13 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> TinyVision:
-    """The stand-in of the vision engines."""
+    """The test double of the vision engines."""
     return install(monkeypatch)
 
 
 @pytest.fixture
 def album(world: World, tiny: TinyVision) -> DatasetView:
-    """A dataset of pictures whose features are not made yet."""
+    """An image dataset whose features are not computed yet."""
 
     def upload() -> DatasetView:
         made = world.pictures(label_folders(COUNTS))

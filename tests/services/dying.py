@@ -1,4 +1,4 @@
-"""Lets the process of a call end between two of its writes."""
+"""Simulates the death of the process between two writes of a call."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _WRITES = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "PutObject",
 
 
 class Died(BaseException):
-    """The process of a call ended."""
+    """Represents the death of the process during a call."""
 
 
 @contextmanager
 def dying(world: World, is_due: Callable[[list[str]], bool]) -> Iterator[list[str]]:
-    """Let the process die at a write if the names of those before are due; yield these names."""
+    """Kill the process at a write once the earlier writes match; yield their names."""
     seen: list[str] = []
 
     def note(model: Any, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Much that waits costs little: sweeps, places in the queue, claims and lists read what they need.
+"""A large backlog stays cheap: sweeps, queue places, claims and lists read only what they need.
 
 Calls and examined rows are counted at the client; rows are written as requests write them.
 """
@@ -31,21 +31,21 @@ OPEN_ACCOUNTS = size(30, 100_000)
 
 
 class _Calls:
-    """AWS calls, with how many rows each of them examined."""
+    """AWS calls with the number of rows that each examined."""
 
     def __init__(self) -> None:
         self.actions: list[str] = []
         self.examined = 0
 
     def note(self, parsed: dict[str, Any], model: Any, **_: Any) -> None:
-        """Note one answered call."""
+        """Record one answered call."""
         self.actions.append(model.name)
         self.examined += int(parsed.get("ScannedCount", 0))
 
 
 @contextmanager
 def _counted(world: World) -> Iterator[_Calls]:
-    """Count the calls within."""
+    """Count the calls within a block."""
     calls, clients = _Calls(), world.stores.clients
     for client in (clients.dynamodb, clients.sqs, clients.s3):
         client.meta.events.register("after-call", calls.note)
@@ -74,7 +74,7 @@ def first(world: World) -> ModelView:
 def test_sweep_of_a_backlog_writes_nothing_and_sends_nothing(
     world: World, first: ModelView
 ) -> None:
-    """Waiting jobs are sent again every 15 minutes, and cost a sweep few calls."""
+    """A sweep of waiting jobs resends them every 15 minutes at most and makes few calls."""
     world.clock.advance(minutes=14)
     with _counted(world) as calls:
         assert world.container.sweeping.run() == 0
@@ -108,7 +108,7 @@ def test_claim_reads_the_front_only(world: World, first: ModelView) -> None:
 
 
 def test_sweep_of_waiting_uploads_reads_an_index_and_writes_nothing(world: World) -> None:
-    """Uploads that wait for their turn cost a sweep few calls, too."""
+    """A sweep of waiting uploads makes few calls and no writes."""
     dataset = world.upload(ROWS).dataset
     world.messages()
     row = DatasetRow.get(f"{dataset.account_id}#{LANGUAGE}", dataset.dataset_id)
@@ -128,7 +128,7 @@ def test_sweep_of_waiting_uploads_reads_an_index_and_writes_nothing(world: World
 
 
 def test_upload_announces_its_own_parts_only(world: World) -> None:
-    """An added file sends its own parts, not those that wait already."""
+    """An added file sends its own parts, not those already waiting."""
     from tests.builders import a_source
 
     view, waiting = world.unembedded(ROWS)
@@ -171,7 +171,7 @@ def test_list_of_many_labels_makes_few_reads_in_a_row(world: World) -> None:
     together = Barrier(50, lambda: in_a_row.append("BatchGetItem"), timeout=60)
 
     def note(model: Any, **_: Any) -> None:
-        """Note an answer that is waited for; reads of labels are sent 50 at once."""
+        """Record an answer that is waited for; reads of labels are sent 50 at once."""
         if model.name == "BatchGetItem":
             together.wait()
         else:
@@ -189,7 +189,7 @@ def test_list_of_many_labels_makes_few_reads_in_a_row(world: World) -> None:
 
 
 def test_sweep_does_not_read_every_account(world: World) -> None:
-    """A closed account is found by its date; other accounts cost the sweep nothing."""
+    """A sweep finds closed accounts by date, without reading other accounts."""
     with AccountRow.batch_write() as batch:
         for number in range(OPEN_ACCOUNTS):
             other = replace(world.account, account_id=f"{1000 + number}")

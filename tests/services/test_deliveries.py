@@ -1,4 +1,4 @@
-"""Deliveries have a separate queue, in which a slow receiver delays its own account alone."""
+"""Webhook deliveries have their own queue, where a slow receiver delays only its own account."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.builders import Message, World
 
 
 class Receivers:
-    """Replaces every receiver: each answers 200, after something has happened."""
+    """Replaces all receivers: each answers 200 after a callback."""
 
     def __init__(self) -> None:
         self.called: list[str] = []
@@ -37,7 +37,7 @@ class Receivers:
 
 @pytest.fixture
 def receivers(world: World) -> Receivers:
-    """Receivers in place of the network."""
+    """Receivers that replace the network."""
     made = Receivers()
     world.container.deliveries._downloads = made
     return made
@@ -59,14 +59,14 @@ def _hook(world: World, account: Account, **fields: Any) -> Webhook:
 
 
 def _deliveries(world: World, account: Account, count: int) -> list[Message]:
-    """Emit events of an account; return the messages of their deliveries."""
+    """Emit events of an account; return the delivery messages."""
     for number in range(count):
         world.stores.events.emit(account.account_id, "dataset.ready", id=number)
     return world.messages()
 
 
 def test_deliveries_wait_in_their_own_queue(world: World, receivers: Receivers) -> None:
-    """A queue that slow receivers fill has no deletion, settlement or other job in it."""
+    """The deliveries queue has no deletion, settlement or other job in it."""
     _hook(world, world.account)
 
     assert [queue for queue, _ in _deliveries(world, world.account, 3)] == [DELIVER] * 3
@@ -74,14 +74,14 @@ def test_deliveries_wait_in_their_own_queue(world: World, receivers: Receivers) 
 
 
 def test_an_account_has_two_deliveries_at_once(world: World, receivers: Receivers) -> None:
-    """While two run, its others are postponed and those of another account continue."""
+    """An account has at most two deliveries at a time; those of other accounts continue."""
     other = world.new_account("other@example.com")
     for account in (world.account, other):
         _hook(world, account)
     waiting = _deliveries(world, world.account, 5) + _deliveries(world, other, 1)
 
     def work() -> None:
-        """Deliver what waits, also while another delivery runs."""
+        """Deliver waiting messages, also while another delivery runs."""
         while waiting:
             world.deliver(waiting.pop(0))
 
@@ -98,7 +98,7 @@ def test_an_account_has_two_deliveries_at_once(world: World, receivers: Receiver
 
 
 def test_a_slow_success_counts_against_its_turn(world: World, receivers: Receivers) -> None:
-    """Places on which receivers took nine seconds stay taken for nine more."""
+    """A delivery that took nine seconds occupies its slot for nine more."""
     other = world.new_account("other@example.com")
     for account in (world.account, other):
         _hook(world, account)
@@ -118,7 +118,7 @@ def test_a_slow_success_counts_against_its_turn(world: World, receivers: Receive
 
 
 def test_tests_of_webhooks_have_a_separate_rate(world: World) -> None:
-    """Ten a minute pass for all webhooks of an account; the next one passes after six seconds."""
+    """Ten webhook tests a minute are accepted per account; the next one after six seconds."""
     hooks = [_hook(world, world.account) for _ in range(2)]
     for number in range(10):
         world.container.webhooks.test(hooks[number % 2])
@@ -133,7 +133,7 @@ def test_tests_of_webhooks_have_a_separate_rate(world: World) -> None:
 
 
 def test_a_test_heeds_the_pause_of_a_failing_receiver(world: World, receivers: Receivers) -> None:
-    """It is sent when the pause ends, not while the receiver fails."""
+    """A test of a failing webhook is sent when its backoff ends."""
     until = world.clock() + timedelta(minutes=5)
     hook = _hook(world, world.account, failures=3, failing_since=world.clock(), resting_until=until)
 

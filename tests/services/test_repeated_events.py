@@ -1,4 +1,4 @@
-"""Events of jobs whose worker dies between the end of the work and the event."""
+"""Events of jobs whose worker dies after the work and before the event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROWS = some_rows({"book": 9, "cancel": 9})
 
 
 class Died(BaseException):
-    """The process is gone: nothing below catches it."""
+    """Represents the death of the process; nothing catches it."""
 
 
 def _upload(world: World) -> None:
@@ -24,7 +24,7 @@ def _upload(world: World) -> None:
 
 
 def _upload_of_nothing(world: World) -> None:
-    """Upload a file that is refused."""
+    """Upload a file without a usable row."""
     world.upload([("", "")])
 
 
@@ -34,7 +34,7 @@ def _training(world: World) -> None:
 
 
 def _training_of_nothing(world: World) -> None:
-    """Run a training that fails, because its dataset was deleted."""
+    """Run a training that fails because its dataset was deleted."""
     view = world.dataset(ROWS)
     world.train(view, TrainRequest(params={"profile": "fast"}))
     world.stores.datasets.delete(view.dataset)
@@ -72,13 +72,13 @@ def _batch(world: World) -> None:
 def test_a_death_before_the_event_loses_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, ask: Callable[[World], None], event: str
 ) -> None:
-    """The repeated message, or the sweep, sends the event that the dead worker did not."""
+    """The repeated message, or the sweep, sends the event that the dead worker did not send."""
     ask(world)
     sent: list[tuple[str, Any]] = []
     deaths = 0
 
     def emit(account_id: str, what: str, **data: object) -> None:
-        """Die at the first event of this kind, and record the others."""
+        """Die at the first event of a kind, and record the others."""
         nonlocal deaths
         if what == event and not deaths:
             deaths += 1

@@ -1,4 +1,4 @@
-"""Accounts take turns in uploads and in trainings, whichever message a worker receives."""
+"""Accounts take turns in uploads and trainings, whichever message a worker receives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def other(world: World) -> Account:
 
 
 def _read(world: World, message: Message) -> OwnedDataset:
-    """Acquire the upload that the receiver of a message would read."""
+    """Acquire the upload that the receiver of a message would process."""
     owned = world.stores.ingest_queue.acquire(message[1])
     assert owned is not None
     return owned
@@ -39,7 +39,7 @@ def _uploads(world: World, count: int, account: Account | None = None) -> list[D
 
 
 def _in_order(world: World, messages: list[Message]) -> list[int]:
-    """Run the messages one after the other; return the datasets."""
+    """Process the messages in order; return the datasets."""
     order: list[int] = []
     for message in messages:
         owned = _read(world, message)
@@ -52,7 +52,7 @@ def _in_order(world: World, messages: list[Message]) -> list[int]:
 def test_second_account_does_not_wait_for_the_first_ones_uploads(
     world: World, other: Account, seed: int
 ) -> None:
-    """20 uploads of one account, then one of another: it is read before a second of the first."""
+    """After 20 uploads of one account, another account's upload is read before a second of them."""
     _uploads(world, 20)
     waiting = world.messages()
     first = _read(world, waiting[0])
@@ -65,7 +65,7 @@ def test_second_account_does_not_wait_for_the_first_ones_uploads(
 
 
 def test_accounts_alternate_and_keep_their_own_order(world: World, other: Account) -> None:
-    """Two accounts with many uploads are read in turn, each one's in the order it sent them."""
+    """Two accounts' uploads alternate; each account's own order is kept."""
     mine, theirs = _uploads(world, 4), _uploads(world, 4, other)
     order = _in_order(world, list(reversed(world.messages())))
 
@@ -74,7 +74,7 @@ def test_accounts_alternate_and_keep_their_own_order(world: World, other: Accoun
 
 
 def test_paid_accounts_are_read_first(world: World) -> None:
-    """An upload of a paid plan is read before all earlier ones of free plans."""
+    """A paid account's upload is read before all earlier ones of free accounts."""
     _uploads(world, 3)
     paid = world.new_account("paid@example.com", "GOLD")
     [theirs] = _uploads(world, 1, paid)
@@ -83,7 +83,7 @@ def test_paid_accounts_are_read_first(world: World) -> None:
 
 
 def test_workers_of_one_account_are_limited(world: World, other: Account) -> None:
-    """At the limit a message is repeated later, without an attempt and without delaying others."""
+    """At the account's limit of workers a message is delayed without an attempt."""
     _uploads(world, 6)
     messages = world.messages()
     for message in messages[:4]:
@@ -100,7 +100,7 @@ def test_workers_of_one_account_are_limited(world: World, other: Account) -> Non
 
 
 def test_message_of_an_account_at_its_limit_is_sent_a_few_times(world: World) -> None:
-    """Each wait is twice as long; a chain has fewer messages than the 16 that Lambda stops."""
+    """Each delay doubles, so that a chain stays below the 16 messages at which Lambda stops it."""
     _uploads(world, 5)
     *running, (_, job) = world.messages()
     for message in running:
@@ -121,7 +121,7 @@ def test_message_of_an_account_at_its_limit_is_sent_a_few_times(world: World) ->
 
 
 def test_end_of_an_upload_announces_the_next_of_an_account_at_its_limit(world: World) -> None:
-    """The next upload starts at once, though its message waits for minutes."""
+    """When an upload ends, the account's next one starts at once despite its delayed message."""
     views = _uploads(world, 6)
     messages = world.messages()
     for message in messages[:3]:
@@ -135,7 +135,7 @@ def test_end_of_an_upload_announces_the_next_of_an_account_at_its_limit(world: W
 
 
 def test_end_of_a_training_announces_the_next_of_an_account_at_its_limit(world: World) -> None:
-    """The same for trainings; the end of another account's training announces none of them."""
+    """When a training ends, the next one of the same account starts, and no other account's."""
     _trainings(world, 4)
     messages = world.messages()
     for message in messages[:2]:
@@ -148,7 +148,7 @@ def test_end_of_a_training_announces_the_next_of_an_account_at_its_limit(world: 
 
 
 def test_end_of_a_job_below_the_limit_announces_nothing(world: World) -> None:
-    """Messages of an account below its limit are in the queue, so no other ones are needed."""
+    """Below the limit no extra message is sent, because the messages are in the queue."""
     _uploads(world, 3)
     messages = world.messages()
 
@@ -158,7 +158,7 @@ def test_end_of_a_job_below_the_limit_announces_nothing(world: World) -> None:
 
 
 def test_message_whose_upload_was_read_already_serves_another(world: World) -> None:
-    """In any order of messages every upload is read exactly once."""
+    """In any order of messages each upload is read exactly once."""
     views = _uploads(world, 5)
     messages = world.messages()
     for message in [messages[4], messages[4], *messages[:3], messages[3]]:
@@ -170,14 +170,14 @@ def test_message_whose_upload_was_read_already_serves_another(world: World) -> N
 
 
 def test_lost_lease_is_not_a_failed_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that stalled while another took its job has not used up an attempt."""
+    """A worker that stalled and lost its lease has not used up an attempt."""
     view = world.upload(ROWS)
     [message] = world.messages()
     put = world.stores.receipts.put
     taken: list[OwnedDataset] = []
 
     def stall(*args: object, **kwargs: object) -> None:
-        """Stand still until another worker has the upload."""
+        """Stall until another worker has the upload."""
         monkeypatch.setattr(world.stores.receipts, "put", put)
         world.clock.advance(seconds=61)
         taken.append(_read(world, message))
@@ -200,7 +200,7 @@ def _trainings(world: World, count: int, account: Account | None = None) -> list
 def test_second_account_does_not_wait_for_the_first_ones_trainings(
     world: World, other: Account
 ) -> None:
-    """5 trainings of one account, then one of another: it begins before a second of the first."""
+    """After 5 trainings of one account, another account's begins before a second of them."""
     _trainings(world, 5)
     messages = world.messages()
     queue = world.stores.training_queue
@@ -215,7 +215,7 @@ def test_second_account_does_not_wait_for_the_first_ones_trainings(
 
 
 def test_trainings_of_one_account_are_limited(world: World) -> None:
-    """The fourth waits, without an attempt, until one of the three has ended."""
+    """A fourth training waits without an attempt until one of three has ended."""
     _trainings(world, 4)
     messages = world.messages()
     queue = world.stores.training_queue
@@ -229,7 +229,7 @@ def test_trainings_of_one_account_are_limited(world: World) -> None:
 
 
 def test_long_training_yields_to_a_waiting_one(world: World, other: Account) -> None:
-    """A long training yields only to one that has waited and had much less time itself."""
+    """A long training yields only to one that waits and has had much less time."""
     queue = world.stores.training_queue
     _trainings(world, 1)
     [message] = world.messages()
@@ -254,7 +254,7 @@ def test_long_training_yields_to_a_waiting_one(world: World, other: Account) -> 
 
 
 def test_free_training_yields_to_a_paid_one(world: World) -> None:
-    """A free training yields to a paid one of any length; a paid one yields to no free one."""
+    """A free training yields to a paid one of any length, but not the reverse."""
     queue = world.stores.training_queue
     _trainings(world, 1)
     [message] = world.messages()
@@ -281,7 +281,7 @@ def test_free_training_yields_to_a_paid_one(world: World) -> None:
 
 
 def test_any_worker_trains_paid_accounts_first(world: World) -> None:
-    """The worker of a free training runs the waiting paid one, and the free one later."""
+    """The worker of a free training runs the waiting paid one first."""
     gold = world.new_account("gold@example.com", "GOLD")
     view, paid_view = world.dataset(ROWS), world.dataset(ROWS, account=gold)
     free = world.train(view, TrainRequest(epochs=1)).model
@@ -299,7 +299,7 @@ def test_any_worker_trains_paid_accounts_first(world: World) -> None:
 
 
 def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
-    """A training that continues later is RUNNING meanwhile, at the end of its lane."""
+    """A training that yields stays RUNNING and moves to the end of its lane."""
     _trainings(world, 2)
     first, second = world.messages()
     queue = world.stores.training_queue
@@ -322,7 +322,7 @@ def test_yielding_costs_no_attempt_and_keeps_the_progress(world: World) -> None:
 
 
 def test_rows_of_a_version_without_turns_come_first(world: World, other: Account) -> None:
-    """Jobs that waited during an update of the stack run before later ones."""
+    """Jobs without a turn, from before an update, run before later ones."""
     [old] = _uploads(world, 1)
     [old_message] = world.messages()
     DatasetRow.get(f"{old.dataset.account_id}#language", old.dataset.dataset_id).update(
@@ -363,7 +363,7 @@ def test_old_upload_is_read_by_its_own_message_before_any_sweep(world: World) ->
 
 
 def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> None:
-    """No counter of a closed account is left."""
+    """Closing an account deletes its turn counters."""
     _uploads(world, 2, other)
     _trainings(world, 1, other)
     assert [row for row in world.rows(CounterRow) if row.name.endswith(f"#{other.account_id}")]
@@ -374,7 +374,7 @@ def test_turns_of_a_closed_account_are_deleted(world: World, other: Account) -> 
 
 
 def test_waiting_jobs_survive_a_change_of_plan(world: World, other: Account) -> None:
-    """An upload stays in the lane in which it was accepted; the next one is in the other."""
+    """An upload stays in the lane in which it was accepted, also after a change of plan."""
     _uploads(world, 1, other)
     _uploads(world, 1, replace(other, plan="GOLD"))
 

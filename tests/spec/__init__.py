@@ -1,1 +1,1 @@
-"""The contract's examples, compared with what is sent."""
+"""Tests that compare answers of the service with the contract's examples."""

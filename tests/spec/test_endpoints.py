@@ -27,7 +27,7 @@ def example(name: str) -> Any:
 
 
 def same_shape(got: Any, expected: Any, where: str = "$") -> None:
-    """Compare members, their order, and the kinds of values; numbers are one kind."""
+    """Assert that members, their order and JSON types are equal; int and float count as one."""
     assert kind(got) == kind(expected) or None in (got, expected), (where, got)
     if isinstance(got, dict) and where.rsplit(".", 1)[-1] not in OWN_KEYS:
         assert list(got) == list(expected), where
@@ -38,7 +38,7 @@ def same_shape(got: Any, expected: Any, where: str = "$") -> None:
 
 
 def kind(value: Any) -> str:
-    """Name the kind of a value as a client meets it."""
+    """Return the JSON type of a value."""
     if isinstance(value, str):
         return "date" if DATE.fullmatch(value) else "text"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -48,14 +48,14 @@ def kind(value: Any) -> str:
 
 @pytest.fixture(scope="module")
 def caller(live) -> Caller:
-    """The account that owns the shared dataset and model, which these calls leave as they are."""
+    """The account that owns the shared dataset and model; tests must not change them."""
     assert live.model_id
     return live.owner
 
 
 @pytest.fixture(scope="module")
 def own(live) -> Caller:
-    """An account of this file's own, for calls that change something."""
+    """A separate account for calls that change data."""
     return live.caller("endpoints")
 
 
@@ -93,7 +93,7 @@ SHARED = ("/train/", "/models/{model}")
     ],
 )
 def test_get(live, caller, path, name, family):
-    """A GET answers 200 with the documented record, with and without a slash at its end."""
+    """GET answers 200 with the documented record, with and without a trailing slash."""
     filled = path.format(
         family=family,
         dataset=live.shop["id"],
@@ -192,7 +192,7 @@ def own_model(own, own_dataset) -> str:
 
 
 def test_feedback(own, own_model):
-    """POST feedback: an Example; a name that is sent is ignored."""
+    """POST feedback: an Example; a submitted `name` is ignored."""
     fields = {"modelId": own_model, "document": "wrong", "expectedLabel": "refund", "name": "x"}
 
     record = own.json("POST", "/v2/language/feedback", fields).ok()
@@ -242,7 +242,7 @@ def test_intent(live, caller):
 
 
 def test_sentiment(own):
-    """POST sentiment: the three labels, from a model of sentiments."""
+    """POST sentiment: the three labels, from a sentiment model."""
     rows = b"".join(
         b"good %d,positive\nbad %d,negative\nso %d,neutral\n" % (i, i, i) for i in range(6)
     )
@@ -281,7 +281,7 @@ def test_token(live, caller, path, kind):
     fields = {"grant_type": JWT_BEARER, "assertion": live.assertion(sub="owner@example.test")}
 
     def ask(**more: str) -> Any:
-        """Ask for a token."""
+        """Request a token."""
         sent = {**fields, **more}
         if kind == "json":
             return anonymous.json("POST", path, sent).ok()
@@ -315,14 +315,14 @@ def test_revocation(live, caller, name):
      ("/v2/docs", "text/html; charset=utf-8")],
 )  # fmt: skip
 def test_public_calls(live, path, kind):
-    """What needs no token works without one, and with a bad one."""
+    """Public endpoints answer without a token and with an invalid one."""
     for token in ("", "bad"):
         answer = Caller(live.url, token).get(path)
         assert (answer.status, answer.headers["content-type"]) == (200, kind)
 
 
 def test_deprecated_list_says_so(live, caller):
-    """GET examples?labelId= names its successor in its headers."""
+    """The deprecated GET examples?labelId= names its successor in its headers."""
     label = live.shop["labelSummary"]["labels"][1]["id"]
 
     headers = caller.get("/v2/language/examples", labelId=label, count=2).headers

@@ -24,13 +24,13 @@ PER_LABEL = ("confusionMatrices", "epochResults")
 
 @pytest.fixture(scope="module")
 def caller(live) -> Caller:
-    """The account that owns the shared pictures and models, which these calls leave as they are."""
+    """The account that owns the shared images and models; tests must not change them."""
     return live.studio.caller
 
 
 @pytest.fixture(scope="module")
 def own(live) -> Caller:
-    """An account of this file's own, for calls that change something."""
+    """A separate account for calls that change data."""
     return live.caller("vision-endpoints")
 
 
@@ -41,13 +41,13 @@ def own_dataset(own) -> dict[str, Any]:
 
 
 def like(got, name, **changes):
-    """Compare the shape of an answer with the contract's example of another label set."""
+    """Compare the shape of an answer with an example that has other labels."""
     expected = example(name) | changes
     same_shape(renamed(got), renamed(expected))
 
 
 def renamed(value: Any) -> Any:
-    """Name the members that stand for labels by their place, so that label sets may differ."""
+    """Replace label names by their position, so that different label sets can be compared."""
     if isinstance(value, list):
         return [renamed(item) for item in value]
     if not isinstance(value, dict):
@@ -117,7 +117,7 @@ def test_get_of_models(live, caller, model, kind):
 
 
 def intervals(metrics: Any) -> list[tuple[float, float, float]]:
-    """Find the intervals among the metrics of a card, however deep."""
+    """Return the confidence intervals in a card's metrics, at any depth."""
     if not isinstance(metrics, dict):
         return []
     if "low" in metrics:
@@ -167,7 +167,7 @@ def test_upload(live, own, call, kind):
 
 
 def test_upload_without_type_is_of_images(own):
-    """Below /vision the type may be left out."""
+    """Below /vision, `type` is optional and defaults to `image`."""
     path = f"{VISION}/datasets/upload/sync"
     record = own.form("POST", path, ("data", FOLDERS, "two.zip"), ("name", b" x ", None)).ok()
 
@@ -175,7 +175,7 @@ def test_upload_without_type_is_of_images(own):
 
 
 def test_contract_s_annotations(own):
-    """The contract's own annotation file is read: its three boxes become examples."""
+    """The contract's own annotation file is accepted: its three boxes become examples."""
     files = {f"shelf{n}.jpg": draw("square", size=(240, 190), salt=n, kind="JPEG") for n in (1, 2)}
     table = (EXAMPLES / "upload_annotations.csv").read_bytes()
     archive = make_zip({**files, "annotations.csv": table})
@@ -188,7 +188,7 @@ def test_contract_s_annotations(own):
 
 
 def test_put_upload(own, own_dataset):
-    """PUT upload: the Dataset, UPLOADING with what it had."""
+    """PUT upload: the Dataset, UPLOADING, with its previous counts."""
     path = f"{VISION}/datasets/{own_dataset['id']}"
     record = own.form("PUT", f"{path}/upload", ("data", FOLDERS, "again.zip")).ok()
 

@@ -26,7 +26,7 @@ FEEDBACK = "/v2/language/feedback"
 
 
 def like(answer: Answer, status: int, name: str, **changes: str) -> None:
-    """Compare an error with the contract's example, its ids and dates replaced."""
+    """Compare an error with the contract's example after inserting the test's ids and dates."""
     expected = json.loads((EXAMPLES / f"error_{name}.json").read_text())
     text = expected["message"]
     for old, new in changes.items():
@@ -37,7 +37,7 @@ def like(answer: Answer, status: int, name: str, **changes: str) -> None:
 
 @pytest.fixture(scope="module")
 def caller(live) -> Caller:
-    """An account of this file's own."""
+    """A separate account for this file."""
     return live.caller("errors")
 
 
@@ -48,14 +48,14 @@ def dataset(caller) -> int:
 
 
 def test_expired_token(live):
-    """401: a token that is not known."""
+    """401: an unknown token."""
     answer = Caller(live.url, "abc.def.ghi").get("/v2/apiusage")
 
     like(answer, 401, "401_expired")
 
 
 def test_scheme(live):
-    """401: no well-formed Bearer."""
+    """401: a missing or malformed Bearer header."""
     like(Caller(live.url, "").get("/v2/apiusage"), 401, "401_scheme")
 
 
@@ -70,7 +70,7 @@ def test_dataset_without_name(caller, family):
 
 @pytest.mark.parametrize("path", [UPLOAD, SYNC])
 def test_upload_without_source(caller, path):
-    """400: neither file nor address."""
+    """400: neither a file nor a URL."""
     like(caller.fields("POST", path, type="text-intent"), 400, "400_no_source")
 
 
@@ -83,7 +83,7 @@ def test_added_file_without_source(caller, dataset):
 
 @pytest.mark.parametrize("second", ["data", "path"])
 def test_two_sources(caller, second):
-    """400: two files, or a file and an address."""
+    """400: two files, or a file and a URL."""
     parts = [("type", b"text-intent", None), ("data", SHOP, "a.csv"), (second, b"http://x/", None)]
 
     answer = caller.form("POST", SYNC, *parts)
@@ -95,7 +95,7 @@ def test_two_sources(caller, second):
 
 
 def test_unreadable_path(caller):
-    """400: the address cannot be read."""
+    """400: the URL cannot be read."""
     fields = {"type": "text-intent", "path": "http://127.0.0.1:1/x.csv"}
 
     caller.json("POST", SYNC, fields).refused(
@@ -104,7 +104,7 @@ def test_unreadable_path(caller):
 
 
 def test_busy_dataset(live, caller):
-    """400: PUT while the dataset is UPLOADING; 409: train, and feedback to nothing."""
+    """While the dataset is UPLOADING, PUT is a 400 and training is a 409."""
     with live.paused():
         dataset = caller.upload(SHOP, path=UPLOAD).ok()
         answer = caller.form(
@@ -144,7 +144,7 @@ def test_example_of_an_unknown_dataset(caller):
 
 @pytest.mark.parametrize("model_id", ["GlobalIntentModel", "CommunitySentiment"])
 def test_prebuilt_model_that_is_not_installed(live, caller, tmp_path, model_id):
-    """404: a known name whose files are missing names a command, which installs it."""
+    """404: a prebuilt model without its files; the error names the command that installs it."""
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
 
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install$") as caught:
@@ -155,7 +155,7 @@ def test_prebuilt_model_that_is_not_installed(live, caller, tmp_path, model_id):
 
 
 def test_conflicts_of_an_open_training(live, caller, dataset):
-    """409: what a QUEUED model and its dataset refuse."""
+    """409: while a training is QUEUED, model and dataset cannot be changed, deleted or used."""
     with live.paused():
         model = caller.train(dataset).ok()["modelId"]
         deleting = caller.delete(f"/v2/language/datasets/{dataset}")
@@ -179,7 +179,7 @@ def test_conflicts_of_an_open_training(live, caller, dataset):
 
 
 def test_conflicts_of_a_deletion(live, caller):
-    """409: training and feedback of what is being deleted; 404 for its examples."""
+    """409: training, feedback and examples of a dataset being deleted; 404: its example list."""
     dataset = caller.upload(SHOP).ok()["id"]
     model = caller.train(dataset).ok()["modelId"]
     caller.trained(model)
@@ -205,7 +205,7 @@ def test_conflicts_of_a_deletion(live, caller):
 
 
 def test_encoder_that_is_not_installed(live, caller, dataset, tmp_path):
-    """409: the model's encoder is missing; no other one takes its place."""
+    """409: the model's encoder is not installed; no other encoder is used instead."""
     model_id = caller.train(dataset).ok()["modelId"]
     caller.trained(model_id)
     bare = Container(replace(live.stack.settings, model_dir=str(tmp_path)))
@@ -219,7 +219,7 @@ def test_encoder_that_is_not_installed(live, caller, dataset, tmp_path):
 
 
 def test_model_of_the_wrong_type(live):
-    """400: an intent model asked for a sentiment."""
+    """400: an intent model in a sentiment call."""
     fields = {"modelId": live.model_id, "document": "x"}
 
     live.owner.json("POST", SENTIMENT, fields).refused(400, "text-intent", "text-sentiment")
@@ -238,7 +238,7 @@ def test_file_for_a_dataset_without_one(caller):
 
 
 def test_too_few_examples(caller):
-    """400: every short label is named with its count."""
+    """400: every label with too few examples is listed with its count."""
     rows = SHOP.replace(b"refund", b"delivery") + b"".join(b"r%d,refund\n" % i for i in range(3))
     dataset = caller.upload(rows + b"c,cancel-order\n").ok()["id"]
 
@@ -246,13 +246,13 @@ def test_too_few_examples(caller):
 
 
 def test_unsupported_types(caller):
-    """415: bytes of no supported type, or another content type of a write."""
+    """415: a file of an unsupported type, or a write with another content type."""
     caller.upload(b"GIF89a" + bytes(99)).refused(415, "GIF", "csv")
     caller("POST", TRAIN, b"a,b", "text/csv").refused(415, "text/csv", "multipart/form-data")
 
 
 def test_too_large(caller):
-    """413: the file's limit, its size and the remedy."""
+    """413: the message has the file's size, the limit and the remedy."""
     answer = caller.upload(bytes(25 * 1024 * 1024 + 1))
 
     assert answer.refused(413, "26214401", "26214400", "25 MB") == "too_large"
@@ -323,7 +323,7 @@ def test_twenty_first_open_upload(live):
 
 
 def test_ten_gigabytes(live):
-    """429: the account stores as much as it may."""
+    """429: the account's storage limit is used up."""
     caller = live.caller("ten-gb")
     dataset = caller.upload(SHOP).ok()["id"]
     live.set_dataset(caller, dataset, size_bytes=10 * 1024**3)
@@ -334,7 +334,7 @@ def test_ten_gigabytes(live):
 
 
 def test_storage_out_of_reach(live):
-    """503: with Retry-After, on a service whose tables do not answer."""
+    """503 with Retry-After when the tables do not answer."""
     settings = replace(
         live.stack.settings, endpoint_url="http://127.0.0.1:9", token_secret="x" * 32
     )

@@ -1,4 +1,4 @@
-"""Every limit that has a language form: what is allowed at the limit, and refused one above."""
+"""Every limit of the language family: the limit itself is accepted, one more is refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.live import INTENT, JWT_BEARER, SHOP, Caller
 
 @pytest.fixture(scope="module")
 def caller(live) -> Caller:
-    """An account of this file's own."""
+    """A separate account for this file."""
     return live.caller("limits")
 
 
@@ -30,7 +30,7 @@ def caller(live) -> Caller:
     ],
 )
 def test_plans(live, plan, source, most):
-    """Predictions of each plan, as the usage call reports."""
+    """The usage call reports the monthly predictions of each plan."""
     email = f"{plan}-{source}@example.test".lower()
     live.administrate(lambda service: service.create(email, plan, source, live.public_pem))
 
@@ -41,7 +41,7 @@ def test_plans(live, plan, source, most):
 
 
 def test_last_prediction_of_a_plan(live):
-    """The last one is answered, the next is not, and failures cost nothing."""
+    """The last prediction of a plan is answered, the next is refused; failed calls do not count."""
     caller = live.owner
     fields = {"modelId": live.model_id, "document": "x"}
     live.set_used(caller.account_id, "predictions", 999_999)
@@ -57,7 +57,7 @@ def test_last_prediction_of_a_plan(live):
 
 
 def test_thirty_example_calls_over_all_endpoints(live):
-    """Thirty calls a month, whichever endpoint; the account may be given more."""
+    """All endpoints share 30 example calls a month; an account may be granted more."""
     caller = live.caller("examples", example_calls=None)
     fields = {"name": "x", "type": "text-intent", "labels": "a"}
     dataset = caller.json("POST", "/v2/language/datasets", fields).ok()
@@ -77,7 +77,7 @@ def test_thirty_example_calls_over_all_endpoints(live):
 
 @pytest.mark.parametrize(("path", "most"), [("datasets", 25), ("examples", 100)])
 def test_pages(live, path, most):
-    """A page has at most that many records, more are a larger count's next pages."""
+    """A page has at most the maximum number of records, even if `count` is larger."""
     caller = live.caller(f"pages-{path}")
     if path == "datasets":
         target = "/v2/language/datasets"
@@ -119,7 +119,7 @@ def test_large_records_make_short_pages(live):
 
 
 def test_words(live):
-    """3,000,000 words can be trained, one more cannot; feedback counts where it is used."""
+    """3,000,000 words can be trained, one more cannot; feedback words count only if it is used."""
     caller = live.caller("words-of-rows")
     dataset = caller.upload(SHOP).ok()["id"]
     with_feedback = {"trainParams": {"withFeedback": True}}
@@ -258,7 +258,7 @@ def test_bytes_of_a_dataset(live, caller, size, status):
 
 @pytest.fixture(scope="module")
 def ranges(live) -> tuple[Caller, int]:
-    """A separate account with a dataset, for four trainings that no test waits for."""
+    """A separate account with a dataset, for four trainings that tests do not wait for."""
     caller = live.caller("ranges")
     return caller, caller.upload(SHOP).ok()["id"]
 
@@ -289,7 +289,7 @@ def test_ranges_of_a_training(ranges, name, value, status):
 
 @pytest.mark.parametrize(("seconds", "status"), [(1, 200), (2_592_000, 200), (2_592_001, 400)])
 def test_life_of_a_refreshed_token(live, seconds, status):
-    """30 days at most; 60 seconds unless asked."""
+    """A refreshed token lives 60 seconds by default and 30 days at most."""
     assert live.owner
     assertion = live.assertion(sub="owner@example.test")
     refresh = live.grant(grant_type=JWT_BEARER, assertion=assertion, scope="offline").ok()

@@ -33,7 +33,7 @@ def read(live: Any, content: bytes, **fields: str) -> Any:
 
 
 def same_items(got: Any, expected: Any, *varying: str) -> None:
-    """Compare every item with the example of its label; some members need not be there."""
+    """Compare each item with the example of its label; members in `varying` may be absent."""
     for item in got:
         [like] = [each for each in expected if each["label"] == item["label"]] or expected[:1]
         assert list(item) == list(like)
@@ -48,7 +48,7 @@ def same_items(got: Any, expected: Any, *varying: str) -> None:
 
 @pytest.mark.parametrize(("task", "content"), [("text", CARD), ("contact", CARD)])
 def test_runs_and_contacts(live, task, content):
-    """Items are as in the example, most probable first, and the tag comes back."""
+    """Items match the example, most probable first, and the tag is echoed."""
     answer = read(live, content, task=task, sampleId="t").ok()
 
     same_shape(answer, {**example(f"ocr_{task}"), "sampleId": "t"})
@@ -60,7 +60,7 @@ def test_runs_and_contacts(live, task, content):
 
 
 def cells_are_documented(cells: Any) -> None:
-    """Compare every cell with the example's."""
+    """Compare every cell with the example's cells."""
     like = example("ocr_table")["probabilities"][0]["attributes"]["cells"][3]
     order = [*[*like][:6], "entity", "cellType", "normalizedText"]
     for cell in cells:
@@ -88,7 +88,7 @@ def test_tables(live):
 
 @pytest.mark.parametrize("has_tables", [True, False])
 def test_forms(live, has_tables):
-    """Pairs and tables are as in the example; tables come only when the template wants them."""
+    """Pairs and tables match the example; tables come only if the template asks for them."""
     template = {
         "keys": [{"key": {"entity": name, "keyVariations": found}} for name, found in KEYS.items()],
         "headerCells": [{"entity": "cost", "text": "Price", "tableName": "prices"}],
@@ -120,7 +120,7 @@ def test_forms(live, has_tables):
 
 
 def test_key_without_value(live):
-    """A key that stands alone has the value "" in the box 1, 1, 1, 1."""
+    """A key without a value has the value "" in the box 1, 1, 1, 1."""
     key = {"entity": "n", "keyVariations": ["Invoice No."]}
     template = {"version": "1.0", "keys": [{"key": key}], "tableRecognition": False}
     content = encoded(paper(["Invoice No.:"]), "PNG")
@@ -135,7 +135,7 @@ def test_key_without_value(live):
 
 
 def test_contract_s_template(live):
-    """The contract's own template is taken as a file, and finds what it names."""
+    """The contract's own template is accepted as a file and finds its keys."""
     sent = (EXAMPLES / "form_template.json").read_bytes()
     content = encoded(paper(["Invoice No.: 1735", "Call 602 555 0100"]), "PNG")
     parts = [("modelId", b"OCRModel", None), ("task", b"form", None)]
@@ -149,7 +149,7 @@ def test_contract_s_template(live):
 
 
 def test_limits_are_the_documented_ones():
-    """10 MB; 8 pages, 5 of them for business cards; 600 words of a picture."""
+    """The limits are 10 MB, 8 pages (5 for business cards), and 600 words in an image."""
     assert MAX_OCR_BYTES == 10 * 1024 * 1024
     assert MAX_OCR_PAGES == {"text": 8, "table": 8, "form": 8, "contact": 5}
     assert MAX_OCR_WORDS == 600
@@ -160,7 +160,7 @@ def test_limits_are_the_documented_ones():
     [("text", 8, 200), ("text", 9, 400), ("contact", 5, 200), ("contact", 6, 400)],
 )
 def test_pages(live, task, pages, status):
-    """As many pages as the task allows are read, one more is refused."""
+    """A document with the task's maximum of pages is read, one with one more is refused."""
     content = text_pdf(*[["The same words stand on every page"]] * pages)
 
     answer = read(live, content, task=task)
@@ -175,7 +175,7 @@ def test_pages(live, task, pages, status):
 
 @pytest.mark.parametrize("path", [OCR, f"{OCR}/"])
 def test_trailing_slash(live, path):
-    """A slash at the end is accepted."""
+    """A trailing slash is accepted."""
     fields = {"modelId": "OCRModel", "sampleBase64Content": "AAAA"}
 
     assert live.owner.json("POST", path, fields).refused(415)

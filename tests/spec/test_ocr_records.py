@@ -21,19 +21,19 @@ ADDRESS = '{"Street": "12 Elm Street", "City": "Phoenix", "State": "AZ", "ZipCod
 
 @pytest.fixture(autouse=True)
 def known_names(monkeypatch):
-    """Name tables as the examples do."""
+    """Make random table names equal those of the examples."""
     known = UUID("6f1c2f0e-8f0b-4c1e-9a2e-5f6f0f8f7a11")
     monkeypatch.setattr(describe_ocr, "uuid4", lambda: known)
 
 
 def answer(task, *items):
-    """Describe items of one page in the order of the answer."""
+    """Describe items of one page in reading order."""
     findings = ordered(Finding(VIEW, n, i) for n, i in enumerate(items))
     return describe_ocr.ocr_answer(task, DocumentFindings(findings))
 
 
 def a_table(number=1):
-    """Make the table of the examples."""
+    """Return the table of the examples."""
     cells = (
         Cell(1, 1, "Item", 0.993, Rect(10, 10, 60, 30), "columnHeader"),
         Cell(1, 2, "Price", 0.993, Rect(100, 10, 150, 30), "columnHeader"),
@@ -46,7 +46,7 @@ def a_table(number=1):
 
 
 def like(name, record, table_probability=None):
-    """Compare with an example, whose table is a little surer than its cells."""
+    """Compare with an example whose table has a higher probability than its cells."""
     if table_probability is not None:
         for item in record.probabilities:
             if "table" in (record.task, item.label):
@@ -63,7 +63,7 @@ def test_text():
 
 
 def test_contact():
-    """Entities with their tags; the label is the text."""
+    """Entities have their tags; the item's label is the text."""
     same(
         "ocr_contact",
         answer(
@@ -77,12 +77,12 @@ def test_contact():
 
 
 def test_table():
-    """A table with every cell, the headers' texts naming the columns of the others."""
+    """A table has every cell; column headers name the columns of the other cells."""
     like("ocr_table", answer("table", a_table()), 0.9931)
 
 
 def test_form():
-    """Pairs are numbered before tables, a virtual key is nowhere, an address is normalised."""
+    """Pairs are numbered before tables, a virtual key has no box, an address is normalised."""
     issued = FormField(
         "issue_date", "4a ISS", Rect(30, 40, 90, 60), "09/13/2021", Rect(100, 40, 210, 60), 0.9902
     )
@@ -93,7 +93,7 @@ def test_form():
 
 
 def test_parts_of_a_linked_table():
-    """They share the name, count once, and are blocks of their own."""
+    """The parts of a linked table share its name, count as one, and have separate block ids."""
     first, second, other = answer("table", a_table(), a_table(), a_table(2)).probabilities
 
     names = [item.attributes.table_name for item in (first, second, other)]
@@ -103,7 +103,7 @@ def test_parts_of_a_linked_table():
 
 
 def test_key_without_value():
-    """A missing value is an empty text in the box 1, 1, 1, 1, which the item's box leaves out."""
+    """A missing value is an empty text in the box 1, 1, 1, 1, which the item's box excludes."""
     field = FormField("name", "Name:", Rect(10, 20, 60, 40), "", None, 0.5)
 
     [item] = answer("form", field).probabilities
@@ -116,7 +116,7 @@ def test_key_without_value():
 
 
 def test_named_table_and_cells():
-    """A header of the template names table and cells; a row header names the others of its row."""
+    """A template's header names the table and its cells; a row header names its row's cells."""
     cells = (
         Cell(1, 1, "Item", 2.0, Rect(0, 0, 9, 9), "columnHeader"),
         Cell(1, 2, "Home", -1, Rect(20, 0, 29, 9), "columnHeader"),
@@ -154,7 +154,7 @@ def test_named_table_and_cells():
 
 @pytest.mark.parametrize("task", ["text", "table", "contact", "form"])
 def test_sample_id_and_nothing_found(task):
-    """A blank page is an empty list; the caller's own id comes back last."""
+    """A blank page is an empty list; the caller's `sampleId` is the last member."""
     record = describe_ocr.ocr_answer(task, DocumentFindings(()), " id ")
 
     assert msgspec.to_builtins(record) == {
@@ -175,7 +175,7 @@ def test_sample_id_and_nothing_found(task):
     ],
 )
 def test_examples_fit_their_declaration(name, kind):
-    """The contract's payloads fit the types that the description promises."""
+    """The contract's payloads fit the types declared in the OpenAPI document."""
     payload = json.loads((EXAMPLES / f"ocr_{name}.json").read_text())
     read = msgspec.convert(payload, kind)
     if name == "form":
@@ -188,7 +188,7 @@ def test_examples_fit_their_declaration(name, kind):
 
 
 def test_turned_page():
-    """Boxes are those of the page as displayed, whatever quarter turn it was read in."""
+    """Boxes refer to the page as displayed, whichever rotation it was read in."""
     view = ReadPage(Page(1, 100, 200, 0.5), 1, None, ())
     finding = Finding(view, 0, TextLine("up", 0.9, Rect(20, 10, 60, 30)))
 
@@ -201,7 +201,7 @@ def test_turned_page():
 
 
 def test_form_template():
-    """The contract's template is read, with its virtual key and its wish for tables."""
+    """The contract's template is parsed with its virtual key and its request for tables."""
     template = read_template((EXAMPLES / "form_template.json").read_bytes())
 
     assert [key.entity for key in template.keys] == ["invoice_number", "contact_phone"]
@@ -210,7 +210,7 @@ def test_form_template():
 
 
 def test_batches_name_tables_alike_each_time():
-    """A table without a header gets the name that the caller makes of its number."""
+    """With a custom id function, tables without a header get the same name in every run."""
     findings = ordered([Finding(VIEW, 0, a_table())])
     found = DocumentFindings(findings)
     made = describe_ocr.ocr_answer("table", found, table_id=lambda number: UUID(int=number))

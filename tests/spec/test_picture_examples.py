@@ -1,4 +1,4 @@
-"""Examples that are pictures: their records, and the errors of their files, as documented."""
+"""Image examples: their records and the errors of their files are as documented."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADDED = datetime(2024, 3, 4, 10, 15, 4, tzinfo=UTC)
 
 
 def test_records():
-    """Name and temporary URL, alone and in a list, member for member."""
+    """A record has its name and temporary URL, alone and in a list, as in the example."""
     text = (EXAMPLES / "example_list_vision.json").read_text()
     views = tuple(
         ExampleView(
@@ -48,13 +48,13 @@ def test_records():
 
 @pytest.fixture(scope="module")
 def own(live: Live) -> Caller:
-    """An account of this file's own."""
+    """A separate account for this file."""
     return live.caller("picture-examples")
 
 
 @pytest.fixture(scope="module")
 def album(own: Caller) -> int:
-    """A dataset of pictures."""
+    """An image dataset."""
     fields = {"name": "album", "labels": "cat"}
     return int(own.json("POST", "/v2/vision/datasets", fields).ok()["id"])
 
@@ -90,7 +90,7 @@ def test_answers(own, album):
     ids=["413", "415"],
 )
 def test_errors(own, album, content, status, code, message):
-    """Too large and foreign files answer in the documented words."""
+    """Files that are too large or of another type get the documented errors."""
     path = f"/v2/vision/datasets/{album}/examples"
 
     answer = own.form("POST", path, ("label", b"cat", None), ("data", content, "cat.gif"))

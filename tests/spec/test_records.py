@@ -1,4 +1,4 @@
-"""Each record equals the contract's example for the same facts: members, order, forms."""
+"""Each record equals the contract's example for the same facts: members, order, formats."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ DAY = datetime(2024, 3, 4, tzinfo=UTC)
 
 
 def at(hour: int, minute: int, second: int = 0) -> datetime:
-    """Return a moment of the examples' day."""
+    """Return a time on the date of the examples."""
     return DAY + timedelta(hours=hour, minutes=minute, seconds=second)
 
 
 def pairs(text: str) -> Any:
-    """Decode JSON with the order of members kept comparable, and 1 distinct from 1.0."""
+    """Decode JSON into pairs that keep the order of members and distinguish 1 from 1.0."""
     return json.loads(text, object_pairs_hook=tuple, parse_float=lambda number: ("float", number))
 
 
 def same(name: str, record: object) -> None:
-    """Compare a record with an example, member for member and number for number."""
+    """Assert that a record equals an example, including the types of numbers."""
     expected = (EXAMPLES / f"{name}.json").read_text()
     assert pairs(msgspec.json.encode(record).decode()) == pairs(expected)
 
@@ -115,7 +115,7 @@ EXAMPLE = ExampleView(
 
 
 def test_examples():
-    """A text is in name and location, alone and in a list."""
+    """The text is in `name` and `location`, alone and in a list."""
     same("example_language", describe.example(EXAMPLE))
     page = list_answer(ListPage((EXAMPLE,), 0, has_more=False), describe.example, Window(0, 100))
     same("example_list_language", page.record)
@@ -138,7 +138,7 @@ INTENT = Model(
 
 
 def test_queued_training():
-    """Progress and learning rate are 0, never 0.0; null and absent members as the contract says."""
+    """Progress and learning rate are 0, not 0.0; members are null or absent as in the contract."""
     same("training_queued_intent", describe.training(ModelView(INTENT, 1)))
 
 
@@ -165,7 +165,7 @@ def test_succeeded_training():
 
 
 def test_failed_and_running_training():
-    """Vision models show no algorithm; a failure has its cause; a fraction stays one."""
+    """Vision models have no algorithm; a failure has its cause; a progress of 0.66 stays 0.66."""
     text = (EXAMPLES / "training_failed_vision.json").read_text()
     failed = replace(
         INTENT,
@@ -186,7 +186,7 @@ def test_failed_and_running_training():
 
 
 def test_models_in_lists():
-    """Models in lists lack what only a training has."""
+    """Models in lists omit the members that only a training has."""
     model = replace(INTENT, status="SUCCEEDED", progress=1.0, updated_at=at(10, 20, 41))
     page = list_answer(ListPage((model,), 0, has_more=False), describe.model, Window(0, 100))
 
@@ -195,7 +195,7 @@ def test_models_in_lists():
 
 @pytest.mark.parametrize("name", ["metrics_intent", "metrics_intent_ood"])
 def test_metrics(name):
-    """Metrics keep the figures as they were stored."""
+    """Metrics are returned as they were stored."""
     expected = json.loads((EXAMPLES / f"{name}.json").read_text())
     model = replace(
         INTENT,
@@ -208,7 +208,7 @@ def test_metrics(name):
 
 @pytest.mark.parametrize("name", ["learningcurve_intent", "card_intent", "health"])
 def test_stored_records_fit_their_declaration(name):
-    """Records that are stored whole fit the type that the description promises."""
+    """Stored records fit the types declared in the OpenAPI document."""
     expected = json.loads((EXAMPLES / f"{name}.json").read_text())
     kinds = {
         "learningcurve_intent": model_records.LearningCurveRecord,
@@ -233,7 +233,7 @@ def test_stored_records_fit_their_declaration(name):
     ],
 )
 def test_predictions(name, items, sample_id):
-    """The sample id is there only when it was sent."""
+    """`sampleId` is present only if it was sent."""
     probabilities = [Probability(label, probability) for label, probability in items]
 
     same(name, describe.prediction(probabilities, sample_id))
@@ -296,7 +296,7 @@ MONTH = Usage(2000, 10, datetime(2024, 3, 1, tzinfo=UTC), datetime(2024, 4, 1, t
 
 
 def test_usage_and_headers():
-    """Usage and rate-limit headers show the same figures."""
+    """The usage record and the rate-limit headers show the same figures."""
     caller = Account(
         account_id="108",
         email="ann@example.com",
@@ -327,7 +327,7 @@ def test_usage_and_headers():
     ],
 )
 def test_tokens(name, refresh, seconds):
-    """Exactly the members named, and the refresh token only where it was asked for."""
+    """A token has exactly the documented members; the refresh token only if it was requested."""
     same(name, service_records.TokenRecord("<JWT>", refresh, "Bearer", seconds))
 
 
@@ -343,7 +343,7 @@ def test_tokens(name, refresh, seconds):
     ],
 )
 def test_errors(name, error):
-    """Texts and codes as documented."""
+    """Error messages and codes are as documented."""
     expected = (EXAMPLES / f"{name}.json").read_text()
 
     assert pairs(error_response(error).body) == pairs(expected)
@@ -364,7 +364,7 @@ def test_error_without_source():
     ],
 )
 def test_durations(seconds, text):
-    """HH:MM:SS:mmm, rounded once."""
+    """Durations are HH:MM:SS:mmm and are rounded once."""
     assert describe.duration(seconds) == text
 
 

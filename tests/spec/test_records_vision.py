@@ -42,7 +42,7 @@ def loaded(name):
 
 
 def test_datasets():
-    """A dataset of pictures before and after its archive was read."""
+    """An image dataset before and after its archive was read."""
     name = "dataset_uploading_vision"
     view = dataset(name)
     begun = replace(view, dataset=replace(view.dataset, updated_at=view.dataset.created_at))
@@ -52,7 +52,7 @@ def test_datasets():
 
 
 def test_examples():
-    """A picture has its file name and an address."""
+    """An image example has its file name and a URL."""
     expected = loaded("example_vision")
     label = expected["label"]
     view = ExampleView(
@@ -89,7 +89,7 @@ def test_detection_training():
 
 
 def test_models_in_lists():
-    """Models in lists lack what only a training has; one that failed says why."""
+    """Models in lists omit the members that only a training has; a failed one has its cause."""
     expected = loaded("model_list_vision")["data"]
     failed = replace(
         IMAGE,
@@ -107,7 +107,7 @@ def test_models_in_lists():
 
 @pytest.mark.parametrize("kind", ["image", "multilabel", "detection"])
 def test_metrics(kind):
-    """Metrics keep the figures as they were stored; only detection names its algorithm."""
+    """Metrics are returned as they were stored; only detection names its algorithm."""
     expected = loaded(f"metrics_{kind}")
     name = "image-multi-label" if kind == "multilabel" else "image-detection"
     minutes = {"image": (20, 41), "multilabel": (30, 0), "detection": (40, 0)}[kind]
@@ -123,7 +123,7 @@ def test_metrics(kind):
 
 @pytest.mark.parametrize("kind", ["image", "multilabel", "detection"])
 def test_curves_fit_their_declaration(kind):
-    """Stored curves fit the type that the description promises."""
+    """Stored curves fit the types declared in the OpenAPI document."""
     for record in loaded(f"learningcurve_{kind}")["data"]:
         read = msgspec.convert(record, model_records.LearningCurveRecord)
         assert msgspec.to_builtins(read) == record
@@ -131,7 +131,7 @@ def test_curves_fit_their_declaration(kind):
 
 @pytest.mark.parametrize("name", ["predict_image", "predict_multilabel"])
 def test_predictions(name):
-    """Labels with their probabilities, and the sample id only when it was sent."""
+    """Labels have their probabilities; `sampleId` is present only if it was sent."""
     expected = loaded(name)
     items = [Probability(x["label"], x["probability"]) for x in expected["probabilities"]]
 
@@ -139,7 +139,7 @@ def test_predictions(name):
 
 
 def test_detections():
-    """Boxes in whole pixels: minX, minY, maxX, maxY."""
+    """Boxes have whole pixels: minX, minY, maxX, maxY."""
     items = [
         Detection(x["label"], x["probability"], PixelBox(*x["boundingBox"].values()))
         for x in loaded("detect")["probabilities"]
@@ -156,7 +156,7 @@ def test_detections():
     ],
 )
 def test_errors(name, content, kind):
-    """Texts and codes of pictures that are refused."""
+    """Messages and codes for refused images are as documented."""
     with pytest.raises(kind) as refusal:
         require_kind(content, 5 * 1024 * 1024)
 

@@ -15,17 +15,17 @@ MORE = b"".join(
 
 @pytest.fixture(scope="module")
 def caller(live) -> Caller:
-    """An account of this file's own."""
+    """A separate account for this file."""
     return live.caller("states")
 
 
 def facts(dataset):
-    """Return the members that change with a dataset's state."""
+    """Return the members that change with the dataset's state."""
     return dataset["statusMsg"], dataset["available"], dataset["totalExamples"]
 
 
 def watched(caller, path, member, last, seconds=60):
-    """Ask for a record until a member has its last value; return the values without repetition."""
+    """Poll until a member has one of its final values; return the distinct values seen."""
     found = []
     deadline = time.monotonic() + seconds
     while not found or found[-1][0] not in last:
@@ -73,7 +73,7 @@ def test_dataset_without_upload(caller):
     ("content", "status", "total"), [(MORE, "SUCCEEDED", 24), (b"no label\n", "FAILED", 12)]
 )
 def test_dataset_that_grows(live, caller, content, status, total):
-    """PUT: UPLOADING with the counts of before; afterwards it is available again in any case."""
+    """PUT: UPLOADING with the previous counts; afterwards available again, even after a failure."""
     dataset = caller.upload(SHOP).ok()
     with live.paused():
         busy = caller.form(
@@ -88,7 +88,7 @@ def test_dataset_that_grows(live, caller, content, status, total):
 
 
 def test_dataset_and_its_deletion(live, caller):
-    """DELETE: DELETION_PENDING and QUEUED, then SUCCEEDED and 404; repeated, the same record."""
+    """DELETE: DELETION_PENDING and QUEUED, then SUCCEEDED and 404; a repeat is the same record."""
     dataset = caller.upload(SHOP).ok()
     path = f"/v2/language/datasets/{dataset['id']}"
     with live.paused():
@@ -115,7 +115,7 @@ def test_dataset_and_its_deletion(live, caller):
 
 
 def test_deletion_ends_an_upload(live, caller):
-    """DELETE of an UPLOADING dataset ends the upload for good."""
+    """DELETE of an UPLOADING dataset ends the upload permanently."""
     with live.paused():
         dataset = caller.upload(SHOP, path=UPLOAD).ok()
         path = f"/v2/language/datasets/{dataset['id']}"
@@ -126,7 +126,7 @@ def test_deletion_ends_an_upload(live, caller):
 
 
 def test_training_from_queue_to_success_and_again(live, caller):
-    """QUEUED, RUNNING, SUCCEEDED; a retraining starts at 0 while the old version predicts."""
+    """QUEUED, RUNNING, SUCCEEDED; a retraining starts at 0 while the old version still predicts."""
     dataset = caller.upload(SHOP).ok()["id"]
     with live.paused():
         model = caller.train(dataset).ok()
@@ -179,7 +179,7 @@ def test_training_that_fails(live, caller):
 
 
 def test_model_and_its_deletion(live, caller):
-    """A model is 404 from the DELETE's answer on, and answers nothing, however warm it is."""
+    """After DELETE answers, a model is a 404 and cannot predict, even where it is cached."""
     dataset = caller.upload(SHOP).ok()["id"]
     model = caller.train(dataset).ok()["modelId"]
     caller.trained(model)
@@ -206,7 +206,7 @@ def test_model_and_its_deletion(live, caller):
 
 
 def test_models_outlive_their_dataset(live, caller):
-    """After a dataset is gone its models predict and can be deleted, but take no feedback."""
+    """After a dataset is deleted its models predict and can be deleted, but take no feedback."""
     dataset = caller.upload(SHOP).ok()["id"]
     model = caller.train(dataset).ok()["modelId"]
     caller.trained(model)

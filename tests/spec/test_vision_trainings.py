@@ -32,7 +32,7 @@ def _same(name: str, record: object) -> None:
 
 
 def _model(model_id: str, status: str, seconds: int = 0, **members: Any) -> Model:
-    """Make the facts behind an example."""
+    """Return the facts behind an example."""
     given: dict[str, Any] = {
         "name": "Two wheelers v1",
         "dataset_id": 1004301,
@@ -54,7 +54,7 @@ def _model(model_id: str, status: str, seconds: int = 0, **members: Any) -> Mode
 
 
 def test_queued() -> None:
-    """An image training shows the epochs and the learning rate that are used."""
+    """An image training shows the epochs and learning rate that it uses."""
     model = _model("W6MKXZXBWEYY5Y3LBXFT7OPE2M", "QUEUED")
 
     _same("training_queued_vision", describe.training(ModelView(model, 1)))
@@ -75,7 +75,7 @@ def test_queued_detection() -> None:
 
 
 def test_running() -> None:
-    """While it runs the figures stay, whatever was done so far."""
+    """A running training keeps showing the configured epochs, not those done so far."""
     model = _model("W6MKXZXBWEYY5Y3LBXFT7OPE2M", "RUNNING", 30, progress=0.66, epochs=1)
 
     _same("training_running_vision", describe.training(ModelView(model)))
@@ -90,7 +90,7 @@ def test_succeeded() -> None:
 
 
 def test_models_in_a_list() -> None:
-    """Models in lists lack what only a training has; the cause of a failure is shown."""
+    """Models in lists omit the members that only a training has; a failed one has its cause."""
     failure = json.loads((EXAMPLES / "model_list_vision.json").read_text())["data"][0]["failureMsg"]
     models = (
         _model("TK6N4PCYIYUKAJRAX54W33QSAQ", "FAILED", 41, name="Two wheelers v0", failure=failure),
@@ -117,7 +117,7 @@ def test_models_in_a_list() -> None:
     ],
 )
 def test_defaults(kind: str, sent: TrainRequest, epochs: int, rate: float) -> None:
-    """What was not sent is shown as its default; a rate of 0 is a whole number."""
+    """Parameters that were not sent are shown as their defaults; a rate of 0 is an integer."""
     record = describe.training(ModelView(_model("M", "QUEUED", type=kind, request=sent), 1))
 
     assert (record.epochs, record.learning_rate) == (epochs, rate)

@@ -1,1 +1,1 @@
-"""Stores on the emulated AWS."""
+"""Tests of stores on the emulated AWS."""

@@ -1,1 +1,1 @@
-"""The parts between Chalice and the views."""
+"""Tests of the layer between Chalice and the views."""

@@ -1,4 +1,4 @@
-"""The Chalice object: threads, the lazy container, binary types."""
+"""The Chalice object: threads, lazy container, binary types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.web.operations.operation import Operation
 
 
 def test_requests_of_threads_are_kept_apart():
-    """Each thread sees its own request, also while others are answered."""
+    """Each thread sees its own request while others are answered."""
     barrier = threading.Barrier(8)
 
     def echo(call):
@@ -36,7 +36,7 @@ def test_requests_of_threads_are_kept_apart():
 
 
 def test_container_is_built_once_by_many_threads():
-    """The container is built at the first use, and only then."""
+    """The container is built once, at the first use, also by simultaneous threads."""
     built = []
 
     def make():
@@ -55,7 +55,7 @@ def test_container_is_built_once_by_many_threads():
 
 
 def test_binary_types():
-    """Without these, a gateway would hand uploads over as damaged text."""
+    """All binary types are declared, without which the gateway would corrupt uploads."""
     types = PresageApp("types", [], SimpleNamespace).api.binary_types
 
     assert {"multipart/form-data", "application/pdf", "application/zip", "image/png"} <= set(types)

@@ -1,4 +1,4 @@
-"""The head of a text model as a graph, compared with the head in numpy."""
+"""The ONNX graph of a text model's head, compared with the numpy implementation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def parameters(labels: int) -> TextParameters:
 
 
 def neighbours(labels: int) -> NearestTexts:
-    """Return anchors; the second label has none, the others have different numbers."""
+    """Return anchors; the second label has none, the others have different counts."""
     counts = [0 if label == 1 else 1 + label % 3 for label in range(labels)]
     anchors = DRAWS.integers(-127, 128, (sum(counts), ALL)).astype(np.int8)
     return NearestTexts(anchors, np.cumsum(counts), 8.0)
@@ -61,7 +61,7 @@ def blocks_of(vectors: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def models() -> dict[str, TextParameters]:
-    """Return models with every part that a head may have."""
+    """Return models with every optional part of a head."""
     few, many = parameters(3), parameters(20)
     usual = (0.1 * DRAWS.normal(size=20)).astype(np.float32)
     return {
@@ -77,7 +77,7 @@ def models() -> dict[str, TextParameters]:
 
 @pytest.mark.parametrize("name", list(models()))
 def test_the_graph_answers_as_numpy(name: str) -> None:
-    """Probabilities are within 1e-5, and the same vectors are rejected."""
+    """Graph and numpy agree within 1e-5 in probabilities, and in the rejected vectors."""
     own = models()[name]
     vectors = DRAWS.normal(size=(200, ALL)).astype(np.float32)
     if own.rejector is not None:

@@ -1,4 +1,4 @@
-"""U.S. addresses in parts: generated ones, odd ones, and those of other countries."""
+"""Splitting U.S. addresses: generated, unusual, and foreign ones."""
 
 import itertools
 import json
@@ -43,7 +43,7 @@ def generated(count):
 
 
 def test_generated_addresses():
-    """Streets, units, boxes, towns of several words, states by name, ZIP+4 and countries."""
+    """Generated addresses are split into street, unit, box, town, state, ZIP+4 and country."""
     wrong = [
         (text, normalized_address(text), parts)
         for text, parts in generated(400)
@@ -53,7 +53,7 @@ def test_generated_addresses():
 
 
 def test_json_is_spaced_as_in_the_contract():
-    """The example of the contract, byte by byte."""
+    """The JSON of the contract's example is reproduced byte for byte."""
     assert normalized_address("12 Elm Street Phoenix, AZ 85001") == (
         '{"Street": "12 Elm Street", "City": "Phoenix", "State": "AZ", "ZipCode": "85001"}'
     )
@@ -79,13 +79,13 @@ def test_json_is_spaced_as_in_the_contract():
     ],
 )
 def test_odd_addresses(text, parts):
-    """Capitals, old abbreviations, a state for its town, misread spaces, rural routes."""
+    """Capitals, old abbreviations, missing towns, misread spaces and rural routes are handled."""
     found = json.loads(normalized_address(text))
     assert (found["Street"], found["City"], found["State"]) == parts
 
 
 def test_empty_parts_are_left_out():
-    """A state and a ZIP code alone are an address without street and city."""
+    """A state and ZIP code alone are an address without street and city."""
     assert json.loads(normalized_address("NV 89501")) == {"State": "NV", "ZipCode": "89501"}
 
 
@@ -99,7 +99,7 @@ def test_empty_parts_are_left_out():
     ],
 )  # fmt: skip
 def test_other_texts_are_none(text):
-    """Without one state and one ZIP code it is not a U.S. address."""
+    """A text without one state and one ZIP code is not a U.S. address."""
     assert normalized_address(text) is None
 
 
@@ -113,5 +113,5 @@ def test_other_texts_are_none(text):
     ],
 )
 def test_repeated_and_displaced_parts_do_no_harm(text):
-    """Parts that repeat or are in another order give an answer instead of an error."""
+    """Repeated or reordered parts give an answer instead of an error."""
     assert json.loads(normalized_address(text))["ZipCode"] in ("89501", "85001")

@@ -1,4 +1,4 @@
-"""What every text engine must do, on drawn pages: the same tests for both engines."""
+"""The common behaviour of both text engines on drawn pages."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -37,18 +37,18 @@ def draw(texts=TEXTS, size=SIZE, shape=(300, 760), ink=0, paper=255):
 
 
 def error_rate(lines, texts=TEXTS):
-    """Edits for each character, without spaces."""
+    """Return the edit distance per character, ignoring spaces."""
     wanted = "".join("".join(texts).split())
     given = "".join("".join(line.text for line in lines).split())
     return Levenshtein.distance(wanted, given) / len(wanted)
 
 
 def go_on():
-    """Let an engine work on."""
+    """Let an engine continue."""
 
 
 def quad_of(row, width=620):
-    """Corners of a drawn line."""
+    """Return the corners of a drawn line."""
     top, bottom = TOP + row * PITCH - 4, TOP + row * PITCH + SIZE + 10
     return (
         (LEFT - 6.0, top),
@@ -59,7 +59,7 @@ def quad_of(row, width=620):
 
 
 def on_page(line, height, width):
-    """Say whether a line's box lies on the page."""
+    """Return whether a line's box is on the page."""
     box = line.box
     return 0 <= box.min_x < box.max_x <= width and 0 <= box.min_y < box.max_y <= height
 
@@ -72,7 +72,7 @@ def engine(request):
 
 @pytest.fixture(scope="module")
 def lines(engine):
-    """What an engine reads on the drawn page."""
+    """The lines that an engine reads on the drawn page."""
     return engine.read(draw(), go_on)
 
 
@@ -83,7 +83,7 @@ def test_reads_a_drawn_page(lines):
 
 
 def test_lines_say_where_they_are(lines):
-    """Boxes lie around the drawn lines, probabilities are high, words have single spaces."""
+    """Boxes fit the drawn lines, probabilities are high, words have single spaces."""
     assert all(on_page(line, 300, 760) for line in lines)
     for row, line in enumerate(lines):
         middle = TOP + row * PITCH + SIZE / 2 + 3
@@ -94,7 +94,7 @@ def test_lines_say_where_they_are(lines):
 
 
 def test_characters_have_places(lines):
-    """Each character has its place: one behind the other, about where it is drawn."""
+    """Characters have increasing positions, near where they were drawn."""
     font = ImageFont.load_default(size=SIZE)
     for line in lines:
         assert len(line.places) == len(line.text)
@@ -113,7 +113,7 @@ def test_blank_pages_hold_nothing(engine):
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 400), (400, 2), (3, 3), (8, 5), (16, 16), (3, 2000)])
 def test_tiny_pages_are_read_without_fault(engine, shape):
-    """Pages too small for text give nothing, or at least nothing that is wrong."""
+    """Pages too small for text give nothing, or nothing wrong."""
     pixels = np.random.default_rng(7).integers(0, 256, (*shape, 3), np.uint8)
 
     lines = engine.read(pixels, go_on)
@@ -123,7 +123,7 @@ def test_tiny_pages_are_read_without_fault(engine, shape):
 
 
 def test_grey_paper_and_pale_ink_are_read(engine):
-    """A shaded page with little contrast is read."""
+    """A shaded page with low contrast is read."""
     shade = np.linspace(1, 0.7, 760)[None, :, None]
     pixels = (draw(ink=110, paper=210) * shade).astype(np.uint8)
 
@@ -131,7 +131,7 @@ def test_grey_paper_and_pale_ink_are_read(engine):
 
 
 def test_reads_crops(engine):
-    """Known places are read in the order asked, an empty one gives None."""
+    """Given regions are read in the requested order; an empty one gives None."""
     pixels = draw()
     quads = [quad_of(2), quad_of(0), ((600, 270), (700, 270), (700, 290), (600, 290)), quad_of(1)]
 
@@ -144,7 +144,7 @@ def test_reads_crops(engine):
 
 
 def test_reads_a_crop_that_is_turned(engine):
-    """Corners say how a place is read: here from the top down, and upside down."""
+    """A region's corners define its reading direction: vertical or upside down."""
     turned = np.ascontiguousarray(np.rot90(draw(), -1))
     sideways = tuple((300.0 - y, x) for x, y in quad_of(0))
     over = np.ascontiguousarray(np.rot90(draw(), 2))
@@ -159,7 +159,7 @@ def test_reads_a_crop_that_is_turned(engine):
 
 
 def test_crops_outside_of_the_page_are_no_fault(engine):
-    """Places beyond the edge, without extent or read backwards are answered."""
+    """Regions beyond the page, without size, or reversed do not fail."""
     quads = [
         ((-50, -50), (-10, -50), (-10, -20), (-50, -20)),
         ((700, 280), (900, 280), (900, 400), (700, 400)),
@@ -172,7 +172,7 @@ def test_crops_outside_of_the_page_are_no_fault(engine):
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_turned_pages_are_read(engine, turns):
-    """A page on its side or head is read, and answered where it stands."""
+    """A page rotated by 90 or 180 degrees is read, with boxes in its own coordinates."""
     pixels = np.ascontiguousarray(np.rot90(draw(), -turns))
     height, width = pixels.shape[:2]
 
@@ -183,7 +183,7 @@ def test_turned_pages_are_read(engine, turns):
 
 
 def test_other_alphabets_are_answered_in_documented_characters(engine):
-    """Letters beyond the documented ones never appear; accents are left out."""
+    """Letters outside the documented characters are never returned; accents are dropped."""
     accents = accented_paper("Cafe resume naive Zurich", "   '  '   '        :")
     foreign = foreign_paper(["ДЖИША ШИФЦ", "ΩΣΛΞ ΨΔΠ", "中市田木"])
 
@@ -196,7 +196,7 @@ def test_other_alphabets_are_answered_in_documented_characters(engine):
 
 
 def test_accents_are_kept_where_they_are_asked_for(engine):
-    """The same page in the larger alphabet; the engine itself continues without accents."""
+    """With the larger alphabet accents are kept; the shared engine is not changed."""
     accents = np.asarray(accented_paper("Cafe resume naive Zurich", "   '  '   '        :"))
     latin = engine.in_alphabet(LATIN)
 
@@ -208,7 +208,7 @@ def test_accents_are_kept_where_they_are_asked_for(engine):
 
 
 def test_threads_share_an_engine(engine, lines):
-    """Pages read at the same time give what they give alone."""
+    """Pages read simultaneously give the same result as one by one."""
     barrier = threading.Barrier(3)
 
     def read(_):
@@ -220,7 +220,7 @@ def test_threads_share_an_engine(engine, lines):
 
 
 def test_a_check_that_raises_ends_the_reading(engine):
-    """A caller without time left does not wait."""
+    """Reading stops when the check raises."""
 
     class TimeIsUpError(Exception):
         pass
@@ -235,7 +235,7 @@ def test_a_check_that_raises_ends_the_reading(engine):
 
 
 def test_a_page_is_not_changed(engine):
-    """Pixels that cannot be written, or have another order, are read."""
+    """Read-only pixels and other memory orders are read without being changed."""
     pixels = draw()
     turned = np.rot90(np.rot90(pixels, 1).copy(), -1)
     turned.flags.writeable = False

@@ -1,4 +1,4 @@
-"""The ink of a line."""
+"""Finding the ink of a line."""
 
 import math
 
@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.ink import find_ink, part_of, stretches
 
 
 def a_line(box, quad=None):
-    """Make a line."""
+    """Return a line."""
     return TextLine("abc", 1.0, Rect(*box), quad, (0.1, 0.5, 0.9))
 
 
@@ -23,13 +23,13 @@ def paper(*boxes, ink=0, light=255):
 
 
 def inked_part(line, ink):
-    """Return the part of a line from its first ink to its last."""
+    """Return the part of a line from its first to its last ink."""
     return part_of(line, ink.spans[0][0], ink.spans[-1][1], ink)
 
 
 @pytest.mark.parametrize(("ink", "light"), [(0, 255), (255, 0), (180, 230)])
 def test_a_box_is_drawn_in_to_its_ink(ink, light):
-    """Dark, light and faint ink is found to the pixel."""
+    """A box shrinks to its ink to the pixel, for dark, light and faint ink."""
     pixels = paper((40, 40, 60, 60), (80, 44, 100, 60), ink=ink, light=light)
     line = a_line((20, 30, 120, 70))
 
@@ -41,7 +41,7 @@ def test_a_box_is_drawn_in_to_its_ink(ink, light):
 
 
 def test_rules_are_no_ink():
-    """An underline, a frame's side and the feet of the line above are left out."""
+    """Underlines, frames and descenders of the line above are not ink of the line."""
     letters = [(left, 42, left + 8, 58) for left in range(40, 200, 16)]
     pixels = paper(*letters, (20, 64, 220, 66), (216, 20, 218, 80), (60, 20, 63, 34))
     line = a_line((20, 30, 220, 70))
@@ -50,7 +50,7 @@ def test_rules_are_no_ink():
 
 
 def test_dots_belong_to_their_letters():
-    """What stands a little above the line's body is part of it."""
+    """Dots slightly above the line's body are part of it."""
     pixels = paper((40, 44, 60, 60), (45, 38, 50, 41))
     line = a_line((20, 30, 120, 70))
 
@@ -59,14 +59,14 @@ def test_dots_belong_to_their_letters():
 
 @pytest.mark.parametrize("box", [(20, 30, 120, 70), (5, 5, 6, 6), (400, 400, 500, 450)])
 def test_an_empty_place_has_no_ink(box):
-    """Blank paper, a single pixel and a place outside of the page have none."""
+    """Blank paper, a single pixel and a region outside the page have no ink."""
     line = a_line(box)
 
     assert find_ink(paper(), line) is None
 
 
 def test_a_slope_is_followed():
-    """The ink of a turned line is found along its corners."""
+    """The ink of a rotated line is found along its corners."""
     y, x = np.mgrid[0:200, 0:300]
     slope = math.radians(15)
     along = (x - 60) * math.cos(slope) + (y - 50) * math.sin(slope)
@@ -94,7 +94,7 @@ def test_a_slope_is_followed():
 
 
 def test_places_follow_a_part():
-    """The places of a part's characters count along the part."""
+    """Character positions are scaled to a part of the line."""
     line = a_line((0, 0, 100, 20))
     found = find_ink(paper((10, 5, 30, 15), (60, 5, 90, 15)), line)
 
@@ -105,7 +105,7 @@ def test_places_follow_a_part():
 
 
 def test_stretches_are_where_flags_are_set():
-    """Beginnings, and the places behind the ends."""
+    """Runs of set flags are returned as starts and exclusive ends."""
     starts, ends = stretches(np.array([True, True, False, True]))
 
     assert (starts.tolist(), ends.tolist()) == ([0, 3], [2, 4])

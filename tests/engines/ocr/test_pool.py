@@ -1,4 +1,4 @@
-"""Which engine is in use, and what is said when files are missing or damaged."""
+"""The choice of the OCR engine, and errors for missing or damaged files."""
 
 import json
 import shutil
@@ -27,14 +27,14 @@ def without_tesseract(monkeypatch):
 
 @pytest.fixture
 def copy(tmp_path):
-    """A separate model directory, with the networks that read text and tables."""
+    """A separate model folder with the text and table networks."""
     for name in (PPOCR, SLANET):
         shutil.copytree(DIRECTORY / name, tmp_path / name)
     return tmp_path
 
 
 def test_the_engine_of_the_settings_is_in_use():
-    """Either engine can be chosen, and the state says which one is."""
+    """The configured engine is used, and the state names it."""
     for name in (PPOCR, TESSERACT):
         pool = OcrPool(DIRECTORY, name)
         assert pool.state() == {"ocr": name}
@@ -44,7 +44,7 @@ def test_the_engine_of_the_settings_is_in_use():
 
 
 def test_tesseract_serves_while_the_networks_are_missing(tmp_path):
-    """Without model files text is read all the same, and every fact says by what."""
+    """Without model files Tesseract is used, and health and cards name it."""
     pool = OcrPool(tmp_path, PPOCR)
 
     assert pool.state() == {"ocr": TESSERACT}
@@ -55,7 +55,7 @@ def test_tesseract_serves_while_the_networks_are_missing(tmp_path):
 
 
 def test_networks_that_are_installed_later_are_used(tmp_path):
-    """A process that ran without them needs no new start."""
+    """Networks installed later are used without a restart."""
     pool = OcrPool(tmp_path, PPOCR)
     assert pool.engine().name == TESSERACT
 
@@ -65,7 +65,7 @@ def test_networks_that_are_installed_later_are_used(tmp_path):
 
 
 def test_without_any_engine_the_error_says_what_to_do(tmp_path, without_tesseract):
-    """Nothing installed: the state says missing, calls say how to install."""
+    """With no engine the state is missing, and calls say how to install one."""
     for name in (PPOCR, TESSERACT):
         pool = OcrPool(tmp_path, name)
         assert pool.state() == {"ocr": "missing"}
@@ -76,14 +76,14 @@ def test_without_any_engine_the_error_says_what_to_do(tmp_path, without_tesserac
 
 
 def test_the_setting_tesseract_does_not_fall_back(without_tesseract):
-    """A missing Tesseract is an error; no other engine replaces it."""
+    """With the setting tesseract a missing program is an error, without a fallback."""
     with pytest.raises(OcrNotInstalled, match=TESSERACT):
         OcrPool(DIRECTORY, TESSERACT).engine()
 
 
 @pytest.mark.parametrize("file", ["detector.onnx", "recogniser.onnx", "alphabet.json"])
 def test_damaged_networks_are_refused(copy, file):
-    """A file that is not the one installed is never used."""
+    """A network file with another digest is not used."""
     content = (copy / PPOCR / file).read_bytes()
     (copy / PPOCR / file).write_bytes(content[:-2] + b"!!")
 
@@ -92,7 +92,7 @@ def test_damaged_networks_are_refused(copy, file):
 
 
 def test_damaged_facts_are_refused(copy):
-    """Neither facts nor engine come from a broken file."""
+    """A damaged file gives neither facts nor an engine."""
     for content in ("", "[]", json.dumps({"title": "x"})):
         (copy / PPOCR / "engine.json").write_text(content)
         for call in (OcrPool(copy, PPOCR).facts, OcrPool(copy, PPOCR).engine):
@@ -114,14 +114,14 @@ def test_facts_are_those_of_the_installation():
 
 
 def test_the_structure_network_is_loaded_once():
-    """Every call gives the same network."""
+    """The structure network is loaded once for all calls."""
     pool = OcrPool(DIRECTORY, PPOCR)
 
     assert pool.structure() is pool.structure() is not None
 
 
 def test_threads_load_an_engine_once(monkeypatch):
-    """A caller that comes while it is loaded waits and gets the same."""
+    """Simultaneous callers wait for one load of an engine."""
     loaded = []
     barrier = threading.Barrier(4)
 
@@ -143,7 +143,7 @@ def test_threads_load_an_engine_once(monkeypatch):
 
 
 def test_warming_loads_what_is_installed():
-    """After it the first call waits for nothing."""
+    """After warming the first call loads nothing."""
     pool = OcrPool(DIRECTORY, PPOCR)
 
     pool.warm()
@@ -153,7 +153,7 @@ def test_warming_loads_what_is_installed():
 
 
 def test_nothing_native_is_imported_before_it_is_needed():
-    """The module that every call imports brings no native package with it."""
+    """Importing the module loads no native package."""
     native = ("numpy", "onnxruntime", "PIL", "pytesseract", "rapidfuzz")
     code = (
         "import sys; from pathlib import Path; from chalicelib.engines.ocr.pool import OcrPool; "

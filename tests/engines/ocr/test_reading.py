@@ -1,4 +1,4 @@
-"""Reading a page: its text layer or its pixels, turned upright."""
+"""Reading a page from its text layer or its pixels, rotated upright."""
 
 import time
 
@@ -13,7 +13,7 @@ from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, paged, te
 
 
 class Counted:
-    """The engine, counting what it is asked for."""
+    """The engine, with counted calls."""
 
     name = "counted"
 
@@ -26,13 +26,13 @@ class Counted:
         return the_engine().read(pixels, check)
 
     def read_crops(self, pixels, quads, check):
-        """Read places."""
+        """Read regions."""
         self.crops += len(quads)
         return the_engine().read_crops(pixels, quads, check)
 
 
 def test_an_upright_page_is_read_once():
-    """A normal page pays nothing for the search for turned text."""
+    """An upright page is read once, without a search for rotated text."""
     engine = Counted()
 
     page = read_page(paged(a_page()), engine, go_on)
@@ -43,7 +43,7 @@ def test_an_upright_page_is_read_once():
 
 
 def test_single_line_on_a_large_page_is_read():
-    """The detector overlooks a lone line at full size, so an empty page is looked at again."""
+    """A single line missed at full size is found by a second detection at a smaller size."""
     pixels = drawn([(220, 300, "Order 4711 paid")], size=(1654, 2339), font=34)
 
     page = read_page(paged(pixels), the_engine(), go_on)
@@ -55,7 +55,7 @@ def test_single_line_on_a_large_page_is_read():
 
 
 def test_blank_page_is_looked_at_once():
-    """Blank pages of a scan cost no second look."""
+    """Blank scanned pages are not detected twice."""
     engine = Counted()
 
     page = read_page(paged(np.full((1200, 900, 3), 250, np.uint8)), engine, go_on)
@@ -65,7 +65,7 @@ def test_blank_page_is_looked_at_once():
 
 
 def test_images_of_a_text_page_are_recognised():
-    """A pasted image of text is read where it stands, in order with the lines around it."""
+    """Images within a text page are read by OCR, in order with the text around them."""
     pixels = drawn([(120, 400, "Garden hose 19.90")], size=(1000, 900), font=30)
     layer = tuple(
         TextLine(text, 1.0, Rect(100, top, 500, top + 30))
@@ -87,7 +87,7 @@ def test_images_of_a_text_page_are_recognised():
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_a_turned_page_is_read_upright(turns):
-    """However a page lies, its lines are read, and answers name places on the page as it lies."""
+    """A rotated page is read, with boxes in its own coordinates."""
     upright = a_page()
     pixels = np.ascontiguousarray(np.rot90(upright, turns))
 
@@ -103,7 +103,7 @@ def test_a_turned_page_is_read_upright(turns):
 
 
 def test_numbers_alone_do_not_turn_a_page():
-    """A page of digits that can be read upside down stays as it is."""
+    """A page of digits that can be read upside down is not rotated."""
     pixels = drawn([(60, 40, "1690 8161"), (60, 120, "9108 6619")], size=(400, 220))
 
     page = read_page(paged(pixels), the_engine(), go_on)
@@ -115,7 +115,7 @@ def test_numbers_alone_do_not_turn_a_page():
 @pytest.mark.parametrize("with_pixels", [False, True])
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
 def test_a_text_layer_needs_no_engine(turns, with_pixels):
-    """Exact lines are taken as they are, in reading order, and turned with the pixels."""
+    """A text layer is used without an engine, in reading order, and rotated with the pixels."""
     upright = [
         TextLine("below", 1.0, Rect(10, 60, 90, 80)),
         TextLine("above", 1.0, Rect(10, 20, 90, 40)),
@@ -136,12 +136,12 @@ def test_a_text_layer_needs_no_engine(turns, with_pixels):
 
 
 def test_an_empty_layer_is_an_answer():
-    """A page whose text layer is trusted and empty has no lines."""
+    """A page with a trusted, empty text layer has no lines."""
     assert read_page(Page(1, 10, 10, 1.0, None, ()), None, go_on).lines == ()
 
 
 def test_a_blank_page_stays_as_it_is():
-    """Nothing is turned, nothing is found."""
+    """A blank page is not rotated and has no lines."""
     engine = Counted()
 
     page = read_page(paged(np.full((300, 400, 3), 255, np.uint8)), engine, go_on)
@@ -163,7 +163,7 @@ def a_letter():
 
 @pytest.mark.parametrize(("kind", "turns"), [*((kind, 0) for kind in KINDS), ("sine", 2)])
 def test_a_bent_page_is_straightened(kind, turns):
-    """Bent lines are read to the word, and answers name places on the page as it was sent."""
+    """Bent lines are read correctly, with boxes on the original page."""
     engine = the_engine()
     bent = np.ascontiguousarray(np.rot90(curled(a_letter(), kind, 3, 0.05), turns))
 
@@ -182,7 +182,7 @@ def test_a_bent_page_is_straightened(kind, turns):
 
 
 def test_a_flat_page_is_not_straightened():
-    """Level pages and those that were laid down askew keep their pixels."""
+    """Level and slanted pages are not straightened."""
     engine = the_engine()
     for pixels in (a_letter(), curled(a_letter(), "bulge", 3, 0.0)):
         page = read_page(paged(pixels), engine, go_on)
@@ -193,7 +193,7 @@ def test_a_flat_page_is_not_straightened():
 
 
 def waves():
-    """Draw a page of nothing but waves."""
+    """Draw a page of waves."""
     rows, columns = np.mgrid[0:900, 0:900]
     return np.repeat((127 + 127 * np.sin((rows + 40 * np.sin(columns / 60)) / 5))[..., None], 3, 2)
 
@@ -209,7 +209,7 @@ def waves():
     ids=["waves", "noise", "rolled up", "crumpled"],
 )
 def test_pages_beyond_straightening_are_answered(draw):
-    """Waves, noise and paper that is bent beyond reading end soon, in places on the page."""
+    """Waves, noise and extremely bent paper end soon, with boxes on the page."""
     engine, pixels = the_engine(), draw()
     start = time.process_time()
 

@@ -1,4 +1,4 @@
-"""The items of task text."""
+"""The items of task text: runs of words."""
 
 import numpy as np
 import pytest
@@ -10,17 +10,17 @@ from tests.engines.ocr.ppocr.pages import TEXTS, a_page, drawn, go_on, paged, te
 
 
 def runs_of(pixels):
-    """Read drawn pixels and divide the lines."""
+    """Read drawn pixels and divide lines into runs."""
     return text_runs(read_page(paged(pixels), the_engine(), go_on), the_engine(), go_on)
 
 
 def inked(box):
-    """Return the part of a page of black ink that a box covers, as a share of its ink."""
+    """Return the fraction of a page's ink that a box covers."""
     return slice(int(box.min_y), int(box.max_y) + 1), slice(int(box.min_x), int(box.max_x) + 1)
 
 
 def test_phrases_stay_whole():
-    """Lines with usual spaces are one item each, and boxes end where the ink ends."""
+    """A line with usual spaces is one item, and its box ends at its ink."""
     pixels = a_page()
 
     runs = runs_of(pixels)
@@ -44,7 +44,7 @@ def test_columns_are_parted():
 
 
 def test_text_on_a_slope_is_parted():
-    """Gaps are looked for along the line."""
+    """On slanted text, gaps are measured along the line."""
     from PIL import Image
 
     pixels = drawn([(60, 120, "Green tea"), (250, 120, "4.50"), (60, 180, "Brown sugar and honey")])
@@ -58,12 +58,12 @@ def test_text_on_a_slope_is_parted():
 
 
 def typewriter(text, left, top, step):
-    """Place characters at equal distances."""
+    """Draw characters at equal distances."""
     return [(left + step * number, top, letter) for number, letter in enumerate(text)]
 
 
 def test_typewriter_text_stays_whole():
-    """Wide spaces that are the usual ones of a page do not part the words of a phrase."""
+    """On a page with generally wide spaces these do not split a phrase."""
     items = [
         *typewriter("MEET ME AT THE HARBOUR", 40, 40, 17),
         *typewriter("BRING THE RED BAG NOW", 40, 110, 17),
@@ -76,13 +76,13 @@ def test_typewriter_text_stays_whole():
 
 
 def exact(text, places):
-    """Make a page with one line of a text layer."""
+    """Return a page with one line of a text layer."""
     line = TextLine(text, 1.0, Rect(0, 0, 400, 20), None, places)
     return ReadPage(Page(1, 500, 100, 1.0, None, (line,)), 0, None, (line,), is_exact=True)
 
 
 def test_a_text_layer_is_parted_by_its_places():
-    """Exact lines are divided where characters stand far apart, without pixels or engine."""
+    """Text layer lines are split by character positions, without pixels or engine."""
     page = exact("ab cd", (0.02, 0.05, 0.5, 0.92, 0.95))
 
     first, second = text_runs(page, None, go_on)
@@ -95,14 +95,14 @@ def test_a_text_layer_is_parted_by_its_places():
 
 @pytest.mark.parametrize("places", [(), (0.02, 0.05, 0.08, 0.11, 0.14)])
 def test_a_text_layer_with_usual_spaces_stays_whole(places):
-    """Even distances, and characters without places, part nothing."""
+    """Evenly spaced characters, and lines without positions, are not split."""
     page = exact("ab cd", places)
 
     assert text_runs(page, None, go_on) == page.lines
 
 
 def test_a_line_without_places_is_read_again():
-    """Parts whose text cannot be cut from the line's are read again from the image."""
+    """Parts of a line without character positions are read again from the image."""
     pixels = drawn([(40, 40, "Green tea"), (200, 40, "4.50")])
     line = TextLine("Green tea 4.50", 0.9, Rect(30, 36, 280, 76))
     page = ReadPage(paged(pixels), 0, pixels, (line,))
@@ -113,7 +113,7 @@ def test_a_line_without_places_is_read_again():
 
 
 def test_a_line_without_ink_stays():
-    """A line on blank paper is answered as it was read."""
+    """A line on blank paper is returned as it was read."""
     line = TextLine("ghost", 0.6, Rect(10, 10, 90, 30))
     pixels = np.full((60, 120, 3), 255, np.uint8)
 

@@ -1,4 +1,4 @@
-"""Floors of quality: the sample page, read by the installed engine as the service reads it."""
+"""Minimum quality on the sample page, read with the installed engine as by the service."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page(pool: OcrPool) -> ReadPage:
 
 
 def test_text(pool: OcrPool, page: ReadPage) -> None:
-    """Every word of the page is read, and less than one character of a hundred is wrong."""
+    """Every word is read, with less than one wrong character in a hundred."""
     found = [run.text for run in text_runs(page, pool.engine(), go_on)]
     written = [line.text for line in LINES] + [text for row in TABLE for text in row]
     words = count_words(written, found)
@@ -58,7 +58,7 @@ def test_text(pool: OcrPool, page: ReadPage) -> None:
 
 
 def test_table(pool: OcrPool, page: ReadPage) -> None:
-    """The ruled table is the only one, and has the right cells, merged ones too."""
+    """The ruled table is the only one, with the right cells, also merged ones."""
     tables = find_tables(page, pool.engine(), pool.structure(), go_on)
     assert len(tables) == 1, [table.text for table in tables]
     found = [(c.row, c.column, c.row_span, c.column_span, c.text) for c in tables[0].cells]
@@ -66,7 +66,7 @@ def test_table(pool: OcrPool, page: ReadPage) -> None:
 
 
 def true_cells() -> list[tuple[int, int, int, int, str]]:
-    """List row, column, spans and text of the cells that were drawn."""
+    """Return row, column, spans and text of the drawn cells."""
     cells = []
     for number, row in enumerate(TABLE, start=1):
         spans = (1, 1, 1, 1) if len(row) == 4 else (3, 1)
@@ -79,13 +79,13 @@ def true_cells() -> list[tuple[int, int, int, int, str]]:
 
 
 def test_contacts(page: ReadPage) -> None:
-    """The letterhead is found, each tag once, but for lines that are none of these."""
+    """The letterhead is found with each tag once; other lines are OTHER or none."""
     found = [(each.tag, each.text) for each in find_contacts(page) if each.tag != "OTHER"]
     assert sorted(found) == sorted(CONTACTS.items())
 
 
 def test_fields_of_the_sample_template(page: ReadPage) -> None:
-    """Each key has its value, and the virtual key finds the address and normalises it."""
+    """Each key has its value, and the virtual key finds and normalizes the address."""
     template = read_template((ASSETS / TEMPLATE).read_bytes())
     found = {field.entity: field for field in find_fields(page, template)}
     address = found.pop("employer_address")
@@ -98,7 +98,7 @@ def test_fields_of_the_sample_template(page: ReadPage) -> None:
 
 
 def test_fields_of_the_standard_form(page: ReadPage) -> None:
-    """The page is a pay statement: the shipped template finds who is paid, when and how much."""
+    """The shipped pay stub template finds payee, date and amounts."""
     values = {field.value_text for field in find_fields(page, standard_template("paystub"))}
     expected = {FIELDS[key] for key in ("Employee Name", "Pay Date", "Net Pay")}
     assert expected <= values

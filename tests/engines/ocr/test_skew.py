@@ -1,4 +1,4 @@
-"""Leaning pages are turned upright, and boxes back."""
+"""Slanted pages are levelled, and boxes mapped back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engines.ocr.tables.drawn import Sheet
 
 
 def leaning(x: float, y: float, width: float, degrees: float) -> TextLine:
-    """Return a line 20 pixels high that leans clockwise."""
+    """Return a line 20 pixels high, slanted clockwise."""
     a = math.radians(degrees)
     along, down = (math.cos(a), math.sin(a)), (-math.sin(a), math.cos(a))
     quad: Quad = (
@@ -25,7 +25,7 @@ def leaning(x: float, y: float, width: float, degrees: float) -> TextLine:
 
 
 def test_the_angle_is_the_median_by_width() -> None:
-    """Short lines and lines that stand do not count, long ones most."""
+    """The angle is the median weighted by width; short and vertical lines count little."""
     lines = [leaning(0, 0, 500, 3), leaning(0, 50, 20, -30), leaning(0, 90, 300, 80)]
     lines += [leaning(0, 100 + n, 60, 1) for n in range(5)]
     assert math.degrees(find_angle(lines)) == pytest.approx(3)
@@ -34,7 +34,7 @@ def test_the_angle_is_the_median_by_width() -> None:
 
 @pytest.mark.parametrize("degrees", [-4.0, 3.0])
 def test_there_and_back(degrees: float) -> None:
-    """A line becomes an upright box of its size, and returns to where it was."""
+    """A line becomes an upright box of its size, and is mapped back to its place."""
     line = leaning(100, 100, 200, degrees)
     turn = PageRotation(math.radians(degrees), 1000, 700)
     upright = turn.upright(line)
@@ -50,7 +50,7 @@ def test_there_and_back(degrees: float) -> None:
 
 
 def test_pixels_turn_with_the_lines() -> None:
-    """What is drawn lands where the upright line says."""
+    """Pixels are levelled to where the levelled lines are."""
     sheet = Sheet(ground=(240, 240, 230))
     line = leaning(300, 200, 200, 4)
     assert line.quad is not None
@@ -69,6 +69,6 @@ def test_pixels_turn_with_the_lines() -> None:
 
 @pytest.mark.parametrize(("degrees", "is_one"), [(2, True), (17, True), (-34, False), (40, False)])
 def test_watermarks_do_not_run_as_the_page_does(degrees: float, is_one: bool) -> None:
-    """Only a long line may tell that it is slanted, as seen on the leaning page."""
+    """A long line with another slope than the page is not level, as for watermarks."""
     assert is_level(leaning(0, 0, 500, degrees), math.radians(4)) == is_one
     assert is_level(leaning(0, 0, 30, degrees), math.radians(4))

@@ -1,4 +1,4 @@
-"""Spaces that the engine overlooked are put in by the ink."""
+"""Spaces that the engine missed are restored from the ink."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def go_on() -> None:
 
 
 def page_of(drawn: list[str], read: list[str]) -> tuple[np.ndarray, list[TextLine]]:
-    """Draw lines; the engine is said to have read them without some of their spaces."""
+    """Draw lines, and return them as if read without some of their spaces."""
     font = ImageFont.load_default(SIZE)
     image = Image.new("RGB", (900, TOP + STEP * len(drawn)), "white")
     pen = ImageDraw.Draw(image)
@@ -47,7 +47,7 @@ def spaced(drawn: list[str], read: list[str]) -> list[str]:
 
 
 def test_overlooked_spaces_are_put_in() -> None:
-    """A wide gap between letters, digits or both is a space."""
+    """A wide gap between letters or digits becomes a space."""
     drawn = ["Please come again", "4380 Rhodes Via Apt. 745", "15/07/2018 22:07", "(735) 698-4230"]
     read = ["Pleasecome again", "4380Rhodes Via Apt. 745", "15/07/201822:07", "(735)698-4230"]
     assert spaced(drawn, read) == drawn
@@ -57,12 +57,12 @@ def test_overlooked_spaces_are_put_in() -> None:
     "text", ["1,111.11 and 41.50", "Total: 17.10", "W. A. Tailor", "1988-11-11 of 1994"]
 )
 def test_right_text_stays(text: str) -> None:
-    """Narrow digits, points of numbers and wide letters get no space."""
+    """Narrow digits, decimal points and wide letters get no extra space."""
     assert spaced([text], [text]) == [text]
 
 
 def test_a_colon_that_is_set_apart_stays_so() -> None:
-    """What print sets apart by a space is answered so; other closing marks belong to their word."""
+    """A colon printed with a space keeps it; other closing punctuation has none."""
     assert spaced(["Date : today or so", "Well , no"], ["Date: today or so", "Well, no"]) == [
         "Date : today or so",
         "Well, no",
@@ -70,7 +70,7 @@ def test_a_colon_that_is_set_apart_stays_so() -> None:
 
 
 def test_lines_without_places_stay() -> None:
-    """What does not say where its characters are is left alone."""
+    """A line without character positions is not changed."""
     pixels, (line,) = page_of(["two words"], ["twowords"])
     bare = TextLine(line.text, line.probability, line.box)
     assert spaced_lines(pixels, [bare], go_on) == (bare,)

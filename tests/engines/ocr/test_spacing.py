@@ -1,4 +1,4 @@
-"""Spaces that the recogniser left out."""
+"""Spaces that the recognizer left out."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from chalicelib.engines.ocr.spacing import with_spaces
 
 
 def spaced(text, wide_before, wide=0.5, usual=0.4):
-    """Lay characters side by side with narrow gaps but for a wide one; return the text."""
+    """Return the spaced text of characters with narrow gaps and one wide gap."""
     spans, places, x = [], [], 0.0
     for index in range(len(text)):
         x += (wide if index == wide_before else 0.1) if index else 0
@@ -39,11 +39,11 @@ def spaced(text, wide_before, wide=0.5, usual=0.4):
     ],
 )
 def test_wide_gaps_become_spaces(text, before, expected):
-    """Words and signs that stand apart are parted, numbers and narrow letters are not."""
+    """Words and signs set apart get a space; numbers and narrow letters do not."""
     assert spaced(text, before) == expected
 
 
 @pytest.mark.parametrize(("wide", "usual"), [(0.2, 0.4), (0.28, 0.4), (0.4, 0.0)])
 def test_narrow_gaps_are_none(wide, usual):
-    """A gap narrower than a space of the page parts nothing; without those it must be wide."""
+    """A gap narrower than the page's spaces adds none; without spaces it must be wide."""
     assert spaced("TAXABLE", 3, wide, usual) == "TAXABLE"

@@ -1,4 +1,4 @@
-"""Straightening bent pages: geometry alone, and pages that no one should photograph."""
+"""Straightening bent pages: geometry, and extreme pages."""
 
 import time
 from itertools import pairwise
@@ -15,12 +15,12 @@ COLUMNS = np.arange(60, 541, 20)
 
 
 def bent_line(column):
-    """Return how far print has gone down at a column: an arch of 30 pixels."""
+    """Return the vertical shift of text at a column: an arch of 30 pixels."""
     return 30 * np.sin(np.pi * column / WIDTH)
 
 
 def striped(bend):
-    """Draw black lines of 16 pixels, and say what a detector makes of them."""
+    """Draw black lines of 16 pixels, and return what a detector finds."""
     pixels = np.full((HEIGHT, WIDTH, 3), 255, np.uint8)
     for line in LINES:
         for column in range(60, 541):
@@ -34,7 +34,7 @@ def striped(bend):
 
 @pytest.mark.parametrize("slope", [0.0, 0.1, -0.5])
 def test_flat_pages_are_left_alone(slope):
-    """Level lines and lines that all run down a slope need no straightening."""
+    """Level and uniformly slanted lines are not straightened."""
     pixels, courses = striped(lambda column: slope * (column - 300) / 4)
 
     assert all(course.sag < BENT for course in courses)
@@ -42,7 +42,7 @@ def test_flat_pages_are_left_alone(slope):
 
 
 def test_one_arch_does_not_bend_a_page():
-    """A seal's round writing on a flat page does not straighten the page."""
+    """One curved line, such as a seal, does not straighten a flat page."""
     pixels, flat = striped(lambda column: 0.0)
     _, bent = striped(bent_line)
 
@@ -51,7 +51,7 @@ def test_one_arch_does_not_bend_a_page():
 
 @pytest.mark.parametrize("is_dim", [False, True])
 def test_bent_lines_become_level(is_dim):
-    """Each line of an arched page fills the same rows from its left to its right, lit or dim."""
+    """After straightening each line of an arched page has constant height, lit or dim."""
     pixels, courses = striped(bent_line)
     if is_dim:
         pixels = (60 + pixels / 8 + np.linspace(0, 20, WIDTH)[:, None]).astype(np.uint8)
@@ -69,7 +69,7 @@ def test_bent_lines_become_level(is_dim):
 
 
 def test_places_lead_back():
-    """A rectangle around straightened ink becomes a box around the same ink of the bent page."""
+    """A box around straightened ink maps back to the same ink on the bent page."""
     pixels, courses = striped(bent_line)
     unrolling = find_unrolling(pixels, courses)
     level = straightened(pixels, unrolling)[:, :, 0]
@@ -85,7 +85,7 @@ def test_places_lead_back():
 
 
 def test_print_in_the_middle_says_how_the_margins_bend():
-    """Beyond the lines the page continues as at their ends, without folds."""
+    """Margins continue the bend at the ends of lines, without folds."""
     pixels, courses = striped(bent_line)
 
     unrolling = find_unrolling(pixels, courses)
@@ -96,7 +96,7 @@ def test_print_in_the_middle_says_how_the_margins_bend():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_courses_without_sense_are_no_fault(seed):
-    """Zigzags, points that repeat and ways beyond the page end soon, in a page of bounded size."""
+    """Zigzag, repeated and out-of-page courses end soon, in a page of bounded size."""
     random = np.random.default_rng(seed)
     pixels = random.integers(0, 256, (HEIGHT, WIDTH, 3), np.uint8)
     courses = [
@@ -114,7 +114,7 @@ def test_courses_without_sense_are_no_fault(seed):
 
 
 def test_large_photographs_are_scaled_down():
-    """The straightened page has at most as many pixels as are read anyway."""
+    """A straightened page has at most as many pixels as OCR reads."""
     bend = 3300 / WIDTH
     courses = [
         Course(tuple((x * bend, y * bend) for x, y in course.points), 20 * bend)

@@ -16,7 +16,7 @@ LINE = TextLine("Total", 1.0, Rect(10, 20, 60, 30), None, (0.1, 0.3, 0.5, 0.7, 0
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
 def test_lines_and_pixels_turn_alike(turns):
-    """The turned box covers the turned ink, and the answer names the place on the page."""
+    """A rotated box covers the rotated ink, and maps back to the page."""
     pixels = np.zeros((100, 80, 3), np.uint8)
     pixels[20:30, 10:60] = 255
 
@@ -32,7 +32,7 @@ def test_lines_and_pixels_turn_alike(turns):
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
 def test_the_needed_turns_are_found(turns):
-    """Lines that were turned need as many turns as complete the circle."""
+    """The found number of quarter turns makes rotated lines upright."""
     lines = turned_lines([LINE], turns, 80, 100)
 
     assert needed_turns(lines) == (4 - turns) % 4
@@ -43,7 +43,7 @@ def test_the_needed_turns_are_found(turns):
 
 
 def test_a_few_turned_lines_turn_nothing():
-    """Text in the margin does not turn the page, nor do two halves that disagree."""
+    """Text in the margin, or two halves that disagree, do not rotate the page."""
     turned = turned_lines([LINE], 1, 80, 100)
 
     assert needed_turns([LINE, LINE, *turned]) == 0
@@ -52,7 +52,7 @@ def test_a_few_turned_lines_turn_nothing():
 
 
 def test_a_reversed_line_begins_at_its_end():
-    """Reversed twice, a line is as it was."""
+    """Reversing a line twice gives the line."""
     quad = LINE.corners
 
     assert reversed_quad(quad)[0] == (60, 30)

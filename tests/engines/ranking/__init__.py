@@ -1,1 +1,1 @@
-"""Tests of the engines: pure, no AWS."""
+"""Tests of the ranking engine, which uses no AWS."""

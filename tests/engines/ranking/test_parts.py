@@ -1,4 +1,4 @@
-"""What a part of a ranking keeps."""
+"""The stored part of a ranking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _judgement(label: str | None, uncertainty: float) -> Judgement:
 
 
 def test_a_part_comes_back_as_it_was_written() -> None:
-    """Lines, suggestions, uncertainties and vectors; equal judgements give equal bytes."""
+    """A part is read back as written: lines, suggestions, uncertainties, vectors; equal bytes."""
     found = [(0, _judgement("a", 0.25)), (2, _judgement(None, 0.5)), (3, _judgement("a", 0.125))]
     content = dump_part(found)
     assert content == dump_part(found)
@@ -32,11 +32,11 @@ def test_a_part_comes_back_as_it_was_written() -> None:
 
 
 def test_a_part_may_hold_nothing() -> None:
-    """Where no line could be answered."""
+    """A part may be empty, if no line could be answered."""
     assert len(load_part(dump_part([])).lines) == 0
 
 
 def test_other_bytes_are_no_part() -> None:
-    """Damage is reported, not served."""
+    """Damaged bytes raise an error."""
     with pytest.raises(ArtifactError):
         load_part(b"PK nothing")

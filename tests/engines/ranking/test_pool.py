@@ -1,4 +1,4 @@
-"""The bounded sample that a ranking is chosen from."""
+"""The bounded sample from which a ranking is selected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _filled(size: int, parts: list[np.ndarray]) -> SamplePool:
 
 
 def test_few_samples_are_all_kept() -> None:
-    """In their order, each with its uncertainty as its weight."""
+    """A few samples are all kept in order, each weighted by its uncertainty."""
     samples, weights = _filled(10, [np.array([0.5, 0.25]), np.array([0.75])]).samples() or ((), ())
     assert weights.tolist() == [0.5, 0.25, 0.75]
     assert samples.parts.tolist() == [0, 0, 1]
@@ -39,18 +39,18 @@ def test_few_samples_are_all_kept() -> None:
 
 
 def test_none_are_none() -> None:
-    """Parts without an answer leave nothing to choose from."""
+    """Parts without an answer give an empty sample."""
     assert _filled(10, [np.array([])]).samples() is None
 
 
 def test_what_is_sure_counts_a_little() -> None:
-    """There is a choice if the model is certain of everything."""
+    """Certain samples have a small weight, so that a selection is always possible."""
     _, weights = _filled(10, [np.zeros(3)]).samples() or ((), np.zeros(3))
     assert (weights > 0).all()
 
 
 def test_the_sample_is_bounded_and_stands_for_all() -> None:
-    """The weights of the kept samples add up to all uncertainties within a few percent."""
+    """The weights of a bounded sample add up to all uncertainties within a few percent."""
     dice = np.random.default_rng(1)
     parts = [dice.beta(0.5, 2.0, size=1_000) for _ in range(30)]
     samples, weights = _filled(500, parts).samples() or ((), np.zeros(0))

@@ -1,4 +1,4 @@
-"""The choice of what to label next."""
+"""Selecting what to label next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _circle(*degrees: float) -> np.ndarray:
 
 
 def test_the_most_uncertain_of_isolated_samples_comes_first() -> None:
-    """With nothing near, a label corrects its own answer: scores are fractions of the total."""
+    """Isolated samples are ranked by uncertainty; scores are fractions of the total."""
     picks = _chosen(_circle(0, 90, 180, 270), np.array([0.1, 0.4, 0.2, 0.3]), 4)
     assert [pick.at for pick in picks] == [1, 3, 2, 0]
     assert [pick.score for pick in picks] == pytest.approx([0.4, 0.3, 0.2, 0.1], abs=1e-3)
@@ -42,7 +42,7 @@ def test_one_that_stands_for_many_goes_before_a_lonely_one() -> None:
 
 
 def test_near_duplicates_are_chosen_once() -> None:
-    """Fewer come than were asked for, where the rest says the same."""
+    """Of near-duplicates one is selected, even if fewer than requested remain."""
     picks = _chosen(_circle(0, 1, 2, 120, 121), np.full(5, 0.5), 5)
     assert len(picks) == 2
     vectors = _circle(0, 1, 2, 120, 121)[[pick.at for pick in picks]]
@@ -50,14 +50,14 @@ def test_near_duplicates_are_chosen_once() -> None:
 
 
 def test_what_is_unlike_says_so() -> None:
-    """A sample whose difference from the training examples is its most unusual property."""
+    """A sample far from the training examples has the reason `unlike`."""
     likeness = np.array([5.0, 5.0, -5.0, 5.0])
     picks = _chosen(_circle(0, 90, 180, 270), np.array([0.4, 0.5, 0.3, 0.2]), 4, likeness)
     assert {pick.at: pick.reason for pick in picks}[2] == "unlike"
 
 
 def test_the_choice_is_that_of_comparing_all() -> None:
-    """Bounds in place of all gains change nothing: each pick has the greatest gain of its turn."""
+    """The bounded search selects the sample with the greatest gain in every turn."""
     dice = np.random.default_rng(5)
     vectors = unit(dice.normal(size=(300, 6)).astype(np.float32))
     uncertainties = dice.uniform(0.01, 1, 300).astype(np.float32)
@@ -74,14 +74,14 @@ def test_the_choice_is_that_of_comparing_all() -> None:
 
 
 def test_the_same_samples_give_the_same_ranking() -> None:
-    """Nothing is drawn by chance."""
+    """The selection is deterministic."""
     dice = np.random.default_rng(6)
     vectors, uncertainties = dice.normal(size=(200, 16)), dice.uniform(size=200)
     assert _chosen(vectors, uncertainties, 30) == _chosen(vectors, uncertainties, 30)
 
 
 def test_a_lost_lease_stops_the_choice() -> None:
-    """A worker that has lost the step stops soon."""
+    """When the lease is lost, the selection stops."""
 
     def stop() -> None:
         raise TimeoutError

@@ -1,4 +1,4 @@
-"""Judgements of text models on unlabelled texts."""
+"""Suggestions and uncertainties of text models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engines.text.test_classifier import _parameters, _vectors
 
 
 def test_judgements_are_what_answers_say() -> None:
-    """The most probable label and the remaining uncertainty, independent of other texts."""
+    """Each text has its top label and the remaining uncertainty, independent of other texts."""
     model = TrainedText(_parameters())
     blocks = _vectors((1.0, 2.0, 0.0), (0.0, -3.0, 1.0))
     answers = model.answer(blocks)
@@ -27,7 +27,7 @@ def test_judgements_are_what_answers_say() -> None:
 
 
 def test_a_text_outside_of_the_domain_has_no_suggestion() -> None:
-    """Its uncertainty follows the probabilities, so that noise does not come first."""
+    """An out-of-domain text has no suggestion, and does not rank first by its uncertainty."""
     model = TrainedText(_parameters(threshold=1e9))
     [found] = judge(model, _vectors((1.0, 2.0, 0.0)))
     assert (found.label, found.probability) == (None, 0.0)

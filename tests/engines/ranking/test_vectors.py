@@ -1,4 +1,4 @@
-"""Short vectors of samples."""
+"""Random projections of vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chalicelib.engines.ranking.vectors import DIMS, short_vectors, unit
 
 
 def test_short_vectors_keep_how_near_samples_are() -> None:
-    """Cosines of random directions and of near ones change by a tenth or so, lengths are one."""
+    """Projected vectors keep cosines within about a tenth and have length one."""
     dice = np.random.default_rng(3)
     rows = dice.normal(size=(60, 384)).astype(np.float32)
     rows[1] = rows[0] + 0.1 * rows[2]
@@ -22,5 +22,5 @@ def test_short_vectors_keep_how_near_samples_are() -> None:
 
 
 def test_a_row_of_zeros_stays_one() -> None:
-    """Nothing is divided by nothing."""
+    """A zero vector stays zero."""
     assert not short_vectors(np.zeros((1, 7), np.float32)).any()

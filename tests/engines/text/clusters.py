@@ -1,4 +1,4 @@
-"""Makes embedded examples without encoders: one cloud of unit vectors for every label."""
+"""Makes embedded examples without encoders: one cluster of unit vectors per label."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def a_training_set(
 
 
 def with_background(examples: TextTrainingSet, count: int = 60) -> TextTrainingSet:
-    """Add background texts, which lie anywhere."""
+    """Add background texts at random positions."""
     generator = np.random.default_rng(7)
     background = {
         name: _unit(generator.standard_normal((count, block.shape[1])))

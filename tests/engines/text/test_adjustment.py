@@ -1,4 +1,4 @@
-"""Adjustments of trained models to texts of users, on clouds of vectors."""
+"""Adjusting trained models to users' texts, on clusters of vectors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = a_training_set([25] * LABELS, dims=(DIMS,), spread=0.6)
 
 @pytest.fixture(scope="module")
 def model() -> TrainedText:
-    """A model that was asked to reject 5 %."""
+    """A model with a rejection rate of 5 %."""
     options = TextFitOptions(out_of_domain_rate=0.05)
     return fit(with_background(EXAMPLES), options, [].append)
 
@@ -47,7 +47,7 @@ def users(seed: int, foreign: int) -> tuple[Blocks, np.ndarray]:
 
 @pytest.mark.parametrize("foreign", [60, 200])
 def test_unlabelled_texts_move_the_threshold_near_the_asked_rate(model, foreign):
-    """Whatever part of the texts is foreign, few of the others are rejected and most foreign."""
+    """Unlabelled texts move the threshold to about the requested rate, and foreign ones fail it."""
     blocks, truth = users(1, foreign)
 
     changed, found = adjust(model, blocks, np.full(300, UNLABELLED), 0.05)
@@ -62,7 +62,7 @@ def test_unlabelled_texts_move_the_threshold_near_the_asked_rate(model, foreign)
 
 
 def test_unlabelled_texts_leave_the_probabilities(model):
-    """Only labelled texts change temperature and priors."""
+    """Unlabelled texts leave the probabilities unchanged."""
     blocks, _ = users(1, 60)
 
     changed, found = adjust(model, blocks, np.full(300, UNLABELLED), 0.05)
@@ -72,7 +72,7 @@ def test_unlabelled_texts_leave_the_probabilities(model):
 
 
 def test_labelled_texts_move_the_probabilities_towards_what_is_right(model):
-    """Texts whose labels contradict the answers make the model less confident."""
+    """Labelled texts that contradict the answers make the model less confident."""
     blocks, truth = users(1, 0)
     wrong = np.where(np.arange(300) % 2 == 0, (truth + 1) % LABELS, truth)
 
@@ -84,7 +84,7 @@ def test_labelled_texts_move_the_probabilities_towards_what_is_right(model):
 
 
 def test_feedback_leaves_the_frequencies_of_labels(model):
-    """Texts after the sent ones set the temperature only: the labels keep their biases."""
+    """Feedback changes the temperature but not the label priors."""
     blocks, truth = users(1, 0)
     wrong = np.where(np.arange(300) % 2 == 0, 0, truth)
 
@@ -97,7 +97,7 @@ def test_feedback_leaves_the_frequencies_of_labels(model):
 
 
 def test_an_adjusted_model_is_stored_and_adjusted_again(model):
-    """Samples of signals survive storage, so that a second adjustment finds the same threshold."""
+    """After storage a second adjustment finds the same threshold."""
     blocks, _ = users(1, 60)
     kinds = np.full(300, UNLABELLED)
     changed, _ = adjust(model, blocks, kinds, 0.05)
@@ -110,7 +110,7 @@ def test_an_adjusted_model_is_stored_and_adjusted_again(model):
 
 
 def test_nearest_rows_are_those_around_the_threshold(model):
-    """The texts that a person should decide are those whose score is nearest to the threshold."""
+    """The returned texts are those whose score is nearest to the threshold."""
     blocks, _ = users(1, 60)
     rejector = model.parameters.rejector
     assert rejector is not None
@@ -123,7 +123,7 @@ def test_nearest_rows_are_those_around_the_threshold(model):
 
 @pytest.mark.parametrize("shape", [(4, 200), (3, 200, 3), (4, 0, 3), (4, 200, 2)])
 def test_samples_of_another_shape_are_refused(model, shape):
-    """A damaged artifact is refused when it is read, not when it is adjusted."""
+    """Stored samples of another shape are refused at load."""
     rejector = replace(model.parameters.rejector, samples=np.zeros(shape, np.float32))
     damaged = TrainedText(replace(model.parameters, rejector=rejector))
 

@@ -10,7 +10,7 @@ SAMPLE = TEXTS.parents[1] / "samples" / "shop_intents.csv"
 
 
 def test_there_are_several_hundred_texts_of_many_kinds_none_twice() -> None:
-    """Headings are not texts, and no text is repeated."""
+    """There are several hundred unique texts; headings are not among them."""
     texts = background_texts()
 
     assert len(texts) > 400
@@ -20,7 +20,7 @@ def test_there_are_several_hundred_texts_of_many_kinds_none_twice() -> None:
 
 
 def test_none_is_a_text_of_the_sample() -> None:
-    """What a first upload learns as its own is nowhere background."""
+    """No text of the sample dataset is a background text."""
     with SAMPLE.open(encoding="utf-8", newline="") as stream:
         own = {text.casefold() for text, _ in csv.reader(stream)}
 

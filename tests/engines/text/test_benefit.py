@@ -11,7 +11,7 @@ from tests.engines.text.clusters import a_training_set
 
 
 def test_an_encoder_that_knows_more_is_worth_it() -> None:
-    """Added to weak vectors, informative ones take away half the loss."""
+    """An informative encoder added to weak vectors halves the loss."""
     clear = a_training_set([40] * 4, dims=(12, 12), spread=0.6)
     noise = np.random.default_rng(1).standard_normal(clear.blocks["encoder0"].shape)
     vague = clear.blocks["encoder0"] + 1.5 * noise.astype(np.float32)
@@ -26,7 +26,7 @@ def test_an_encoder_that_knows_more_is_worth_it() -> None:
 
 
 def test_an_encoder_that_says_the_same_is_not_worth_it() -> None:
-    """Twice the same vectors cost more and add nothing."""
+    """An encoder with the same vectors gains nothing."""
     examples = a_training_set([40] * 4, dims=(12,), spread=1.2, with_phrases=True)
     blocks = {"encoder0": examples.blocks["encoder0"], "large": examples.blocks["encoder0"]}
     phrases = examples.label_blocks
@@ -40,7 +40,7 @@ def test_an_encoder_that_says_the_same_is_not_worth_it() -> None:
 
 
 def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
-    """Then other texts are held out with each of them, and those held out twice are compared."""
+    """If encoders group near-duplicates differently, common held-out texts are compared."""
     clear = a_training_set([40] * 4, dims=(12, 12), spread=0.6)
     alike = clear.blocks["encoder0"].copy()
     for label in range(4):
@@ -55,7 +55,7 @@ def test_encoders_may_differ_in_what_they_see_as_near_duplicates() -> None:
 
 
 def test_the_card_can_say_why() -> None:
-    """Sample, losses and gain are in the reason; a gain of accuracy or a fall is enough."""
+    """The reason has sample, losses and gain; gain of accuracy or loss is enough."""
     found = Benefit(1_500, 0.4, 0.38, -0.01, 0.05)
 
     assert found.is_worth_it

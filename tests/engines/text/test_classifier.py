@@ -1,4 +1,4 @@
-"""Answers of a trained model and its bytes."""
+"""Answers and bytes of a trained model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENCODERS = (EncoderUse("minilm", "a" * 64, 2), EncoderUse("use", "b" * 64, 1))
 
 
 def _parameters(threshold: float = float("-inf")) -> TextParameters:
-    """Two labels; logits are (x0 - 1) / 2 and the third number, over temperature 0.5."""
+    """Two labels with logits (x0 - 1) / 2 and the third number, temperature 0.5."""
     return TextParameters(
         labels=("größe", "返品"),
         encoders=ENCODERS,
@@ -46,7 +46,7 @@ def _vectors(*rows: tuple[float, float, float]) -> dict[str, np.ndarray]:
 
 
 def test_predict_by_hand() -> None:
-    """Scaled x0 = 1 gives logit 1 / 0.5; the other label has 0.5 / 0.5."""
+    """Scaled x0 = 1 gives logit 2; the other label has 1."""
     shares = TrainedText(_parameters()).predict(_vectors((3, 9, 0)))
 
     expected = np.exp([2.0, 1.0]) / np.exp([2.0, 1.0]).sum()
@@ -66,7 +66,7 @@ def test_energies_and_rejection_by_hand() -> None:
 
 
 def test_rows_sum_to_one_and_are_independent() -> None:
-    """Huge logits stay finite, and a text's answer does not depend on its neighbours."""
+    """Huge logits stay finite, and a text's answer does not depend on other texts."""
     model = TrainedText(_parameters())
     vectors = _vectors((1e4, 0, 0), (0, 0, 1e4), (1, 1, 1))
 
@@ -77,7 +77,7 @@ def test_rows_sum_to_one_and_are_independent() -> None:
 
 
 def test_broken_vectors_are_answered_like_the_average() -> None:
-    """NaN and infinity from an encoder never reach a caller."""
+    """NaN and infinity in a vector give the answer of an average text."""
     model = TrainedText(_parameters())
 
     shares = model.predict(_vectors((float("nan"), 0, float("inf"))))
@@ -95,14 +95,14 @@ def test_broken_vectors_are_answered_like_the_average() -> None:
     ids=["missing", "too-long", "flat"],
 )
 def test_wrong_vectors_are_refused(vectors: dict[str, np.ndarray]) -> None:
-    """Vectors of another encoder are an error, never a silent answer."""
+    """Vectors of another encoder are an error."""
     with pytest.raises(ValueError, match="dimensional vectors of encoder"):
         TrainedText(_parameters()).predict(vectors)
 
 
 @pytest.mark.parametrize("threshold", [float("-inf"), 3.25])
 def test_round_trip(threshold: float) -> None:
-    """Everything that answers comes back, and the bytes are stable."""
+    """A model is read back completely, and its bytes are stable."""
     trained = TrainedText(_parameters(threshold))
 
     data = dump(trained)
@@ -133,7 +133,7 @@ USUAL = dataclasses.replace(
 
 @pytest.mark.parametrize("rejector", [REJECTOR, USUAL], ids=["older", "usual"])
 def test_round_trip_of_a_rejector(rejector: Rejector) -> None:
-    """It comes back as it was; what reads no rejectors finds a model that never rejects."""
+    """A rejector is read back unchanged; a model without one never rejects."""
     trained = TrainedText(dataclasses.replace(_parameters(), rejector=rejector))
     vectors = _vectors((3, 9, 0), (9, 0, 0), (0, -4, 1))
 
@@ -149,7 +149,7 @@ def test_round_trip_of_a_rejector(rejector: Rejector) -> None:
 
 
 def test_a_rejector_of_an_older_model_uses_the_energy() -> None:
-    """A model of before scores texts by all logits, a new one by that of its answer."""
+    """An older model uses the energy of all logits, a new one the support of its answer."""
     parameters = _parameters()
     vectors = _vectors((3, 9, 0), (0, -4, 1))
     older = TrainedText(dataclasses.replace(parameters, rejector=REJECTOR)).domain_scores(vectors)
@@ -189,7 +189,7 @@ def test_a_rejector_of_an_older_model_uses_the_energy() -> None:
     ids=["threshold", "centre", "anchors", "deviations", "trust", "labels", "usual"],
 )
 def test_a_damaged_rejector_is_refused(rejector: Rejector) -> None:
-    """A model whose rejector cannot judge answers nothing at all."""
+    """A model with a damaged rejector cannot be loaded."""
     data = dump(TrainedText(dataclasses.replace(_parameters(), rejector=rejector)))
 
     with pytest.raises(ArtifactError, match="rejector"):
@@ -217,7 +217,7 @@ def test_a_damaged_rejector_is_refused(rejector: Rejector) -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_parts_that_do_not_fit_are_refused(change: dict[str, object]) -> None:
-    """An artifact whose parts disagree is an ArtifactError at load, not a wrong answer later."""
+    """Inconsistent parts raise ArtifactError at load."""
     trained = TrainedText(_parameters())
     trained.parameters = dataclasses.replace(_parameters(), **change)
 
@@ -243,7 +243,7 @@ def test_parts_that_do_not_fit_are_refused(change: dict[str, object]) -> None:
     ids=str,
 )
 def test_a_header_of_another_shape_is_refused(change: dict[str, object]) -> None:
-    """Whatever a header holds in place of its parts, it is an ArtifactError."""
+    """A header of another shape raises ArtifactError."""
     content = artifact.load(dump(TrainedText(_parameters())), KIND, VERSION)
 
     with pytest.raises(ArtifactError):
@@ -252,7 +252,7 @@ def test_a_header_of_another_shape_is_refused(change: dict[str, object]) -> None
 
 @pytest.mark.parametrize("kind", [np.complex64, np.float64, "<U1", np.int8])
 def test_arrays_of_another_kind_are_refused(kind: object) -> None:
-    """Numbers are never turned into others that might answer differently."""
+    """Arrays of another type raise ArtifactError, without conversion."""
     content = artifact.load(dump(TrainedText(_parameters())), KIND, VERSION)
     weights = {"weights": np.zeros((3, 2), kind)}
 
@@ -261,7 +261,7 @@ def test_arrays_of_another_kind_are_refused(kind: object) -> None:
 
 
 def test_an_artifact_without_its_parts_is_refused() -> None:
-    """The right kind and version are not enough."""
+    """An artifact without its arrays raises ArtifactError."""
     data = artifact.dump({"kind": KIND, "version": VERSION}, {})
 
     with pytest.raises(ArtifactError, match="lacks a part"):
@@ -269,7 +269,7 @@ def test_an_artifact_without_its_parts_is_refused() -> None:
 
 
 def test_answers_and_loading_are_quick() -> None:
-    """150 labels on 896 numbers: well below a millisecond a text, and a few to load."""
+    """With 150 labels and 896 dimensions a text takes well below a millisecond, loading a few."""
     wide = dataclasses.replace(
         _parameters(),
         labels=tuple(str(number) for number in range(150)),
@@ -287,7 +287,7 @@ def test_answers_and_loading_are_quick() -> None:
 
 
 def _fastest_seconds(call: object) -> float:
-    """Return the best of many runs, which other processes disturb least."""
+    """Return the minimum of many runs, which other processes disturb least."""
     best = float("inf")
     for _ in range(30):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Training from vectors to model: records, determinism, and awkward data."""
+"""Training from vectors to model: records, determinism, and difficult data."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _part(examples: TextTrainingSet, rows: Sequence[int] | slice) -> TextTrainin
 
 
 def test_a_trained_model_answers_unseen_texts() -> None:
-    """Clouds that hardly overlap are separated, with sums of one and correct metrics."""
+    """Separable clusters are predicted, with probabilities adding up to one and right metrics."""
     examples = a_training_set([60] * 5)
     seen, unseen = _part(examples, slice(0, 200)), _part(examples, slice(200, 300))
 
@@ -67,7 +67,7 @@ def test_a_trained_model_answers_unseen_texts() -> None:
 
 
 def test_epochs_are_reported_as_they_happen() -> None:
-    """Numbers count from 1, the loss falls, and the last record is the model's metrics."""
+    """Epochs are numbered from 1, the loss falls, and the final record is the model's metrics."""
     epochs: list[TextEpoch] = []
 
     model = _fit(a_training_set([40] * 4, spread=1.8), epochs)
@@ -83,7 +83,7 @@ def test_epochs_are_reported_as_they_happen() -> None:
 
 
 def test_max_epochs_is_kept() -> None:
-    """A caller may stop early."""
+    """`max_epochs` limits the training."""
     epochs: list[TextEpoch] = []
 
     model = _fit(a_training_set([40] * 4, spread=1.0), epochs, max_epochs=2)
@@ -94,7 +94,7 @@ def test_max_epochs_is_kept() -> None:
 
 
 def test_progress_rises_to_one() -> None:
-    """The caller can show how far a long training is."""
+    """Progress rises to one."""
     shares: list[float] = []
 
     training.fit(a_training_set([10] * 3), TextFitOptions(), [].append, shares.append)
@@ -104,7 +104,7 @@ def test_progress_rises_to_one() -> None:
 
 
 def test_the_test_part_is_unseen() -> None:
-    """Random labels are memorised but not predicted."""
+    """Random training labels do not raise the test accuracy above chance."""
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
 
@@ -116,7 +116,7 @@ def test_the_test_part_is_unseen() -> None:
 
 
 def test_curve_and_thresholds_are_of_the_held_out_part() -> None:
-    """Labels drawn at random give a curve of chance, and recall is counted in held-out texts."""
+    """Curve and thresholds are computed on the held-out part."""
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
 
@@ -135,7 +135,7 @@ def test_curve_and_thresholds_are_of_the_held_out_part() -> None:
 
 
 def test_a_dataset_of_only_contradictions_is_uncertain() -> None:
-    """Every text under both labels: even shares, chance as accuracy, every pair named, no tear."""
+    """Every text under both labels gives even probabilities, chance accuracy, and all pairs."""
     examples = a_training_set([30, 30], spread=0.5)
     rows = np.tile(np.arange(60), 2)
     doubled = dataclasses.replace(_part(examples, rows), label_indexes=np.repeat([0, 1], 60))
@@ -152,7 +152,7 @@ def test_a_dataset_of_only_contradictions_is_uncertain() -> None:
 
 
 def test_out_of_domain_texts_are_rejected_at_about_the_asked_rate() -> None:
-    """In-domain texts are rejected at the rate, foreign ones mostly; the matrix has a column."""
+    """In-domain texts are rejected at about the requested rate, foreign ones mostly."""
     examples = a_training_set([120] * 4, dims=(24,), spread=0.5)
     seen, unseen = _part(examples, slice(0, 320)), _part(examples, slice(320, 480))
     foreign = a_training_set([25] * 4, dims=(24,), spread=0.5, seed=9)
@@ -167,7 +167,7 @@ def test_out_of_domain_texts_are_rejected_at_about_the_asked_rate() -> None:
 
 
 def test_few_texts_reject_when_the_background_is_known() -> None:
-    """60 texts: the asked share of their own kind is lost, and of others most are rejected."""
+    """With 60 texts the requested rate holds, and most other texts are rejected."""
     examples = a_training_set([60] * 4, dims=(24,), spread=0.5)
     seen, unseen = _part(examples, slice(0, 60)), _part(examples, slice(60, 240))
     foreign = a_training_set([25] * 4, dims=(24,), spread=1.0, seed=9)
@@ -187,7 +187,7 @@ def test_few_texts_reject_when_the_background_is_known() -> None:
 
 
 def test_what_is_kept_is_answered_with_caution() -> None:
-    """The farther from all training texts, the less sure; the order of labels stays as it was."""
+    """Far from the training texts probabilities are flatter; the top label is the same."""
     examples = a_training_set([40] * 4, dims=(24,), spread=0.5)
     foreign = a_training_set([25] * 4, dims=(24,), spread=1.0, seed=9)
 
@@ -201,7 +201,7 @@ def test_what_is_kept_is_answered_with_caution() -> None:
 
 
 def test_background_texts_like_the_examples_are_no_background() -> None:
-    """A model of what the background speaks of keeps its texts."""
+    """Background texts that resemble the examples are ignored."""
     examples = a_training_set([60] * 4, dims=(24,), spread=0.5)
     seen, unseen = _part(examples, slice(0, 120)), _part(examples, slice(120, 240))
     others = with_background(seen, 100).background
@@ -214,14 +214,14 @@ def test_background_texts_like_the_examples_are_no_background() -> None:
 
 
 def test_without_a_rate_nothing_is_rejected() -> None:
-    """Only models that ask for it have the out-of-domain answer."""
+    """Without a rate nothing is rejected."""
     foreign = a_training_set([25] * 4, seed=9)
 
     assert not _fit(a_training_set([30] * 4)).rejects(foreign.blocks).any()
 
 
 def test_out_of_fold_probabilities_are_calibrated() -> None:
-    """Overlapping clouds: what the model says at 60 % is right six times of ten."""
+    """On overlapping clusters out-of-fold probabilities equal the accuracy."""
     examples = a_training_set([400] * 4, spread=1.6)
 
     model = _fit(_part(examples, slice(0, 800)))
@@ -234,7 +234,7 @@ def test_out_of_fold_probabilities_are_calibrated() -> None:
 
 
 def test_phrases_help_labels_with_few_examples() -> None:
-    """With three scattered examples a label, its phrase lifts the accuracy."""
+    """With three examples per label, phrases raise the accuracy."""
     examples = a_training_set([43] * 12, spread=1.4, with_phrases=True)
     first = np.concatenate(
         [np.flatnonzero(examples.label_indexes == label)[:3] for label in range(12)]
@@ -249,7 +249,7 @@ def test_phrases_help_labels_with_few_examples() -> None:
 
 
 def test_codes_are_no_phrases() -> None:
-    """Labels named by numbers train as if no phrases were given, whatever their vectors are."""
+    """Labels that are numbers train as without phrases."""
     coded = dataclasses.replace(
         a_training_set([5] * 3, with_phrases=True), label_names=["1", "2", "3"]
     )
@@ -260,7 +260,7 @@ def test_codes_are_no_phrases() -> None:
 
 
 def test_the_order_of_the_examples_does_not_matter() -> None:
-    """The same set in another order has the same split and the same answers."""
+    """The order of examples changes neither the split nor the answers."""
     examples = a_training_set([20] * 3)
     turned = _part(examples, slice(None, None, -1))
 
@@ -290,7 +290,7 @@ print(hashlib.sha256(dump(model)).hexdigest())
 
 @cache
 def _digest(threads: int = 1) -> str:
-    """Learn what the script learns, with a number of threads in the linear algebra."""
+    """Train in a process with a number of BLAS threads; return the digest."""
     examples = with_background(a_training_set([30] * 12, dims=(96, 64), spread=1.0))
     with threadpool_limits(threads, "blas"), pytest.MonkeyPatch.context() as patch:
         # Whatever they bring: neighbours are part of what has to be equal.
@@ -301,13 +301,13 @@ def _digest(threads: int = 1) -> str:
 
 
 def test_the_artifact_does_not_depend_on_threads() -> None:
-    """Threads change no byte."""
+    """The artifact does not depend on the number of threads."""
     assert _digest(1) == _digest(2)
 
 
 @pytest.mark.parametrize("kernel", ["Haswell", "Sandybridge"])
 def test_the_artifact_is_the_same_in_another_process(kernel: str) -> None:
-    """Neither a new process nor other BLAS kernels change a byte."""
+    """The artifact does not depend on the process or on BLAS kernels."""
     answer = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         capture_output=True,
@@ -332,7 +332,7 @@ def test_the_seed_chooses_the_split() -> None:
 
 
 def test_equal_texts_with_one_vector_still_train() -> None:
-    """Ten times the same text under two labels teaches nothing, and says so by even shares."""
+    """Ten equal texts under two labels give even probabilities."""
     examples = a_training_set([5, 5])
     same = dataclasses.replace(
         examples,
@@ -348,7 +348,7 @@ def test_equal_texts_with_one_vector_still_train() -> None:
 
 
 def test_contradictory_labels_get_uncertain_answers() -> None:
-    """A text that stands under two labels gets neither with certainty."""
+    """A text under two labels gets neither with certainty."""
     examples = a_training_set([20, 20], spread=0.3)
     rows = np.concatenate([np.arange(40), np.arange(40)])
     doubled = dataclasses.replace(_part(examples, rows), label_indexes=np.repeat([0, 1], 40))
@@ -359,7 +359,7 @@ def test_contradictory_labels_get_uncertain_answers() -> None:
 
 
 def test_a_rare_label_is_found_next_to_one_of_99_percent() -> None:
-    """Class weights keep five examples from drowning in five hundred."""
+    """Class weights let five examples be found next to five hundred."""
     examples = a_training_set([505, 25], spread=0.5)
     rare = np.flatnonzero(examples.label_indexes == 1)
     common = np.flatnonzero(examples.label_indexes == 0)
@@ -373,7 +373,7 @@ def test_a_rare_label_is_found_next_to_one_of_99_percent() -> None:
 
 
 def test_duplicate_columns_do_no_harm() -> None:
-    """The same numbers twice make the problem singular but for the penalty."""
+    """Duplicated dimensions do not harm the training."""
     examples = a_training_set([30] * 3)
     doubled = dataclasses.replace(
         examples,
@@ -384,7 +384,7 @@ def test_duplicate_columns_do_no_harm() -> None:
 
 
 def test_a_label_without_examples_is_never_likely() -> None:
-    """A label that lost all its examples keeps its place and gets little."""
+    """A label without examples stays in the model with a low probability."""
     examples = a_training_set([20, 0, 20])
 
     shares = _fit(examples).predict(examples.blocks)
@@ -396,7 +396,7 @@ def test_a_label_without_examples_is_never_likely() -> None:
 def test_many_labels_with_five_examples_are_judged_by_one_hold_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Beyond the work limit one fold chooses the penalty; every label is still trained."""
+    """Above the work limit one fold chooses the penalty; every label is still trained."""
     monkeypatch.setattr(plan, "_ONE_HOLD_OUT_WORK", 0)
     examples = a_training_set([5] * 40, spread=0.5)
 
@@ -408,7 +408,7 @@ def test_many_labels_with_five_examples_are_judged_by_one_hold_out(
 
 
 def test_large_sets_take_plain_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Float32 learns the same, and the report says that bytes may differ elsewhere."""
+    """Large sets use float32, with a note in the report that bytes may differ elsewhere."""
     examples = a_training_set([30] * 4)
     exact = _fit(examples)
     monkeypatch.setattr("chalicelib.engines.arithmetic.EXACT_EXAMPLES", 100)
@@ -425,13 +425,13 @@ def test_large_sets_take_plain_arithmetic(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_one_label_fails_with_a_remedy() -> None:
-    """The caller learns what to add."""
+    """A training with one label fails with a remedy."""
     with pytest.raises(TrainingFailed, match="another label"):
         _fit(a_training_set([10]))
 
 
 def test_the_report_is_ready_for_json() -> None:
-    """Every figure of the metrics document is a plain number."""
+    """Every figure of the metrics document is a JSON number."""
     model = _fit(a_training_set([20] * 3), out_of_domain_rate=0.05)
 
     assert model.report is not None
@@ -451,7 +451,7 @@ def test_the_report_is_ready_for_json() -> None:
 
 @pytest.mark.parametrize("is_background_known", [False, True])
 def test_the_stored_model_answers_like_the_trained_one(is_background_known: bool) -> None:
-    """The artifact holds the trained parameters."""
+    """The stored model answers like the trained one."""
     examples = a_training_set([20] * 3)
     if is_background_known:
         examples = with_background(examples)

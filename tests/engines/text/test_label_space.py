@@ -1,4 +1,4 @@
-"""The space in which texts are compared with the names of labels."""
+"""The vector space in which texts are compared with label names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = np.array([[1.0, 0.0], [0.0, 1.0]], np.float32)
 
 
 def test_a_shift_that_all_texts_share_changes_no_answer():
-    """Texts of a language far from the names are answered as well as others."""
+    """A shift common to all texts does not change the answers."""
     examples = a_training_set([40, 40, 40], with_phrases=True)
     names = examples.label_blocks or {}
     # Towards one name, so that all texts get its label without the centring.
@@ -38,7 +38,7 @@ def test_a_shift_that_all_texts_share_changes_no_answer():
 
 
 def test_encoders_count_by_how_they_set_names_apart():
-    """An encoder whose names are all near has the same weight as one whose names are far."""
+    """Encoders are scaled so that near and distant names have equal weight."""
     near = NAMES * 0.5 + 0.5
     both = {"far": NAMES, "near": near}
     space = fit_space(both, {"far": NAMES[:0], "near": near[:0]}, both, {})
@@ -49,7 +49,7 @@ def test_encoders_count_by_how_they_set_names_apart():
 
 
 def test_few_texts_are_centred_by_the_background_too():
-    """The centre moves from the background towards the texts as they get more."""
+    """With few texts the centre is mainly that of the background."""
     background, none = {"one": np.zeros((5, 2), np.float32)}, {"one": NAMES[:0]}
     found = [
         fit_space({"one": NAMES}, none, {"one": np.ones((count, 2), np.float32)}, background)
@@ -59,7 +59,7 @@ def test_few_texts_are_centred_by_the_background_too():
 
 
 def test_examples_are_centred_less():
-    """With many examples, part of their mean stays in texts and names alike."""
+    """With many examples less of their mean is subtracted."""
     some = {"one": np.ones((60, 2), np.float32)}
     space = fit_space({"one": NAMES}, some, {}, {})
 
@@ -70,14 +70,14 @@ def test_examples_are_centred_less():
 
 
 def test_equal_names_stay_finite():
-    """Labels that encoders cannot tell apart get equal answers."""
+    """Labels with equal vectors get equal, finite answers."""
     same = {"one": np.ones((2, 2), np.float32)}
     placed = fit_space(same, same, {}, {}).place({"one": NAMES})
     assert np.isfinite(placed).all()
 
 
 def test_a_name_is_read_in_several_phrases():
-    """The vector of a name is the mean of its phrases, with length 1."""
+    """A label's vector is the normalized mean of its phrases."""
     seen: list[str] = []
 
     def embed(texts):

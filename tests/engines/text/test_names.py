@@ -1,4 +1,4 @@
-"""Prototypes of label names, few examples and unlabelled texts."""
+"""Prototypes from label names, few examples and unlabelled texts."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _vectors(features, labels, unlabelled=()) -> LabelledVectors:
 
 
 def test_names_alone_are_the_prototypes():
-    """Without texts each prototype is the vector of its name."""
+    """Without texts each prototype is its name's vector."""
     assert fit_prototypes(_vectors([], [])).tolist() == [EAST, NORTH]
     assert fit_weights(_vectors([], [])).tolist() == [EAST, NORTH]
     assert held_out_products(_vectors([], []))[0].shape == (0, 2)
 
 
 def test_one_example_shows_no_spread():
-    """One example at a right angle to the name turns the prototype by the default weight."""
+    """A single example moves the prototype by the default weight."""
     found = fit_prototypes(_vectors([NORTH], [0]))
     length = (NAME_EXAMPLES**2 + 1) ** 0.5
     assert found[0] == pytest.approx([NAME_EXAMPLES / length, 1 / length])
@@ -49,7 +49,7 @@ def test_one_example_shows_no_spread():
 
 @pytest.mark.parametrize(("noise", "gap", "is_more"), [(0.5, 0.05, True), (0.05, 0.5, False)])
 def test_names_count_more_when_examples_vary_more(noise, gap, is_more):
-    """The weight rises with the spread of examples and falls with the distance of names."""
+    """The weight of names rises with the spread of examples and falls with names' distance."""
     dice = np.random.default_rng(0)
     labels = np.repeat(np.arange(12), 4)
     names = unit_rows(dice.normal(size=(12, 16)))
@@ -59,7 +59,7 @@ def test_names_count_more_when_examples_vary_more(noise, gap, is_more):
 
 
 def test_names_of_varied_examples_count_more_although_means_are_short():
-    """Means of unlike texts are short, which is not a distance from the direction of the name."""
+    """Short means of varied examples do not count as distance from the name."""
     dice = np.random.default_rng(0)
     labels = np.repeat(np.arange(12), 5)
     names = unit_rows(dice.normal(size=(12, 16)))
@@ -68,7 +68,7 @@ def test_names_of_varied_examples_count_more_although_means_are_short():
 
 
 def test_single_examples_show_how_varied_texts_are():
-    """With one example each, names count more if the examples are further from their direction."""
+    """With one example each, names weigh more if examples are further apart."""
     dice = np.random.default_rng(0)
     labels = np.arange(40)
     names = unit_rows(dice.normal(size=(40, 16)))
@@ -77,7 +77,7 @@ def test_single_examples_show_how_varied_texts_are():
 
 
 def test_equal_names_have_a_weight():
-    """Names that say the same are not divided by their missing spread."""
+    """Equal names get a finite weight."""
     dice = np.random.default_rng(0)
     features = unit_rows(dice.normal(size=(12, 16)))
     names = np.repeat(features[:1], 3, axis=0)
@@ -85,7 +85,7 @@ def test_equal_names_have_a_weight():
 
 
 def test_refined_weights_move_towards_wrongly_answered_examples():
-    """Examples near the name of another label lose less against it than with prototypes."""
+    """Refined weights move towards examples that prototypes answer wrongly."""
     near = np.array([[0.8, 0.6]] * 2)
     given = _vectors([[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4 + near.tolist(), [0] * 4 + [1] * 6)
     cosines = near @ fit_prototypes(given).T
@@ -95,14 +95,14 @@ def test_refined_weights_move_towards_wrongly_answered_examples():
 
 
 def test_an_example_is_judged_without_itself():
-    """The only example of a label is compared with the name, and shows nothing about the model."""
+    """A label's only example is compared with the name alone, and is not tested."""
     products, is_tested = held_out_products(_vectors([NORTH, EAST, EAST], [0, 1, 1]))
     assert products[0, 0] == pytest.approx(0.0, abs=1e-6)
     assert is_tested.tolist() == [False, True, True]
 
 
 def test_only_labels_with_two_examples_are_tested():
-    """The report counts the examples of such labels, and trains on all."""
+    """Only labels with two examples are tested; all are trained on."""
     examples = a_training_set([4, 4, 1], with_phrases=True)
     report = fit_names(examples, {}, TextFitOptions(), lambda epoch: None).report
 
@@ -113,7 +113,7 @@ def test_only_labels_with_two_examples_are_tested():
 
 
 def test_unlabelled_texts_attract_the_nearest_label():
-    """A prototype moves towards texts without labels, and the other one stays."""
+    """An unlabelled text moves the nearest prototype and no other."""
     near = [[0.8, 0.6]] * 30
     moved = fit_prototypes(_vectors([], [], near))
     assert moved[0][1] > 0.1
@@ -121,7 +121,7 @@ def test_unlabelled_texts_attract_the_nearest_label():
 
 
 def test_the_model_is_stored_and_answers():
-    """Names alone answer most texts of clouds, also as the artifact stores them."""
+    """Names alone answer most texts of clusters, also after storage."""
     examples = a_training_set([30, 30, 30], with_phrases=True)
     nothing = replace(
         examples,
@@ -138,7 +138,7 @@ def test_the_model_is_stored_and_answers():
 
 
 def test_a_rate_needs_texts_to_reject_any():
-    """Names alone never reject; unlabelled texts give a threshold for the asked rate."""
+    """Names alone never reject; with unlabelled texts there is a threshold for the rate."""
     examples = a_training_set([100, 100], with_phrases=True)
     nothing = replace(
         examples,

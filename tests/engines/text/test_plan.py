@@ -1,4 +1,4 @@
-"""What a training fixes before it learns."""
+"""The decisions before a training: groups, split and folds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engines.text.clusters import a_training_set
 
 
 def test_near_duplicates_are_kept_on_one_side() -> None:
-    """Twenty texts that stand there twice are counted, and none lies on both sides."""
+    """Twenty duplicated texts are counted, and none is on both sides of the split."""
     examples = a_training_set([30] * 3, dims=(40,), spread=1.0)
     rows = np.concatenate([np.arange(90), np.arange(20)])
     doubled = replace(
@@ -31,7 +31,7 @@ def test_near_duplicates_are_kept_on_one_side() -> None:
 
 
 def test_texts_of_the_same_words_are_kept_on_one_side() -> None:
-    """Texts that differ by case and punctuation alone count as one, however far their vectors."""
+    """Texts that differ in case and punctuation stay together, however distant their vectors."""
     examples = a_training_set([30] * 3, dims=(40,), spread=1.0)
     words = [bytes([row // 2]) for row in range(90)]
 
@@ -46,7 +46,7 @@ def test_texts_of_the_same_words_are_kept_on_one_side() -> None:
 
 
 def test_texts_that_are_all_alike_are_torn_and_counted() -> None:
-    """Where every label says one thing, the split tears it, and says how many it tore."""
+    """If every label is one group, groups are split, and the number is reported."""
     examples = a_training_set([10, 10])
     alike = replace(examples, digests=[bytes([label]) for label in examples.label_indexes.tolist()])
 
@@ -56,7 +56,7 @@ def test_texts_that_are_all_alike_are_torn_and_counted() -> None:
 
 
 def test_large_sets_hold_out_one_fold() -> None:
-    """Three folds for thousands of examples, five for few, one where the product is large."""
+    """Thousands of examples use three folds, few five, very large sets one."""
     few = a_training_set([40] * 3)
     many = a_training_set([1_000] * 3, dims=(4,))
     wide = a_training_set([5] * 800, dims=(1_300,))

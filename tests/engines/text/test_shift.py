@@ -1,4 +1,4 @@
-"""The margin of the rejection threshold for users who write otherwise than the examples."""
+"""The margin of the rejection threshold for users whose wording differs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _threshold(examples: TextTrainingSet) -> float:
 
 
 def _scattered() -> TextTrainingSet:
-    """Texts of each label in five groups that are far from each other."""
+    """Return texts of each label in five distant groups."""
     examples = a_training_set([25] * 6, dims=(24,), spread=0.1)
     generator = np.random.default_rng(1)
     moves = generator.standard_normal((6, 5, 24))
@@ -34,7 +34,7 @@ def _scattered() -> TextTrainingSet:
 
 
 def test_groups_of_wordings_lower_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where whole groups look foreign to models without them, the threshold is lower."""
+    """If groups look foreign to models trained without them, the threshold is lowered."""
     examples = _scattered()
 
     cautious = _threshold(examples)
@@ -44,7 +44,7 @@ def test_groups_of_wordings_lower_the_threshold(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_margin_costs_little_of_what_is_rejected_near_the_domain() -> None:
-    """Of the withheld labels at most a tenth fewer texts are rejected than without a margin."""
+    """Withheld labels are mostly rejected, and more often than withheld wordings."""
     report = fit(_scattered(), REJECTS, [].append).report
     assert report is not None
     assert report.rejection is not None
@@ -58,7 +58,7 @@ def test_the_margin_costs_little_of_what_is_rejected_near_the_domain() -> None:
 def test_large_sets_and_few_labels_have_no_margin(
     monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    """Above the limit nothing is withheld, and the report has no figure for it."""
+    """Large sets, and few labels, get no margin."""
     monkeypatch.setattr(shift, limit, {"FEW_TEXTS": 149, "_FEWEST_LABELS": 7}[limit])
 
     report = fit(_scattered(), REJECTS, [].append).report
@@ -69,7 +69,7 @@ def test_large_sets_and_few_labels_have_no_margin(
 
 
 def test_clusters_are_groups_of_similar_texts() -> None:
-    """Five groups of four directions are found, whatever their order."""
+    """Five clusters of four directions are found, whatever their order."""
     centres = np.eye(8)[:5]
     groups = np.random.default_rng(0).permutation(np.repeat(np.arange(5), 4))
     noise = np.random.default_rng(1).normal(size=(20, 8)) / 20

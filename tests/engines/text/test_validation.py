@@ -14,7 +14,7 @@ from tests.engines.text.clusters import a_training_set
 
 
 def test_a_good_set_gives_its_labels() -> None:
-    """Nothing is changed."""
+    """A valid set is accepted unchanged."""
     examples = a_training_set([5, 5], with_phrases=True)
 
     assert check_training_set(examples).tolist() == examples.label_indexes.tolist()
@@ -22,14 +22,14 @@ def test_a_good_set_gives_its_labels() -> None:
 
 @pytest.mark.parametrize("counts", [[5], [5, 0], [0, 0]])
 def test_one_label_cannot_be_trained(counts: list[int]) -> None:
-    """The message names what is missing and what helps."""
+    """One label is refused with what is missing and a remedy."""
     with pytest.raises(TrainingFailed, match="Add examples of another label"):
         check_training_set(a_training_set(counts))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_broken_vectors_cannot_be_trained(value: float) -> None:
-    """The message names the encoder and how many texts it spoilt."""
+    """Invalid vectors are refused with the encoder and the number of texts."""
     examples = a_training_set([5, 5])
     examples.blocks["encoder1"][3, 2] = value
 
@@ -50,7 +50,7 @@ def test_broken_vectors_cannot_be_trained(value: float) -> None:
     ids=["no-block", "digests", "word-digests", "index-above", "index-below", "phrases"],
 )
 def test_parts_that_do_not_fit_are_the_callers_mistake(change: dict[str, object]) -> None:
-    """Wrong shapes are a ValueError at once, not a wrong model."""
+    """Wrong shapes raise ValueError."""
     examples: TextTrainingSet = dataclasses.replace(a_training_set([5, 5]), **change)
 
     with pytest.raises(ValueError, match=r"."):

@@ -1,1 +1,1 @@
-"""Tests of the engines: pure, no AWS."""
+"""Tests of the vision engines, which use no AWS."""

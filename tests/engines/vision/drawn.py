@@ -1,4 +1,4 @@
-"""Pictures drawn with Pillow for tests of the vision engines: circles, squares and stripes."""
+"""Images drawn with Pillow for tests: circles, squares and stripes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLOURS = ((200, 40, 40), (40, 160, 60), (50, 70, 200), (220, 180, 40))
 
 
 def draw(shape: str, seed: int, size: tuple[int, int] = (400, 340)) -> Picture:
-    """Draw a shape somewhere on a grey ground."""
+    """Draw a shape at a random place on grey."""
     generator = np.random.default_rng(seed)
     image = Image.new("RGB", size, (int(generator.integers(150, 250)),) * 3)
     pen = ImageDraw.Draw(image)

@@ -1,4 +1,4 @@
-"""Small drawn training sets for tests of the linear heads: clusters of features, no pictures."""
+"""Small training sets for tests of the linear heads: clusters of features, no images."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 @dataclass
 class ArrayFeatures:
-    """A FeatureReader over an array, float16, shape (pictures, views, dims)."""
+    """A FeatureReader of an array, float16, shape (images, views, dims)."""
 
     values: np.ndarray
 
@@ -40,7 +40,7 @@ class ArrayFeatures:
 
 
 def a_model(dataset_type: str) -> Model:
-    """Make a run of a model."""
+    """Return a run of a model."""
     return Model(
         account_id="account",
         model_id="MODEL",
@@ -57,7 +57,7 @@ def a_model(dataset_type: str) -> Model:
 
 
 def digest_of(number: int) -> bytes:
-    """Make the digest of a picture file."""
+    """Return the digest of an image file."""
     return blake2b(str(number).encode(), digest_size=16).digest()
 
 
@@ -67,7 +67,7 @@ def vision_data(
     names: Sequence[str],
     digests: Sequence[bytes] | None = None,
 ) -> VisionData:
-    """Put features and labels together; example ids are 100 x picture + place of the label."""
+    """Combine features and labels; example ids are 100 x image + position of the label."""
     pictures = [
         LabelledPicture(
             dataset_id=7,
@@ -91,7 +91,7 @@ def vision_data(
 def clusters(
     counts: Sequence[int], dims: int = 96, views: int = 1, spread: float = 0.6, seed: int = 0
 ) -> tuple[np.ndarray, list[list[int]]]:
-    """Draw features at least 0 around a centre for every label.
+    """Draw non-negative features around a centre for every label.
 
     Returns:
         Float16, shape (pictures, views, dims), and the label of every picture.
@@ -105,12 +105,12 @@ def clusters(
 
 
 def options(**chosen: object) -> VisionOptions:
-    """Choose; few epochs, a fifth held out."""
+    """Return options: few epochs, a fifth held out."""
     return VisionOptions(**{"epochs": 4, "learning_rate": 0.001, "split_ratio": 0.8, **chosen})
 
 
 def run_to_end(training: VisionTraining) -> tuple[FittedVision, list[VisionStep]]:
-    """Step until nothing is left, and finish."""
+    """Run all steps and finish."""
     steps = []
     while (step := training.step()) is not None:
         steps.append(step)

@@ -1,4 +1,4 @@
-"""Features of a few pictures, computed at once and kept in memory; for tests and benchmarks."""
+"""Features of a few images, computed at once and held in memory; for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MemoryFeatures:
-    """A FeatureReader over rows in memory; places are indexes into the pictures."""
+    """A FeatureReader of rows in memory; positions are indexes of the images."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class MemoryFeatures:
             self._rows = list(pool.map(rows_of, range(len(pictures))))
 
     def size(self, place: int) -> tuple[int, int]:
-        """Width and height of a picture as displayed, in pixels."""
+        """Return width and height of an image as displayed, in pixels."""
         return self._sizes[place]
 
     def views(self, place: int) -> int:
-        """How many views are there."""
+        """Return the number of views."""
         return len(self._rows[place])
 
     def row(self, place: int, view: int = 0) -> Halves:
-        """Features of one view, float16, shape (row_bytes / 2,)."""
+        """Return the features of one view, float16, shape (row_bytes / 2,)."""
         return self._rows[place][view]

@@ -1,4 +1,4 @@
-"""Saved states of trainings: only what was saved from the same data is gone on from."""
+"""Checkpoints of trainings are used only with the data they were saved for."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Drawn:
 
 
 def _data(**changes: Any) -> VisionData:
-    """Two pictures, one of them changed."""
+    """Return two images, one of them with a change."""
     box = LabelledBox(0, Box(1, 2, 3, 4), 8)
     first = LabelledPicture(1, b"a" * 16, "a.png", (0,), (5,))
     second = replace(LabelledPicture(1, b"b" * 16, "b.png", boxes=(box,)), **changes)
@@ -48,7 +48,7 @@ def _data(**changes: Any) -> VisionData:
 
 
 def test_state_there_and_back() -> None:
-    """A state comes back with its epochs and its time, for the same fingerprint only."""
+    """A checkpoint is read back with epochs and time, for the same fingerprint only."""
     content = dump_checkpoint(SAVED, "same")
 
     assert load_checkpoint(content, "same") == SAVED
@@ -57,12 +57,12 @@ def test_state_there_and_back() -> None:
 
 @pytest.mark.parametrize("length", [0, 10, 200, -1])
 def test_damaged_state(length: int) -> None:
-    """Half a state is refused."""
+    """A truncated checkpoint is refused."""
     assert load_checkpoint(dump_checkpoint(SAVED, "same")[:length], "same") is None
 
 
 def test_fingerprint_follows_the_training_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Examples, options, extractor and version change it; threads do not."""
+    """The fingerprint depends on examples, options, extractor and version, not on threads."""
     extractor = TinyExtractor()
     same = fingerprint_of(_data(), OPTIONS, extractor)
     box = LabelledBox(0, Box(1, 2, 3, 4), 9)

@@ -1,4 +1,4 @@
-"""Regions of a picture that decided."""
+"""The regions of an image that decide a prediction."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chalicelib.engines.vision.explanation import explain
 
 
 def _looks_at(rows: slice, columns: slice) -> Any:
-    """Make a model whose probability of `bright` is the mean of one part of the pixels."""
+    """Return a model whose probability of `bright` is the mean of one region."""
 
     def predict(image: Picture) -> tuple[Probability, ...]:
         share = 0.05 + 0.9 * float(image.pixels[rows, columns].mean()) / 255
@@ -25,7 +25,7 @@ def _looks_at(rows: slice, columns: slice) -> Any:
 
 
 def test_region_that_decides_has_the_share() -> None:
-    """The one bright cell has all of it; its box is in pixels of the whole picture."""
+    """The one bright cell has all influence; its box is in pixels of the image."""
     pixels = np.zeros((40, 80, 3), np.uint8)
     pixels[10:20, 70:80] = 255
     found = explain(_looks_at(slice(10, 20), slice(70, 80)), Picture(pixels, 160, 80), "bright")
@@ -38,7 +38,7 @@ def test_region_that_decides_has_the_share() -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (1, 5_000), (640, 480), (3, 2)])
 def test_grid_covers_any_picture(width: int, height: int) -> None:
-    """There are at most as many cells as variants, none is empty, and they fill the picture."""
+    """The grid covers any image with at most as many cells as variants, none of them empty."""
     pixels = np.full((min(height, 40), min(width, 40), 3), 7, np.uint8)
     found = explain(_looks_at(slice(None), slice(None)), Picture(pixels, width, height), "bright")
 

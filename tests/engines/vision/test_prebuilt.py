@@ -1,4 +1,4 @@
-"""Prebuilt models answer with the network's own labels; every artifact finds its reader."""
+"""Prebuilt models use the network's own labels; every artifact has a reader."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _content(**header: object) -> bytes:
 
 
 def test_chosen_labels_are_renormalised() -> None:
-    """Their probabilities keep the proportions of the whole network and sum to 1."""
+    """Selected labels keep their proportions, and their probabilities sum to 1."""
     image = draw("circle", 1)
     some = {one.label: one.probability for one in load(_content(), POOL).predict(image)}
     all_labels = [f"n{place}" for place in range(1_000)]
@@ -49,7 +49,7 @@ def test_chosen_labels_are_renormalised() -> None:
 
 
 def test_multi_label_answers_are_the_greatest_scores() -> None:
-    """Each lies between 0 and 1 on its own, most probable first."""
+    """Multi-label answers are the highest scores, each between 0 and 1, in order."""
     content = artifact.dump(
         {
             **artifact.load(_content(), KIND, VERSION).header,
@@ -83,13 +83,13 @@ def test_multi_label_answers_are_the_greatest_scores() -> None:
     ],
 )
 def test_wrong_artifacts_are_refused(header: dict[str, object]) -> None:
-    """Another kind, version, network or place is an error of the artifact."""
+    """An artifact of another kind, version, network or index is refused."""
     with pytest.raises(ArtifactError):
         load(_content(**header), POOL)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK nonsense", b"\x00" * 100])
 def test_bytes_of_no_artifact_are_refused(content: bytes) -> None:
-    """Nothing is guessed from foreign bytes."""
+    """Foreign bytes raise ArtifactError."""
     with pytest.raises(ArtifactError):
         load(content, POOL)

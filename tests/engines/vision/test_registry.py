@@ -1,4 +1,4 @@
-"""Every type of picture dataset has its extractor and its training."""
+"""Every type of image dataset has its extractor and training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POOL = BackbonePool(Path(__file__).parents[3] / ".models")
 
 
 def test_each_type_has_an_extractor_of_its_own() -> None:
-    """Features of different types and algorithms are kept apart by name."""
+    """Extractors of different types and algorithms have different names."""
     asked = [
         ("image", None),
         ("image-multi-label", None),
@@ -36,7 +36,7 @@ def test_each_type_has_an_extractor_of_its_own() -> None:
     [("image", 96, ImageTraining), ("image-multi-label", 2992, MultiLabelTraining)],
 )
 def test_trainings_are_opened_by_type(kind: str, dims: int, expected: type) -> None:
-    """A training resumes from what it saved, through the same function."""
+    """Trainings are created and resumed by type with one function."""
     values, labels = clusters([8, 8], dims=dims)
     data = vision_data(values, labels, ["a", "b"])
     training = open_training(kind, data, options(), POOL)
@@ -52,7 +52,7 @@ def test_trainings_are_opened_by_type(kind: str, dims: int, expected: type) -> N
 
 @pytest.mark.parametrize("kind", ["text-intent", ""])
 def test_other_types_are_a_mistake_of_the_caller(kind: str) -> None:
-    """They are refused by name."""
+    """Other types are refused by name."""
     with pytest.raises(ValueError, match="not a type of image dataset"):
         extractor_for(kind, None, POOL)
     with pytest.raises(ValueError, match="not a type of image dataset"):

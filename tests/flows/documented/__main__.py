@@ -1,4 +1,4 @@
-"""`python -m tests.flows.documented` makes the calls of the story and writes them as examples."""
+"""`python -m tests.flows.documented` makes all documented calls and writes them as examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.local_stack import LocalStack
 
 
 def main() -> None:
-    """Start a stack, tell, write."""
+    """Start a stack, make the calls, and write the examples."""
     stack = LocalStack(
         arguments=("--no-demo", "--forget"), environment=ENVIRONMENT, ready_seconds=240
     )

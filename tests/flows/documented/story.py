@@ -1,4 +1,4 @@
-"""One story that makes every call of the interface once, in an order in which one would."""
+"""A sequence that makes every call of the API once, in a realistic order."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Step:
 
 
 def _files() -> dict[str, bytes]:
-    """Everything that the story sends."""
+    """Return all files that the sequence sends."""
     named = ("shop_intents.csv", "road_signs.zip", "stop_sign.jpg", "sample_page.png")
     found = {name: (SAMPLES / name).read_bytes() for name in named}
     found["questions.csv"] = b"id,text\n17,Where is my parcel?\n18,I want my money back\n"
@@ -280,7 +280,7 @@ UNSHOWN = {
 
 
 class Teller:
-    """Makes the calls of the story, and records request and answer of each.
+    """Makes the calls of the sequence, and records request and answer of each.
 
     Args:
         client: a caller; its token is replaced by the one that the story gets.
@@ -294,7 +294,7 @@ class Teller:
         self._operations = {operation.name: operation for operation in OPERATIONS}
 
     def tell(self) -> dict[str, dict[str, Any]]:
-        """Make all calls; returns the example of each, of repeated ones the last."""
+        """Make all calls; return an example of each, of repeated calls the latest."""
         found = {}
         for step in STORY:
             answer = self._answer(step)
@@ -346,7 +346,7 @@ class Teller:
         return self._known[value[1:]] if isinstance(value, str) and value[:1] == "$" else value
 
     def _shown(self, step: Step, answer: Any) -> dict[str, Any]:
-        """Put an example together as the document has it."""
+        """Build an example in the form of the document."""
         known = {name: self._value(value) for name, value in step.fields.items()}
         request = {name: _short(value, name) for name, value in known.items()}
         request |= {name: f"@{file}" for name, file in step.files.items()}
@@ -368,7 +368,7 @@ def _short(value: Any, name: str) -> Any:
 
 
 def shortened(value: Any, name: str = "") -> Any:
-    """Leave out of an answer what an example need not show: long lists, long texts."""
+    """Shorten long lists and long texts of an answer for the example."""
     if isinstance(value, dict):
         kept = {member: shortened(item, member) for member, item in value.items()}
         return dict(list(kept.items())[:6]) if name == "fields" else kept
@@ -378,7 +378,7 @@ def shortened(value: Any, name: str = "") -> Any:
 
 
 def differences(expected: Any, found: Any, name: str = "", place: str = "") -> list[str]:
-    """Name the places at which an answer is not like its example.
+    """List the places in which an answer differs from its example.
 
     Ids, dates and addresses are of the same kind; numbers that a training makes are close.
     """

@@ -20,7 +20,7 @@ from tests.flows.world import World, assertion
 
 
 def beginning(world: World) -> tuple[Client, dict[str, Any]]:
-    """Make the caller of the story, and the values that its first call needs."""
+    """Create the caller of the sequence and the values that its first call needs."""
     client = world.caller("GOLD", example_calls=1000)
     signed = assertion(client.email, world.private_pem)
     return client, {"grant": GRANT_TYPE, "assertion": signed}
@@ -28,14 +28,14 @@ def beginning(world: World) -> tuple[Client, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory, shipped_stack) -> Iterator[dict[str, Any]]:
-    """The examples that the calls of the story give."""
+    """The examples that result from making the calls."""
     world = World(shipped_stack, tmp_path_factory.mktemp("documented"))
     yield Teller(*beginning(world)).tell()
     world.close()
 
 
 def test_link_to_the_console_signs_in(shipped_stack):
-    """The start prints a link whose token, after the #, is valid for ten minutes."""
+    """The start prints a link with a token after the #, valid for ten minutes."""
     found = re.search(r"^  console +(\S+)#token=(\S+)$", shipped_stack.log(), re.MULTILINE)
     assert found is not None
     with urlopen(found[1], timeout=60) as page:  # noqa: S310 - our own stack
@@ -50,7 +50,7 @@ def test_link_to_the_console_signs_in(shipped_stack):
 
 
 def test_every_operation_has_an_example():
-    """Every operation has an example request and answer."""
+    """Every operation has an example request and an example answer."""
     wanted = {
         key(operation.name, family)
         for operation in OPERATIONS
@@ -63,7 +63,7 @@ def test_every_operation_has_an_example():
 
 @pytest.mark.timeout(600)
 def test_examples_are_what_the_service_answers(answers):
-    """Each example was sent and answered so; `python -m tests.flows.documented` writes them."""
+    """Each example equals the service's current answer; if not, regenerate the examples."""
     shown = json.loads(EXAMPLES.read_text("utf-8"))
     found = [
         f"{name}{place}"

@@ -30,7 +30,7 @@ LAST_LINES = {"sign-in": r"eyJ[\w-]+\.[\w-]+\.[\w-]+", "client": r"delivery-date
 def terminal(
     tmp_path_factory: pytest.TempPathFactory, shipped_stack: LocalStack
 ) -> Iterator[Terminal]:
-    """A terminal next to the stack with the prebuilt models."""
+    """A terminal connected to the stack with the prebuilt models."""
     made = Terminal(shipped_stack, tmp_path_factory.mktemp("terminal"), is_quick=True)
     yield made
     made.close()
@@ -39,7 +39,7 @@ def terminal(
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_of_a_page_succeed(terminal: Terminal, page: Path) -> None:
-    """Every command of a page that needs no AWS account succeeds, in the order of the page."""
+    """Every command on a page that needs no AWS account succeeds, in page order."""
     folder = terminal.create_folder(f"{page.parent.name}-{page.stem}")
     terminal.run(folder, "\n".join(blocks(page)))
     for drawn in IMAGES.get(page.stem, {}):
@@ -49,7 +49,7 @@ def test_commands_of_a_page_succeed(terminal: Terminal, page: Path) -> None:
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.parent.name)
 def test_programs_of_a_page_run_as_printed(terminal: Terminal, page: Path) -> None:
-    """Each program has at most ten lines and prints a label, or what its page is about."""
+    """Each program has at most ten lines, and its output ends with the expected label or word."""
     folder = terminal.create_folder(f"program-{page.parent.name}-{page.stem}")
     for program in blocks(page, "python"):
         assert len(program.splitlines()) <= 10
@@ -59,7 +59,7 @@ def test_programs_of_a_page_run_as_printed(terminal: Terminal, page: Path) -> No
 
 
 def test_invoice_of_the_guide_is_up_to_date() -> None:
-    """The invoice that the guide reads is the one that `python -m tests.flows.guides` draws."""
+    """The invoice in the guide is the one that `python -m tests.flows.guides` draws."""
     shipped = np.asarray(Image.open(ROOT / "docs" / "guides" / "invoice.png"), np.int16)
     drawn = np.asarray(Image.open(io.BytesIO(draw_invoice())), np.int16)
     assert shipped.shape == drawn.shape

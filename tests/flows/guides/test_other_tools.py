@@ -1,4 +1,4 @@
-"""Blocks for other tools name what the OpenAPI document has, and the Node.js block runs."""
+"""Code blocks for other tools match the OpenAPI document, and the Node.js block runs."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ CALLS = [
 
 
 def test_every_tool_has_a_block() -> None:
-    """No block is left out of the check because of its language."""
+    """Every tool's language has a code block that is checked."""
     assert len(CALLS) == PAGE.read_text("utf-8").count("```") // 2 == 8
 
 
 @pytest.mark.parametrize(("kind", "block"), CALLS, ids=[kind for kind, _ in CALLS])
 def test_blocks_name_what_the_service_has(kind: str, block: str) -> None:
-    """Method, path, header and fields of each block are in the OpenAPI document."""
+    """Method, path, headers and fields of each block are in the OpenAPI document."""
     (path,) = set(re.findall(r"/v2/[\w/]+", block))
     call = DOCUMENT["paths"][path]["post"]
     media = "multipart/form-data" if kind == "sh" else "application/json"
@@ -70,7 +70,7 @@ def test_blocks_name_what_the_service_has(kind: str, block: str) -> None:
 
 
 def test_node_block_predicts(tmp_path: Path, shipped_stack: LocalStack) -> None:
-    """The Node.js block prints a label; without node it names what the curl block names."""
+    """The Node.js block prints a label; without node it must send what the curl block sends."""
     (program,) = blocks(PAGE, "js")
     setup = blocks(PAGE)[0]
     assert find_fields("js", program) == find_fields("sh", setup)

@@ -1,1 +1,1 @@
-"""Random histories, and the model of the specification that they are compared with."""
+"""Random histories of calls, compared with a model of the specification."""

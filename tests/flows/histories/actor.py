@@ -1,4 +1,4 @@
-"""An account of a history: how it calls the service, and what the specification says it has."""
+"""An account of a history: makes calls and holds the state that the specification expects."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ Path = str
 
 
 class Divergence(AssertionError):
-    """The service answered something else than the specification says."""
+    """The service's answer differs from the specification."""
 
 
 def expect(what: str, expected: object, got: object) -> None:
-    """Compare what must be with what is.
+    """Compare the expected value with the actual one.
 
     Raises:
         Divergence: they differ.
@@ -43,7 +43,7 @@ def expect(what: str, expected: object, got: object) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """A call that can be made, made again, or made without reading its answer."""
+    """A call that can be made, repeated, or made without reading its answer."""
 
     method: str
     path: Path
@@ -58,29 +58,29 @@ class Request:
 
 
 def get(path: Path, **query: object) -> Request:
-    """Read something."""
+    """Describe a GET."""
     return Request("GET", f"{path}?{urllib.parse.urlencode(query)}" if query else path)
 
 
 def delete(path: Path) -> Request:
-    """Delete something."""
+    """Describe a DELETE."""
     return Request("DELETE", path)
 
 
 def as_json(path: Path, payload: object) -> Request:
-    """Send JSON."""
+    """Describe a call with a JSON body."""
     return Request("POST", path, json.dumps(payload).encode(), "application/json")
 
 
 def as_form(method: str, path: Path, fields: Mapping[str, object], files: Files) -> Request:
-    """Send a form with files."""
+    """Describe a call with a form and files."""
     kind, body = encode_multipart(fields.items(), files)
     return Request(method, path, body, kind)
 
 
 @dataclass
 class Refresh:
-    """A refresh token and what was made from it."""
+    """A refresh token and the access tokens issued for it."""
 
     token: str
     access: list[str] = field(default_factory=list)
@@ -123,19 +123,19 @@ class Actor:
     _made: int = 0
 
     def new_name(self) -> str:
-        """Make a name that nothing of the account has."""
+        """Return a name that is not yet used in the account."""
         self._made += 1
         return f"{self.name} {self._made}"
 
     def send(self, request: Request) -> Answer:
-        """Make a call with one of the living tokens; again where the machine was busy."""
+        """Make a call with one of the valid tokens; repeat it where the machine was busy."""
         self.client.token = self.random.choice(self.tokens)
         answer = self.client.send(request.method, request.path, request.body, request.headers)
         self.note(request, outcome(answer))
         return self.send(request) if self.is_refused(answer) else answer
 
     def is_refused(self, answer: Answer) -> bool:
-        """Return whether a call is to be made again, and wait until then.
+        """Return whether a call must be repeated, after waiting as asked.
 
         A 503 is not in the specification: a crowded machine sends it, rarely, and nothing
         came of the call, as whatever is compared later shows.
@@ -148,7 +148,7 @@ class Actor:
         return True
 
     def call(self, request: Request, statuses: Iterable[int]) -> Answer:
-        """Make a call that must have one of some statuses.
+        """Make a call that must return one of some statuses.
 
         Raises:
             Divergence: it has another.
@@ -165,7 +165,7 @@ class Actor:
         return answer
 
     def lose(self, request: Request, *, is_done: bool = False) -> tuple[int, int]:
-        """Make a call and hang up, at once or when the answer begins; it is never read.
+        """Make a call and disconnect, at once or when the answer begins, without reading it.
 
         Args:
             request: the call.
@@ -187,7 +187,7 @@ class Actor:
         return ports
 
     def break_off(self, request: Request) -> None:
-        """Send all but the end of a call's body and hang up; nothing may come of it."""
+        """Send a call without the end of its body and disconnect; the call must have no effect."""
         body = request.body or b""
         host = urllib.parse.urlsplit(self.client.url).netloc
         connection = http.client.HTTPConnection(host, timeout=60)
@@ -200,7 +200,7 @@ class Actor:
         self.note(request, "broken off")
 
     def note(self, request: Request, outcome: str) -> None:
-        """Note a call for the report."""
+        """Record a call for the report."""
         self.calls += 1
         body = (request.body or b"")[:240].decode("utf-8", "replace")
         shown = body if request.kind == "application/json" else f"{len(request.body or b'')} bytes"
@@ -208,7 +208,7 @@ class Actor:
         self.journal[-1].append(f"{line} -> {outcome}")
 
     def poll(self, path: Path, is_over: Callable[[Answer], bool], seconds: float) -> Answer | None:
-        """Read again and again until something holds; None when it does not in time."""
+        """Poll until a condition holds; return None on timeout."""
         deadline, pause = time.monotonic() + seconds, 0.02
         while True:
             answer = self.client.get(path)
@@ -223,7 +223,7 @@ class Actor:
             pause = min(0.2, pause * 1.5)
 
     def settled(self, path: Path, is_over: Callable[[Any], bool]) -> Any:
-        """Wait for a record that must come to an end.
+        """Wait for a record to reach a final state.
 
         Raises:
             Divergence: it does not.
@@ -235,20 +235,20 @@ class Actor:
 
 
 def outcome(answer: Answer) -> str:
-    """Show status, and of a refusal the body."""
+    """Return the status, and for an error the body."""
     return f"{answer.status} {answer.body[:200]!r}" if answer.status >= 400 else str(answer.status)
 
 
 def dataset_path(dataset: Dataset, rest: str = "") -> Path:
-    """Where a dataset is."""
+    """Return the path of a dataset."""
     return f"{LANGUAGE}/datasets/{dataset.id}{rest}"
 
 
 def model_path(model: TrainedModel, rest: str = "") -> Path:
-    """Where a model's metrics are."""
+    """Return the path of a model's metrics."""
     return f"{LANGUAGE}/models/{model.id}{rest}"
 
 
 def training_path(model: TrainedModel) -> Path:
-    """Where a model's last training is."""
+    """Return the path of a model's latest training."""
     return f"{LANGUAGE}/train/{model.id}"

@@ -1,4 +1,4 @@
-"""Compares answers with the model of the specification, which learns from them.
+"""Compares answers with the model of the specification and updates it with new facts.
 
 Work in the background may have ended or not; a record that shows the end settles it.
 """
@@ -88,13 +88,13 @@ def see_dataset(dataset: Dataset, record: Record) -> None:
 
 
 def see_label_id(label: Label, found: int) -> None:
-    """Compare, or learn, the id of a label."""
+    """Compare the id of a label, or record it if it is not known yet."""
     label.id = label.id or found
     expect(f"id of label {label.name}", label.id, found)
 
 
 def see_example(dataset: Dataset, item: Item, record: Record) -> None:
-    """Compare an example's record."""
+    """Compare the record of an example."""
     label, _, example = item
     see_label_id(label, record["label"]["id"])
     example.id = example.id or record["id"]
@@ -143,7 +143,7 @@ def see_receipt(receipt: Receipt, record: Record) -> None:
 
 
 def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
-    """Compare a training's record; when it has ended, its figures and labels too."""
+    """Compare a training's record; if it has ended, also its figures and labels."""
     # An import learns what it is when its file is read.
     is_unread = model.is_imported and record["status"] != "SUCCEEDED"
     kind = "text-unknown" if is_unread else model.dataset.type
@@ -176,7 +176,7 @@ def see_training(actor: Actor, model: TrainedModel, record: Record) -> None:
 
 
 def see_failure(model: TrainedModel, record: Record) -> None:
-    """Compare a training that found too little to learn from, after a correction."""
+    """Compare a training that failed for too few examples after a correction."""
     expect("a failed training", "FAILED", record["status"])
     if model.is_adjusting or model.is_imported:
         raise Divergence(f"an adjustment or import failed: {record['failureMsg']}")
@@ -189,7 +189,7 @@ def see_failure(model: TrainedModel, record: Record) -> None:
 
 
 def trained_with(model: TrainedModel) -> Record | None:
-    """Return the parameters that a training was asked for with."""
+    """Return the requested parameters of a training."""
     if model.is_imported:
         return None
     parameters: Record = {"withFeedback": len(model.sources) > 1, "profile": "fast"}
@@ -197,7 +197,7 @@ def trained_with(model: TrainedModel) -> Record | None:
 
 
 def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
-    """Take a training as ended: examples and labels of when it began, metrics."""
+    """Record the end of a training: its examples, labels and metrics."""
     if model.is_imported or model.is_adjusting:
         _settle_version(actor, model)
         return
@@ -223,7 +223,7 @@ def _settle(actor: Actor, model: TrainedModel, record: Record) -> None:
 
 
 def _settle_version(actor: Actor, model: TrainedModel) -> None:
-    """Take an adjustment or import as ended: its version has the labels of another one."""
+    """Record the end of an adjustment or import, whose version has the labels of another one."""
     labels = _read_newest(actor, model)["labels"]
     numbers = (model.served, model.served_meanwhile)
     found = [one.labels for one in model.versions if one.number in numbers and one.is_seen]
@@ -233,14 +233,14 @@ def _settle_version(actor: Actor, model: TrainedModel) -> None:
 
 
 def _read_newest(actor: Actor, model: TrainedModel) -> Record:
-    """Read the metrics of the version that a run made."""
+    """Read the metrics of the version that a run created."""
     request = get(model_path(model), modelVersion=model.last_version + 1)
     metrics: Record = actor.call(request, {200}).data["metricsData"]
     return metrics
 
 
 def _add_version(actor: Actor, model: TrainedModel, labels: list[str]) -> None:
-    """Note the version that a run made; a version that was served meanwhile may have stayed."""
+    """Record the version that a run created; a version served meanwhile may have stayed."""
     meanwhile, model.is_open = model.served_meanwhile, False
     made = model.add_version(labels)
     if meanwhile:
@@ -251,7 +251,7 @@ def _add_version(actor: Actor, model: TrainedModel, labels: list[str]) -> None:
 
 
 def _fits(window: Window, examples: int, labels: list[str]) -> bool:
-    """Return whether a training may have found that many; labels are only added meanwhile."""
+    """Return whether a training can have seen this many examples."""
     is_in = window.least <= examples <= window.most
     return is_in and window.labels[: len(labels)] == labels
 
@@ -280,7 +280,7 @@ def deletion_end(owner: Dataset | TrainedModel) -> str:
 
 
 def see_probabilities(answer: Record, labels: Iterable[Sequence[str]], number: int | None) -> None:
-    """Compare a prediction's labels with those of the versions that may have answered."""
+    """Compare a prediction's labels with those of all versions that may have answered."""
     items = answer["probabilities"]
     shares = [item["probability"] for item in items]
     names = [item["label"] for item in items]

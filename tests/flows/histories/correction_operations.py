@@ -1,4 +1,4 @@
-"""Operations that correct datasets: names, labels, examples, corrections in bulk."""
+"""Operations that correct datasets: names, labels, examples and bulk corrections."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ UNKNOWN_LABEL, UNKNOWN_EXAMPLE = 2_000_000_000, 2_000_000_001
 
 
 def as_put(path: str, payload: object) -> Request:
-    """Change something by JSON."""
+    """Describe a PUT with a JSON body."""
     return replace(as_json(path, payload), method="PUT")
 
 
 @dataclass
 class Counts:
-    """The counts that the answer of a correction must have."""
+    """The expected counts in the answer of a correction."""
 
     moved: int = 0
     changed: int = 0
@@ -49,7 +49,7 @@ class Counts:
 
 @contextmanager
 def corrected(actor: Actor, dataset: Dataset) -> Iterator[None]:
-    """Note a correction in the open trainings of a dataset: they may have begun before or not."""
+    """Record a correction in the open trainings, which may have started before or after it."""
     dataset.finish()
     expect("only a usable dataset is corrected", True, dataset.is_usable)
     trained = [one for one in actor.models if one.dataset is dataset and one.is_open]
@@ -61,14 +61,14 @@ def corrected(actor: Actor, dataset: Dataset) -> Iterator[None]:
 
 
 def settle(actor: Actor, dataset: Dataset) -> bool:
-    """Mostly wait for a file; return whether the content of the dataset is certain."""
+    """Usually wait for a file; return whether the dataset's content is certain."""
     if dataset.waiting is not None and actor.random.random() < 0.85:
         wait_dataset(actor, dataset)
     return dataset.waiting is None
 
 
 def rename_dataset(actor: Actor, dataset: Dataset) -> None:
-    """Give a dataset another name, also while a file is read."""
+    """Rename a dataset, also while a file is being read."""
     name = actor.random.choice((actor.new_name(), dataset.name, " "))
     bad = [] if name.strip() else [(400, True)]
     obstacles = [*dataset.unreadable, *bad]
@@ -79,7 +79,7 @@ def rename_dataset(actor: Actor, dataset: Dataset) -> None:
 
 
 def rename_label(actor: Actor, dataset: Dataset) -> None:
-    """Give a label another name: a new one, its own, one of before, or another label's."""
+    """Rename a label to a new name, its own, a former one, or another label's."""
     label = pick_known_label(actor, dataset)
     if label is None or not settle(actor, dataset):
         read_dataset(actor, dataset)
@@ -101,7 +101,7 @@ def rename_label(actor: Actor, dataset: Dataset) -> None:
 
 
 def merge_label(actor: Actor, dataset: Dataset) -> None:
-    """Put a label under another one; seldom under itself or under what is none."""
+    """Merge a label into another; rarely into itself or an unknown one."""
     label, target = pick_known_label(actor, dataset), pick_known_label(actor, dataset)
     if label is None or target is None or not settle(actor, dataset):
         read_dataset(actor, dataset)
@@ -141,7 +141,7 @@ def remove_label(actor: Actor, dataset: Dataset) -> None:
 
 
 def change_example(actor: Actor, dataset: Dataset) -> None:
-    """Move or reword an example, or both; it may come to an equal one."""
+    """Move or edit an example, or both; it may become equal to another."""
     items = known_items(dataset)
     if not items or not settle(actor, dataset):
         read_dataset(actor, dataset)
@@ -167,7 +167,7 @@ def change_example(actor: Actor, dataset: Dataset) -> None:
 
 
 def remove_example(actor: Actor, dataset: Dataset) -> None:
-    """Take an example out, also one that is not there."""
+    """Remove an example, possibly one that does not exist."""
     items = known_items(dataset)
     if not items or not settle(actor, dataset):
         actor.call(delete(example_path(dataset, UNKNOWN_EXAMPLE)), {404})
@@ -184,7 +184,7 @@ def remove_example(actor: Actor, dataset: Dataset) -> None:
 
 
 def correct(actor: Actor, dataset: Dataset) -> None:
-    """Move and remove several examples; one bad correction refuses all."""
+    """Move and remove several examples; one invalid correction refuses all."""
     items = known_items(dataset)
     if not items or not settle(actor, dataset):
         read_dataset(actor, dataset)
@@ -206,7 +206,7 @@ def correct(actor: Actor, dataset: Dataset) -> None:
 
 
 def correct_from_report(actor: Actor, dataset: Dataset) -> None:
-    """Correct what the report of a model flags, as browsing shows it."""
+    """Apply the corrections that a model's report suggests, as shown by browsing."""
     trained = [one for one in actor.models if one.dataset is dataset and not one.deletion_id]
     if not trained or dataset.deletion_id:
         read_dataset(actor, dataset)
@@ -240,7 +240,7 @@ def correct_from_report(actor: Actor, dataset: Dataset) -> None:
 
 @dataclass
 class Change:
-    """What becomes of an example; without a label it is removed."""
+    """A change of an example; without a label the example is removed."""
 
     item: Item
     label: Label | None
@@ -251,12 +251,12 @@ class Change:
 
     @property
     def new_text(self) -> str:
-        """Its text from then on."""
+        """The text of the example after the change."""
         return self.text or self.item[2].text
 
 
 def apply(changes: Iterable[Change]) -> Counts:
-    """Make changes at once: first all leave their labels, then they come to the new ones."""
+    """Apply changes at once: first remove all examples, then add them to their new labels."""
     counts, coming = Counts(), []
     for change in changes:
         (old, source, example), new = change.item, change.label
@@ -276,7 +276,7 @@ def apply(changes: Iterable[Change]) -> Counts:
 
 
 def pick_change(actor: Actor, dataset: Dataset, item: Item) -> Change:
-    """Choose what becomes of an example."""
+    """Choose a change of an example."""
     sent: dict[str, object] = {"exampleId": item[2].id}
     target = pick_known_label(actor, dataset)
     if target is None or actor.random.random() < 0.25:
@@ -287,7 +287,7 @@ def pick_change(actor: Actor, dataset: Dataset, item: Item) -> Change:
 def bad_correction(
     actor: Actor, dataset: Dataset, first: dict[str, object]
 ) -> tuple[int, dict[str, object]]:
-    """Choose a correction that refuses the whole call, with the status of the refusal."""
+    """Choose an invalid correction that refuses the whole call, with the expected status."""
     unknown = {"exampleId": UNKNOWN_EXAMPLE}
     bad = (
         (400, first),
@@ -301,33 +301,33 @@ def bad_correction(
 
 
 def corrections_request(dataset: Dataset, sent: list[dict[str, object]]) -> Request:
-    """Send corrections."""
+    """Describe a call with corrections."""
     return as_json(dataset_path(dataset, "/corrections"), {"corrections": sent})
 
 
 def named(actor: Actor, label: Label) -> dict[str, object]:
-    """Name a label by its id or its name."""
+    """Return a label's id or its name."""
     return {"labelId": label.id} if actor.random.random() < 0.5 else {"label": label.name}
 
 
 def pick_known_label(actor: Actor, dataset: Dataset) -> Label | None:
-    """Choose a label whose id is known."""
+    """Choose a label with a known id."""
     known = [label for label in dataset.labels if label.id]
     return actor.random.choice(known) if known else None
 
 
 def known_items(dataset: Dataset) -> list[Item]:
-    """List the examples whose ids are known."""
+    """List the examples with known ids."""
     return [item for item in dataset.listing() if item[2].id]
 
 
 def label_path(dataset: Dataset, label_id: int) -> str:
-    """Path of the call that corrects a label."""
+    """Return the path of the call that corrects a label."""
     return dataset_path(dataset, f"/labels/{label_id}")
 
 
 def example_path(dataset: Dataset, example_id: int) -> str:
-    """Path of the call that corrects an example."""
+    """Return the path of the call that corrects an example."""
     return dataset_path(dataset, f"/examples/{example_id}")
 
 
@@ -349,7 +349,7 @@ def see_label(
 def see_counts(
     dataset: Dataset, record: dict[str, Any], counts: Counts, change: Change | None = None
 ) -> None:
-    """Compare what an answer counts, and the example that it shows."""
+    """Compare the counts in an answer, and the example that it shows."""
     expected = {"datasetId": dataset.id, "object": "correction", **vars(counts)}
     expect(f"correction of dataset {dataset.id}", expected, {one: record[one] for one in expected})
     if change is None or change.label is None:
@@ -362,7 +362,7 @@ def see_counts(
 
 
 def lose_correction(actor: Actor, dataset: Dataset) -> None:
-    """Correct with a lost reply, and again: it was done once."""
+    """Make a correction whose reply is lost, then repeat it: it must be applied once."""
     items = known_items(dataset)
     if not items or dataset.deletion_id:
         read_dataset(actor, dataset)

@@ -47,7 +47,7 @@ SYNC, QUEUED = "upload/sync", "upload"
 
 
 def pick_dataset(actor: Actor) -> Dataset | None:
-    """Choose a dataset, seldom one that was deleted."""
+    """Choose a dataset, rarely a deleted one."""
     living = [dataset for dataset in actor.datasets if not dataset.deletion_id]
     wants_any = not living or actor.random.random() < 0.08
     found = actor.datasets if wants_any else living
@@ -55,20 +55,20 @@ def pick_dataset(actor: Actor) -> Dataset | None:
 
 
 def new_dataset(actor: Actor, *, is_uploaded: bool) -> Dataset:
-    """Describe a dataset that is about to be made."""
+    """Describe a dataset that is about to be created."""
     kind = INTENT if actor.random.random() < 0.75 else SENTIMENT
     return Dataset(actor.new_name(), kind, is_uploaded, is_usable=not is_uploaded)
 
 
 def pick_label(actor: Actor, kind: str) -> str:
-    """Choose a label, seldom one that cannot be."""
+    """Choose a label, rarely an invalid one."""
     if kind == SENTIMENT:
         return actor.random.choice((*SENTIMENTS, "Positive", "NEUTRAL", *SENTIMENTS, "angry"))
     return actor.random.choice(LABELS[: actor.random.choice((2, 2, 2, 3, 4))])
 
 
 def new_rows(actor: Actor, kind: str) -> list[Row]:
-    """Make the rows of a file, with duplicates and rows without label; seldom only such."""
+    """Generate the rows of a file, with duplicates and rows without a label; rarely only those."""
     number = actor.random.choice((1, 4, 12, 24, 40))
     rows = [(actor.random.choice(TEXTS), pick_label(actor, kind)) for _ in range(number)]
     if actor.random.random() < 0.3:
@@ -79,7 +79,7 @@ def new_rows(actor: Actor, kind: str) -> list[Row]:
 
 
 def create_by_hand(actor: Actor) -> None:
-    """Make a dataset without a file, or ask for one that cannot be."""
+    """Create a dataset without a file; rarely with invalid fields."""
     dataset = new_dataset(actor, is_uploaded=False)
     names = SENTIMENTS if dataset.type == SENTIMENT else LABELS
     names = names[: actor.random.randrange(len(names))]
@@ -95,21 +95,21 @@ def create_by_hand(actor: Actor) -> None:
 
 
 def file_request(method: str, path: str, fields: dict[str, object], rows: list[Row]) -> Request:
-    """Send rows as a csv file, with a word about its first row where that could be a header."""
+    """Describe a csv upload; say that the first row is data where it could be a header."""
     if may_begin_with_names(rows):
         fields = {**fields, "header": "false"}
     return as_form(method, path, fields, {"data": ("rows.csv", csv_file(rows))})
 
 
 def may_begin_with_names(rows: list[Row]) -> bool:
-    """Return whether the cells of a first row occur once, as those of a header do."""
+    """Return whether the cells of a first row are unique, like those of a header."""
     text, label = rows[0]
     below = [cell for row in rows[1:] for cell in row]
     return text not in below and label not in below
 
 
 def upload(actor: Actor) -> None:
-    """Upload a file as a dataset, queued or at once."""
+    """Upload a file as a dataset, queued or synchronously."""
     dataset = new_dataset(actor, is_uploaded=True)
     call = actor.random.choice((QUEUED, SYNC))
     rows = new_rows(actor, dataset.type)
@@ -146,7 +146,7 @@ def put_file(actor: Actor, dataset: Dataset) -> None:
 
 
 def add_example(actor: Actor, dataset: Dataset) -> None:
-    """Add one example, new or equal, by the name or id of its label; seldom a bad one."""
+    """Add one example, new or equal, by label name or id; rarely an invalid one."""
     text = actor.random.choice((*TEXTS, f"  {actor.random.randrange(1000)} \n", " "))
     written = pick_label(actor, dataset.type)
     known = [label for label in dataset.labels if label.id]
@@ -164,7 +164,7 @@ def add_example(actor: Actor, dataset: Dataset) -> None:
 
 
 def added(dataset: Dataset, text: str, written: str, record: dict[str, object]) -> None:
-    """Take a single example that was accepted."""
+    """Record an accepted single example."""
     dataset.finish()
     expect("only a usable dataset takes examples", True, dataset.is_usable)
     see_added(dataset, text, written, UPLOAD, record)
@@ -173,7 +173,7 @@ def added(dataset: Dataset, text: str, written: str, record: dict[str, object]) 
 def see_added(
     dataset: Dataset, text: str, written: str, source: str, record: dict[str, Any]
 ) -> None:
-    """Take an example that was accepted, or an equal one that was there."""
+    """Record an accepted example, or match it with an equal existing one."""
     label = dataset.add(text, dataset.label_name(written), source)
     example = label.find(text, source)
     if example is not None:
@@ -190,7 +190,7 @@ def read_dataset(actor: Actor, dataset: Dataset) -> None:
 
 
 def list_datasets(actor: Actor) -> None:
-    """Read a page of the list; of what is being deleted each may be there or not."""
+    """Read a page of the list, in which datasets being deleted may be missing."""
     offset, count = actor.random.choice((0, 0, 0, 3, 50)), actor.random.choice((1, 5, 25, 99))
     answer = actor.call(get(f"{LANGUAGE}/datasets", offset=offset, count=count), {200})
     found = {record["id"]: record for record in answer.data["data"]}
@@ -225,7 +225,7 @@ def list_examples(actor: Actor, dataset: Dataset) -> None:
 
 
 def browse(actor: Actor, dataset: Dataset) -> None:
-    """Look through a dataset's examples for review: all, of a label, or with a word in them."""
+    """Browse a dataset's examples: all, of a label, or with a word."""
     source, word = actor.random.choice((*SOURCES, "all")), actor.random.choice(("", "RAIN", "雪"))
     sources = SOURCES if source == "all" else (source,)
     known = [one for one in dataset.labels if one.id]
@@ -253,7 +253,7 @@ def browse(actor: Actor, dataset: Dataset) -> None:
 
 
 def see_id(label: Label, source: str, record: dict[str, Any]) -> None:
-    """Compare, or learn, the id of an example."""
+    """Compare the id of an example, or record it if it is not known yet."""
     example = label.find(record["name"], source)
     if example is not None:
         example.id = example.id or record["id"]
@@ -261,12 +261,12 @@ def see_id(label: Label, source: str, record: dict[str, Any]) -> None:
 
 
 def _shown(item: Item) -> tuple[str, str, str]:
-    """Return text, label and source of an example."""
+    """Return text, label and source of an example record."""
     return item[2].text, item[0].name, item[1]
 
 
 def list_label(actor: Actor, dataset: Dataset) -> None:
-    """Read a page of a label's examples, by its id, its place, or the deprecated call."""
+    """Read a page of a label's examples, by id, position, or the deprecated call."""
     known = [(place, label) for place, label in enumerate(dataset.labels) if label.id]
     if not known:
         read_dataset(actor, dataset)
@@ -293,7 +293,7 @@ def list_label(actor: Actor, dataset: Dataset) -> None:
 def read_examples(
     actor: Actor, dataset: Dataset, request: Request, *, is_bad: bool = False
 ) -> list[list[dict[str, Any]]]:
-    """Make a call that returns examples and counts to the month; empty when it is refused."""
+    """Make a call that returns and counts examples; return nothing if it is refused."""
     obstacles = [*dataset.unreadable, *([(400, True)] if is_bad else [])]
     if actor.example_calls >= actor.example_allowance:
         obstacles.append((429, True))
@@ -308,14 +308,14 @@ Items = list[Item]
 
 
 def _possible(dataset: Dataset, sources: tuple[str, ...]) -> list[Items]:
-    """List a dataset as it was and as it will be when its file has been read."""
+    """Return the dataset as it was and as it will be after its file was read."""
     return [dataset.listing(sources), dataset.finished().listing(sources)]
 
 
 def _fitting(
     dataset: Dataset, lists: list[Items], records: list[dict[str, Any]], offset: int, count: int
 ) -> Items:
-    """Choose the list that a page is of; when only the later one fits, the file was read."""
+    """Choose the list that a page belongs to; if only the later one fits, the file was read."""
     end = offset + min(count, 100)
     got = [(record["name"], record["label"]["numExamples"]) for record in records]
     now, later = ([(e.text, label.count()) for label, _, e in one[offset:end]] for one in lists)
@@ -338,7 +338,7 @@ def read_receipts(actor: Actor, dataset: Dataset) -> None:
 
 
 def delete_dataset(actor: Actor, dataset: Dataset) -> None:
-    """Delete a dataset, also again, also while a file is read or a model trained."""
+    """Delete a dataset, possibly repeatedly, during an upload or a training."""
     trained = [model for model in actor.models if model.dataset is dataset and model.is_open]
     # An adjustment does not read the dataset.
     trained = [model for model in trained if not model.is_adjusting]

@@ -1,4 +1,4 @@
-"""A random history: operations of two accounts, and a third that may see nothing of theirs."""
+"""A random history of calls of two accounts, and a third that must see none of their data."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ TRAIN_WEIGHT = 3.0
 
 
 class History:
-    """Random operations; every answer is compared with the model of the specification.
+    """Runs random operations and compares every answer with the model of the specification.
 
     Args:
         world: makes the accounts.
@@ -118,7 +118,7 @@ class History:
         }
 
     def _actor(self, world: World, name: str, plan: str, most: int, examples: int) -> Actor:
-        """Make an account."""
+        """Create an account."""
         client = world.caller(plan, example_calls=examples)
         made = Actor(name, world, client, self.random, self._journal, plan, most, examples)
         made.tokens.append(str(client.token))
@@ -126,12 +126,12 @@ class History:
 
     @property
     def calls(self) -> int:
-        """Calls that were made, polls not counted."""
+        """The number of calls, polls excluded."""
         return sum(actor.calls for actor in (self.rich, self.poor, self.third))
 
     @property
     def refusals(self) -> int:
-        """Calls that a busy machine refused."""
+        """The number of calls that a busy machine refused."""
         return sum(actor.refusals for actor in (self.rich, self.poor, self.third))
 
     def run(self) -> None:
@@ -154,7 +154,7 @@ class History:
             raise Divergence(self._report(error)) from error
 
     def _step(self) -> None:
-        """Make one operation."""
+        """Run one operation."""
         actor, other = self.rich, self.poor
         if self.random.random() < 0.35:
             actor, other = other, actor
@@ -179,7 +179,7 @@ class History:
         self._clear_away(actor)
 
     def _clear_away(self, actor: Actor) -> None:
-        """Delete the oldest, so that the account keeps few."""
+        """Delete the oldest objects, so that the account has few."""
         datasets = [one for one in actor.datasets if not one.deletion_id]
         if len(datasets) > MOST_DATASETS:
             data.delete_dataset(actor, datasets[0])
@@ -197,7 +197,7 @@ class History:
 
 
 def _compare_all(actor: Actor) -> None:
-    """Wait until no work is open, then compare everything that the account has."""
+    """Wait until no work is open, then compare everything in the account."""
     for dataset in actor.datasets:
         others.wait_dataset(actor, dataset)
     for model in actor.models:
@@ -222,7 +222,7 @@ def _compare_all(actor: Actor) -> None:
 
 
 def _compare_examples(actor: Actor, dataset: Dataset) -> None:
-    """Compare every example of a dataset, unless the month's calls are used up."""
+    """Compare every example of a dataset, unless the monthly example calls are used up."""
     items = dataset.listing(SOURCES)
     for offset in range(0, max(1, len(items)), 100):
         request = get(f"{LANGUAGE}/datasets/{dataset.id}/examples", source="all", offset=offset)

@@ -1,4 +1,4 @@
-"""Operations on filtered lists, on datasets that failed, and exports."""
+"""Operations on filtered lists, failed datasets and exports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE = 25
 
 
 def filter_datasets(actor: Actor) -> None:
-    """List datasets by a part of their name, by status, or both."""
+    """List datasets by part of their name, by status, or both."""
     part = actor.random.choice(("", actor.name.upper(), str(actor.random.randrange(10))))
     status = actor.random.choice((None, "SUCCEEDED", "FAILED", "UPLOADING", "DELETION_PENDING"))
     query = {name: value for name, value in (("name", part), ("status", status)) if value}
@@ -45,7 +45,7 @@ def filter_datasets(actor: Actor) -> None:
 
 
 def dataset_status(dataset: Dataset) -> str:
-    """Return the state of a dataset that is neither read nor deleted."""
+    """Return the state of a dataset that is neither being read nor deleted."""
     return "FAILED" if dataset.has_failed else "SUCCEEDED"
 
 
@@ -59,7 +59,7 @@ def may_have(dataset: Dataset, status: str | None) -> bool:
 
 
 def filter_models(actor: Actor) -> None:
-    """List the account's models by a part of their name, by status, or both."""
+    """List the account's models by part of their name, by status, or both."""
     part = actor.random.choice(("", actor.name.upper(), str(actor.random.randrange(10))))
     status = actor.random.choice((None, "SUCCEEDED", "FAILED", "QUEUED", "RUNNING"))
     query = {name: value for name, value in (("name", part), ("status", status)) if value}
@@ -76,21 +76,21 @@ def filter_models(actor: Actor) -> None:
 
 
 def model_status(model: TrainedModel) -> str:
-    """Return the state of a model that is not trained."""
+    """Return the state of a model that is not in training."""
     return "FAILED" if model.has_failed else "SUCCEEDED"
 
 
 def see_chosen(
     what: str, certain: Collection[object], possible: Collection[object], got: Collection[object]
 ) -> None:
-    """Compare a list, some of whose records may be there or not."""
+    """Compare a list in which some records are optional."""
     fits = set(certain) <= set(got) or len(got) >= PAGE
     if not fits or [one for one in possible if one in got][: len(got)] != list(got):
         raise Divergence(f"{what}\n  expected: {certain} to {possible}\n  got: {got}")
 
 
 def delete_failed(actor: Actor) -> None:
-    """Delete the datasets whose first upload failed, and no others."""
+    """Delete the datasets whose first upload failed."""
     request = delete(f"{LANGUAGE}/datasets")
     if actor.random.random() < 0.3:
         bad = actor.random.choice(("", "?status=SUCCEEDED", "?status=failed"))
@@ -110,7 +110,7 @@ def delete_failed(actor: Actor) -> None:
 
 
 def export(actor: Actor, dataset: Dataset) -> None:
-    """Export a dataset as a file, compare what it holds, and upload it as a new dataset."""
+    """Export a dataset, compare the file's content, and upload it as a new dataset."""
     wait_dataset(actor, dataset)
     kind, source = actor.random.choice(("csv", "jsonl")), actor.random.choice(("all", *SOURCES))
     sources = SOURCES if source == "all" else (source,)
@@ -136,7 +136,7 @@ def export(actor: Actor, dataset: Dataset) -> None:
 
 
 def exported_rows(kind: str, content: bytes) -> list[Row]:
-    """Read an export by other means than the service."""
+    """Parse an export without the service's code."""
     text = content.decode()
     if kind == "csv":
         return [(row[0], row[1]) for row in csv.reader(io.StringIO(text, newline=""))][1:]
@@ -147,7 +147,7 @@ def exported_rows(kind: str, content: bytes) -> list[Row]:
 def upload_again(
     actor: Actor, dataset: Dataset, kind: str, content: bytes, rows: list[Row]
 ) -> None:
-    """Upload an export: the same examples with the same labels."""
+    """Upload an export, which must give the same examples with the same labels."""
     made = Dataset(actor.new_name(), dataset.type, is_uploaded=True)
     fields: dict[str, object] = {"name": made.name, "type": made.type}
     files = {"data": (f"again.{kind}", content)}

@@ -41,7 +41,7 @@ PREBUILT = "CommunitySentiment"
 
 
 def pick_model(actor: Actor) -> TrainedModel | None:
-    """Choose a model, seldom one that was deleted."""
+    """Choose a model, rarely a deleted one."""
     living = [model for model in actor.models if not model.deletion_id]
     wants_any = not living or actor.random.random() < 0.08
     found = actor.models if wants_any else living
@@ -49,7 +49,7 @@ def pick_model(actor: Actor) -> TrainedModel | None:
 
 
 def pick_trainable(actor: Actor) -> Dataset | None:
-    """Choose a dataset to train, mostly one that suffices."""
+    """Choose a dataset to train on, usually one with enough examples."""
     good = [one for one in actor.datasets if not one.deletion_id and one.is_enough((UPLOAD,))]
     found = good if good and actor.random.random() < 0.85 else actor.datasets
     return actor.random.choice(found) if found else None
@@ -67,14 +67,14 @@ def train(actor: Actor, dataset: Dataset) -> None:
 
 
 def pick_minimum(actor: Actor) -> int | None:
-    """Choose how many examples each label needs; 0 trains with the names of labels."""
+    """Choose the minimum of examples per label; 0 trains with label names."""
     return actor.random.choice((None, None, None, None, 0, 0, 1, 4))
 
 
 def train_request(
     dataset: Dataset, name: str, sources: tuple[str, ...], minimum: int | None = None
 ) -> Request:
-    """Ask for a training."""
+    """Describe a call for a training."""
     fields = {"name": name, "datasetId": dataset.id, "trainParams": parameters(sources, minimum)}
     return as_json(f"{LANGUAGE}/train", fields)
 
@@ -88,7 +88,7 @@ def parameters(sources: tuple[str, ...], minimum: int | None) -> dict[str, Any]:
 def training_obstacles(
     actor: Actor, dataset: Dataset, sources: tuple[str, ...], minimum: int | None = None
 ) -> list[Obstacle]:
-    """List the obstacles of training a dataset."""
+    """List the obstacles to training on a dataset."""
     found = [*dataset.untrainable]
     if not dataset.finished().is_enough(sources, MIN_EXAMPLES if minimum is None else minimum):
         found.append((400, True))
@@ -104,7 +104,7 @@ def trained(
     record: dict[str, Any],
     minimum: int | None = None,
 ) -> None:
-    """Take a training that was accepted."""
+    """Record an accepted training."""
     dataset.finish()
     model = TrainedModel(record["modelId"], record["name"], dataset, record["createdAt"])
     model.ask(sources, minimum)
@@ -113,7 +113,7 @@ def trained(
 
 
 def retrain(actor: Actor, model: TrainedModel) -> None:
-    """Train a model again under its id."""
+    """Retrain a model."""
     sources, minimum = actor.random.choice((SOURCES, (UPLOAD,))), pick_minimum(actor)
     wait_uncertain(actor, model)
     request = retrain_request(model, sources, minimum)
@@ -126,13 +126,13 @@ def retrain(actor: Actor, model: TrainedModel) -> None:
 
 
 def wait_uncertain(actor: Actor, model: TrainedModel) -> None:
-    """Wait for a run whose end would be uncertain if it were not seen."""
+    """Wait for a run whose end could not be determined later."""
     if model.past or model.served_meanwhile or model.is_imported:
         wait_training(actor, model)
 
 
 def end_unseen(model: TrainedModel) -> None:
-    """Note that the former run has ended, or the next one would have been refused."""
+    """Record that the former run has ended, since the next one was accepted."""
     if model.is_open:
         # It knew these labels at least.
         model.add_version(list(model.labels or []) if model.is_adjusting else model.asked,
@@ -142,7 +142,7 @@ def end_unseen(model: TrainedModel) -> None:
 def retrain_request(
     model: TrainedModel, sources: tuple[str, ...], minimum: int | None = None
 ) -> Request:
-    """Ask for a retraining."""
+    """Describe a call for a retraining."""
     fields = {"modelId": model.id, "trainParams": parameters(sources, minimum)}
     return as_json(f"{LANGUAGE}/retrain", fields)
 
@@ -150,7 +150,7 @@ def retrain_request(
 def retrain_statuses(
     actor: Actor, model: TrainedModel, sources: tuple[str, ...], minimum: int | None
 ) -> set[int]:
-    """Return the statuses that a retraining may have."""
+    """Return the possible statuses of a retraining."""
     dataset = model.dataset
     lost = [(400, dataset.is_gone)] if dataset.deletion_id else []
     ways = training_obstacles(actor, dataset, sources, minimum)
@@ -158,7 +158,7 @@ def retrain_statuses(
 
 
 def read_training(actor: Actor, model: TrainedModel) -> None:
-    """Read a model's last training."""
+    """Read a model's latest training."""
     answer = actor.call(get(training_path(model)), allowed(model.missing))
     if answer.status == 200:
         see_training(actor, model, answer.data)
@@ -219,7 +219,7 @@ def list_models(actor: Actor, dataset: Dataset) -> None:
 
 
 def delete_model(actor: Actor, model: TrainedModel) -> None:
-    """Delete a model, also again, also while it is trained."""
+    """Delete a model, possibly repeatedly or during a training."""
     obstacles = [] if model.deletion_id else model.busy
     answer = actor.call(delete(model_path(model)), allowed(obstacles))
     if answer.status == 200:
@@ -228,7 +228,7 @@ def delete_model(actor: Actor, model: TrainedModel) -> None:
 
 
 def add_feedback(actor: Actor, model: TrainedModel) -> None:
-    """Correct a model, with a label that it has or not."""
+    """Send feedback to a model, with a known or unknown label."""
     dataset = model.dataset
     text = actor.random.choice((*TEXTS, "\t"))
     written = pick_label(actor, dataset.type)
@@ -247,19 +247,19 @@ def add_feedback(actor: Actor, model: TrainedModel) -> None:
 
 
 def feedback_request(model: TrainedModel, text: str, written: str) -> Request:
-    """Send a correction."""
+    """Describe a feedback call."""
     fields = {"modelId": model.id, "document": text, "expectedLabel": written}
     return as_json(f"{LANGUAGE}/feedback", fields)
 
 
 def corrected(dataset: Dataset, text: str, written: str, record: dict[str, Any]) -> None:
-    """Take feedback that was accepted."""
+    """Record accepted feedback."""
     dataset.finish()
     see_added(dataset, text, written, FEEDBACK, record)
 
 
 def predict(actor: Actor, model: TrainedModel) -> None:
-    """Ask a model, with good or bad input."""
+    """Request a prediction, with valid or invalid input."""
     text = actor.random.choice(
         (*TEXTS, " ", "x" * 20_001) if actor.random.random() < 0.2 else TEXTS
     )
@@ -287,7 +287,7 @@ def predict(actor: Actor, model: TrainedModel) -> None:
 
 
 def wait_when_first(actor: Actor, model: TrainedModel) -> None:
-    """Note the end of a model's first training, since a model that answers has been trained."""
+    """Wait for the end of a model's first training, which a prediction would imply."""
     if model.labels is None:
         record = actor.call(get(training_path(model)), {200}).data
         expect("a model that answers was trained", "SUCCEEDED", record["status"])
@@ -302,7 +302,7 @@ def predict_request(
     number: int | None = None,
     version: int | None = None,
 ) -> Request:
-    """Ask by JSON or by a form."""
+    """Describe a prediction by JSON or form."""
     fields: dict[str, object] = {"modelId": model_id, "document": text, "sampleId": " s 1 "}
     if number is not None:
         fields["numResults"] = number
@@ -315,7 +315,7 @@ def predict_request(
 
 
 def metered(actor: Actor, request: Request, obstacles: list[Obstacle]) -> Answer:
-    """Make a prediction; whatever comes of it, the headers tell what is left."""
+    """Request a prediction and check that the headers show the remaining quota."""
     spent = [(429, True)] if actor.used >= actor.allowance else []
     answer = actor.call(request, allowed([*obstacles, *spent]))
     if answer.status == 200:
@@ -328,7 +328,7 @@ def metered(actor: Actor, request: Request, obstacles: list[Obstacle]) -> Answer
 
 
 def predict_prebuilt(actor: Actor) -> None:
-    """Ask the model that every account has."""
+    """Request a prediction of the prebuilt model."""
     request = predict_request(actor, PREBUILT, actor.random.choice(TEXTS), "sentiment")
     answer = metered(actor, request, [])
     if answer.status == 200:
@@ -336,7 +336,7 @@ def predict_prebuilt(actor: Actor) -> None:
 
 
 def read_usage(actor: Actor) -> None:
-    """Read what is counted."""
+    """Read the usage."""
     (record,) = actor.call(get("/v2/apiusage"), {200}).data["data"]
     names = ("predictionsUsed", "predictionsRemaining", "predictionsMax")
     expected = (actor.used, actor.allowance - actor.used, actor.allowance)

@@ -1,4 +1,4 @@
-"""Operations on tokens, on what is another's, calls whose reply is lost, and bursts of calls."""
+"""Operations on tokens, other accounts' objects, calls with lost replies, and bursts of calls."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ MOST_REFRESHES = 6
 
 
 def ask_tokens(actor: Actor) -> None:
-    """Get a refresh token, or an access token from one; a dead one gives none."""
+    """Request a refresh token, or an access token with one; a revoked one is refused."""
     actor.journal[-1].append(f"{actor.name}: POST {TOKEN}")
     living = [one for one in actor.refreshes if one.is_alive]
     if len(living) < 2 or (actor.random.random() < 0.2 and len(living) < MOST_REFRESHES):
@@ -84,7 +84,7 @@ def ask_tokens(actor: Actor) -> None:
 
 
 def revoke_token(actor: Actor, other: Actor) -> None:
-    """Revoke a refresh token, also again, also with a lost reply; its access tokens die with it."""
+    """Revoke a refresh token, possibly repeatedly or with a lost reply; its tokens end too."""
     if not actor.refreshes:
         return
     refresh = actor.random.choice(actor.refreshes)
@@ -103,7 +103,7 @@ def revoke_token(actor: Actor, other: Actor) -> None:
 
 
 def ask_for_anothers(actor: Actor, other: Actor) -> None:
-    """Ask for what belongs to another account: as for what never was, 404 and the same text."""
+    """Request another account's objects: the same 404 as for unknown ids."""
     requests = [
         (request, str(dataset.id), "2000000000")
         for dataset in other.datasets[-3:]
@@ -157,7 +157,7 @@ def _all_of_model(model: TrainedModel) -> list[Request]:
 
 
 def lose_new_dataset(actor: Actor) -> None:
-    """Make or upload a dataset whose answer is lost; the list shows whether it was made."""
+    """Create or upload a dataset with a lost reply; the list shows whether it exists."""
     dataset = new_dataset(actor, is_uploaded=actor.random.random() < 0.6)
     fields: dict[str, object] = {"name": dataset.name, "type": dataset.type}
     request = as_json(f"{LANGUAGE}/datasets", fields)
@@ -177,7 +177,7 @@ def lose_new_dataset(actor: Actor) -> None:
 
 
 def lose_put(actor: Actor, dataset: Dataset) -> None:
-    """Add a file with a lost reply, find out by the receipts, and send it again."""
+    """Add a file with a lost reply, check the receipts, and repeat it if needed."""
     wait_dataset(actor, dataset)
     if dataset.deletion_id or not (dataset.is_uploaded and dataset.is_usable):
         read_dataset(actor, dataset)
@@ -198,14 +198,14 @@ def lose_put(actor: Actor, dataset: Dataset) -> None:
 
 
 def wait_dataset(actor: Actor, dataset: Dataset) -> None:
-    """Wait until a dataset's file was read."""
+    """Wait until a dataset's file has been read."""
     if dataset.waiting is not None and not dataset.deletion_id:
         path = dataset_path(dataset)
         see_dataset(dataset, actor.settled(path, lambda one: one["statusMsg"] != "UPLOADING"))
 
 
 def lose_example(actor: Actor, dataset: Dataset) -> None:
-    """Add an example or feedback with a lost reply, and again: it is there once."""
+    """Add an example or feedback with a lost reply, and repeat it: it is stored once."""
     wait_dataset(actor, dataset)
     if dataset.deletion_id or not dataset.is_usable:
         read_dataset(actor, dataset)
@@ -225,7 +225,7 @@ def lose_example(actor: Actor, dataset: Dataset) -> None:
 
 
 def lose_training(actor: Actor, dataset: Dataset) -> None:
-    """Ask for a training with a lost reply; the dataset's models show whether it was accepted."""
+    """Request a training with a lost reply; the model list shows whether it was accepted."""
     wait_dataset(actor, dataset)
     statuses = allowed([*dataset.missing, *training_obstacles(actor, dataset, (UPLOAD,))])
     if statuses != {200}:
@@ -244,7 +244,7 @@ def lose_training(actor: Actor, dataset: Dataset) -> None:
 
 
 def lose_deletion(actor: Actor, dataset: Dataset) -> None:
-    """Delete with a lost reply, and again: it is one deletion."""
+    """Delete with a lost reply, and repeat it: there is one deletion."""
     ended = [one for one in actor.models if not one.is_open and not one.deletion_id]
     trained_here = [one for one in actor.models if one.dataset is dataset and one.is_open]
     if ended and actor.random.random() < 0.5:
@@ -256,7 +256,7 @@ def lose_deletion(actor: Actor, dataset: Dataset) -> None:
 
 
 def lose_prediction(actor: Actor) -> None:
-    """Predict with a lost reply: it is counted once or, where it was not delivered, not at all."""
+    """Predict with a lost reply: it counts once, or not at all if it did not arrive."""
     if actor.used >= actor.allowance:
         read_usage(actor)
         return
@@ -276,7 +276,7 @@ def is_open(service: int, caller: int) -> bool:
 
 
 def break_off(actor: Actor, dataset: Dataset) -> None:
-    """Send only a part of a call: nothing may come of it, as later reads find."""
+    """Send an incomplete call, which must have no effect on later reads."""
     rows = new_rows(actor, dataset.type)
     fields = {"document": "broken off", "label": "hot"}
     actor.break_off(
@@ -296,7 +296,7 @@ def at_once(actor: Actor, requests: Sequence[Request]) -> list[Answer]:
     token = actor.random.choice(actor.tokens)
 
     def work(place: int) -> list[Answer]:
-        """Make this thread's share."""
+        """Make this thread's calls."""
         with Client(actor.client.url, token) as caller:
             return [
                 caller.send(one.method, one.path, one.body, one.headers)
@@ -315,7 +315,7 @@ def at_once(actor: Actor, requests: Sequence[Request]) -> list[Answer]:
 
 
 def burst_of_examples(actor: Actor, dataset: Dataset) -> None:
-    """Add examples at once, some of them equal: each text is there once, and the sums agree."""
+    """Add examples at once, some of them equal: each text is stored once, and counts agree."""
     wait_dataset(actor, dataset)
     if dataset.deletion_id or not dataset.is_usable:
         read_dataset(actor, dataset)
@@ -348,7 +348,7 @@ def burst_of_examples(actor: Actor, dataset: Dataset) -> None:
 
 
 def burst_of_predictions(actor: Actor) -> None:
-    """Predict at once, some with bad input: exactly the good ones are counted, to the last."""
+    """Predict at once, some with invalid input: exactly the valid ones are counted."""
     texts = [actor.random.choice((*TEXTS[:3], " ")) for _ in range(CALLS)]
     requests = [predict_request(actor, PREBUILT, text, "sentiment") for text in texts]
     answers = at_once(actor, requests)
@@ -361,7 +361,7 @@ def burst_of_predictions(actor: Actor) -> None:
 
 
 def lose_retraining(actor: Actor) -> None:
-    """Retrain with a lost reply, and again: the second is accepted or finds the first at work."""
+    """Retrain with a lost reply, and repeat it: it is accepted or finds the first in progress."""
     model = pick_model(actor)
     if model is None or model.is_open or model.deletion_id or model.is_imported:
         return

@@ -1,4 +1,4 @@
-"""What the specification says of datasets of texts and of their models, as plain as it can be said.
+"""A minimal model of the specification of text datasets and their models.
 
 Nothing here calls the service: operations tell it what they did, comparisons ask it what must be.
 """
@@ -23,7 +23,7 @@ Obstacle = tuple[int, bool]
 
 
 def allowed(obstacles: Iterable[Obstacle]) -> set[int]:
-    """Return which statuses a call may have, given its obstacles, in the order of checks.
+    """Return the allowed statuses of a call, given its obstacles in the order of checks.
 
     The first certain cause ends the list; without one, the call may succeed.
     """
@@ -37,7 +37,7 @@ def allowed(obstacles: Iterable[Obstacle]) -> set[int]:
 
 @dataclass
 class Example:
-    """A text of a label."""
+    """A text example of a label."""
 
     text: str
     place: int
@@ -59,15 +59,15 @@ class Label:
     """By source, in the order in which they came to the dataset."""
 
     def count(self, sources: Iterable[str] = SOURCES) -> int:
-        """Count its examples of some sources."""
+        """Count the examples from some sources."""
         return sum(len(self.examples[source]) for source in sources)
 
     def find(self, text: str, source: str) -> Example | None:
-        """Find a text of a source."""
+        """Find a text among the examples of a source."""
         return next((one for one in self.examples[source] if one.text == text), None)
 
     def put(self, source: str, example: Example) -> int:
-        """Put an example among those of a source; of equal ones the lower id stays.
+        """Add an example to a source; of equal examples the lower id stays.
 
         Returns:
             How many are left out.
@@ -82,7 +82,7 @@ class Label:
         return int(equal is not None)
 
     def rename(self, name: str, others: Iterable[str] = ()) -> None:
-        """Take a name, and names that lead to it from then on."""
+        """Change the name; former names and `others` keep leading to this label."""
         names = [*self.former, self.name, *others]
         self.former = [one for one in names if one != name]
         self.name = name
@@ -94,7 +94,7 @@ Item = tuple[Label, str, Example]
 
 @dataclass
 class Receipt:
-    """What became of a file; seen = kept + duplicates + rejected."""
+    """The outcome of a file; seen = kept + duplicates + rejected."""
 
     status: str = "UPLOADING"
     seen: int = 0
@@ -107,7 +107,7 @@ class Receipt:
 
 @dataclass
 class Dataset:
-    """A dataset of texts."""
+    """A text dataset."""
 
     name: str
     type: str
@@ -138,7 +138,7 @@ class Dataset:
         self.receipts.insert(0, Receipt())
 
     def finish(self) -> None:
-        """Take the rows of the file that was being read."""
+        """Apply the rows of the file that was being read."""
         rows, self.waiting = self.waiting, None
         if rows is None:
             return
@@ -162,39 +162,39 @@ class Dataset:
             self.add(text, name, UPLOAD)
 
     def finished(self) -> Dataset:
-        """Show it as it will be when its file has been read."""
+        """Return a copy as it will be after its file has been read."""
         other = deepcopy(self)
         other.finish()
         return other
 
     def label_name(self, written: str) -> str:
-        """Return a label as it is stored; empty when there can be no such label."""
+        """Return a label name as it is stored; empty if it is invalid."""
         name = written.strip()
         if self.type == INTENT:
             return name
         return name.lower() if name.lower() in SENTIMENTS else ""
 
     def label(self, name: str) -> Label | None:
-        """Find a label by its name, or by a former one that no label bears."""
+        """Find a label by its name, or by a former name that no label has now."""
         former = (label for label in reversed(self.labels) if name in label.former)
         return self.label_called(name) or next(former, None)
 
     def label_called(self, name: str) -> Label | None:
-        """Find the label that bears a name."""
+        """Find the label that has a name now."""
         return next((label for label in self.labels if label.name == name), None)
 
     def present_name(self, name: str) -> str:
-        """Return the name of the label that a name leads to; one that leads nowhere is new."""
+        """Return the current name of the label that a name leads to; an unknown name is new."""
         label = self.label(name)
         return label.name if label else name
 
     def has(self, text: str, name: str) -> bool:
-        """Return whether a text was uploaded, or added singly, with a label."""
+        """Return whether a text was uploaded or added singly with a label."""
         label = self.label(name)
         return label is not None and label.find(text, UPLOAD) is not None
 
     def add(self, text: str, name: str, source: str) -> Label:
-        """Add an example, with its label where it is new."""
+        """Add an example, and its label if that is new."""
         label = self.label(name)
         if label is None:
             label = Label(name)
@@ -206,11 +206,11 @@ class Dataset:
 
     @property
     def total(self) -> int:
-        """Examples of every source."""
+        """The number of examples of all sources."""
         return sum(label.count() for label in self.labels)
 
     def listing(self, sources: Iterable[str] = SOURCES) -> list[Item]:
-        """Its examples in the order of lists."""
+        """Return the examples in list order."""
         return [
             (label, source, example)
             for source in SOURCES
@@ -220,23 +220,23 @@ class Dataset:
         ]
 
     def is_enough(self, sources: Iterable[str], minimum: int = MIN_EXAMPLES) -> bool:
-        """Return whether a model can be trained of it, with a minimum of examples per label."""
+        """Return whether a model can be trained with a minimum of examples per label."""
         counts = [label.count(sources) for label in self.labels]
         return len(counts) >= MIN_LABELS and min(counts) >= minimum
 
     @property
     def missing(self) -> list[Obstacle]:
-        """The obstacles of every call that names it."""
+        """The obstacles to every call that names the dataset."""
         return [(404, self.is_gone)] if self.deletion_id else []
 
     @property
     def unreadable(self) -> list[Obstacle]:
-        """The obstacles of reading its examples."""
+        """The obstacles to reading its examples."""
         return [(404, True)] if self.deletion_id else []
 
     @property
     def unready(self) -> list[Obstacle]:
-        """The obstacles of adding to it."""
+        """The obstacles to adding data."""
         if self.deletion_id:
             return [(409, True)]
         if self.waiting is not None:
@@ -245,7 +245,7 @@ class Dataset:
 
     @property
     def untrainable(self) -> list[Obstacle]:
-        """The obstacles of training that come from its state."""
+        """The obstacles to training that result from its state."""
         if self.deletion_id:
             return [(409, True)]
         if self.waiting is not None:
@@ -255,7 +255,7 @@ class Dataset:
 
 @dataclass
 class Window:
-    """What a training may have found while its dataset was not corrected."""
+    """What a training may have seen between two corrections of its dataset."""
 
     least: int
     """Examples that were there at its beginning."""
@@ -269,7 +269,7 @@ class Window:
 
 @dataclass
 class Version:
-    """What one successful training, adjustment or import of a model made."""
+    """The result of one successful training, adjustment or import."""
 
     number: int
     labels: list[str]
@@ -280,7 +280,7 @@ class Version:
 
 @dataclass
 class TrainedModel:
-    """A model, trained or being trained."""
+    """A model, trained or in training."""
 
     id: str
     name: str
@@ -317,16 +317,16 @@ class TrainedModel:
 
     @property
     def labels(self) -> list[str] | None:
-        """Labels of the version that predicts; None before the first success."""
+        """Labels of the served version; None before the first success."""
         served = self.version(self.served)
         return None if served is None else served.labels
 
     def version(self, number: int) -> Version | None:
-        """Find a version that is kept."""
+        """Find a stored version."""
         return next((one for one in self.versions if one.number == number), None)
 
     def add_version(self, labels: list[str], *, is_seen: bool = True) -> Version:
-        """Add what a run made, serve it, and drop the oldest versions above the limit."""
+        """Add and serve a run's version, and drop the oldest versions above the limit."""
         self.last_version += 1
         made = Version(self.last_version, labels, self.is_adjusting, is_seen)
         stays = self.served
@@ -338,7 +338,7 @@ class TrainedModel:
         return made
 
     def ask(self, sources: tuple[str, ...], minimum: int | None = None) -> None:
-        """Accept a training or retraining."""
+        """Record an accepted training or retraining."""
         self.is_open, self.has_failed, self.is_adjusting = True, False, False
         self.sources, self.minimum = sources, minimum
         self.asked = [label.name for label in self.dataset.labels]
@@ -346,53 +346,53 @@ class TrainedModel:
         self.begin_window()
 
     def ask_adjustment(self) -> None:
-        """Accept an adjustment, which keeps the parameters of the last training."""
+        """Record an accepted adjustment, which keeps the parameters of the latest training."""
         self.is_open, self.has_failed, self.is_adjusting = True, False, True
         self.past = []
         self.begin_window()
 
     def begin_window(self) -> None:
-        """Take what the dataset holds for the least that the run may find from now on."""
+        """Start a window whose minimum is the dataset's present content."""
         self.least = sum(label.count(self.sources) for label in self.dataset.labels)
         self.is_enough = self.dataset.is_enough(self.sources, self.least_of_label)
 
     def end_window(self) -> None:
-        """Note what the run may have found before the dataset is corrected."""
+        """Close the present window before the dataset is corrected."""
         self.past.append(self.window(self.dataset))
 
     def window(self, dataset: Dataset) -> Window:
-        """Return what the run may find while the dataset grows to this."""
+        """Return the window of a run while the dataset grows to this content."""
         most = sum(label.count(self.sources) for label in dataset.labels)
         return Window(self.least, most, [one.name for one in dataset.labels], self.is_enough)
 
     @property
     def least_of_label(self) -> int:
-        """Examples that each label of the last run needs."""
+        """The minimum of examples per label of the latest run."""
         return MIN_EXAMPLES if self.minimum is None else self.minimum
 
     @property
     def windows(self) -> list[Window]:
-        """What the run may have found."""
+        """All windows of the run."""
         return [*self.past, self.window(self.dataset.finished())]
 
     @property
     def missing(self) -> list[Obstacle]:
-        """The obstacles of every call that names it."""
+        """The obstacles to every call that names the model."""
         return [(404, True)] if self.deletion_id else []
 
     @property
     def datasetless(self) -> list[Obstacle]:
-        """The obstacles of what an imported model lacks a dataset for."""
+        """The obstacle to calls that need a dataset, which an imported model lacks."""
         return [(409, True)] if self.is_imported else []
 
     @property
     def busy(self) -> list[Obstacle]:
-        """The obstacles of deleting or retraining it."""
+        """The obstacles to deleting or retraining it."""
         return [(409, False)] if self.is_open else []
 
     @property
     def silent(self) -> list[Obstacle]:
-        """The obstacles of its answers."""
+        """The obstacles to predicting with it."""
         if self.labels is None:
             return [(409, not self.is_open)]
         return []
@@ -400,7 +400,7 @@ class TrainedModel:
 
 @dataclass
 class Archive:
-    """A version of a model as a file."""
+    """A model version exported as a file."""
 
     content: bytes
     type: str

@@ -1,4 +1,4 @@
-"""Operations on versions of models, adjustments, and models as files."""
+"""Operations on model versions, adjustments, and exported and imported models."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ UNKNOWN = 1_000
 
 
 def settle(actor: Actor, model: TrainedModel) -> None:
-    """Wait until a model is not trained, and learn the labels of versions that came unseen."""
+    """Wait until a model is not in training, and record the labels of new versions."""
     wait_training(actor, model)
     for version in model.versions:
         if not version.is_seen and not model.deletion_id:
@@ -56,7 +56,7 @@ def settle(actor: Actor, model: TrainedModel) -> None:
 
 
 def pick_versioned(actor: Actor) -> TrainedModel | None:
-    """Mostly choose the model with the most versions, so that the oldest ones are removed."""
+    """Usually choose the model with the most versions, so that the oldest ones are removed."""
     living = [model for model in actor.models if not model.deletion_id]
     if not living or actor.random.random() < 0.3:
         return None
@@ -64,14 +64,14 @@ def pick_versioned(actor: Actor) -> TrainedModel | None:
 
 
 def pick_number(actor: Actor, model: TrainedModel) -> int:
-    """Choose a version, seldom one that was removed or never was."""
+    """Choose a version, rarely a removed or unknown one."""
     if not model.versions or actor.random.random() < 0.12:
         return actor.random.choice((1, UNKNOWN))
     return actor.random.choice(model.versions).number
 
 
 def unknown(model: TrainedModel, number: int) -> list[Obstacle]:
-    """List the obstacles of calls that name a version."""
+    """List the obstacles to calls that name a version."""
     return [] if model.version(number) else [(404, True)]
 
 
@@ -87,7 +87,7 @@ def list_versions(actor: Actor, model: TrainedModel) -> None:
 
 
 def serve_version(actor: Actor, model: TrainedModel) -> None:
-    """Serve a version, also while the model is trained."""
+    """Serve a version, also during a training."""
     wait_uncertain(actor, model)
     if actor.random.random() < 0.5:
         settle(actor, model)
@@ -126,7 +126,7 @@ def delete_version(actor: Actor, model: TrainedModel) -> None:
 
 
 def predict_version(actor: Actor, model: TrainedModel) -> None:
-    """Ask a version of a model."""
+    """Request a prediction of a version."""
     settle(actor, model)
     number = actor.random.choice((0, *[pick_number(actor, model)] * 9))
     bad = [(400, True)] if number == 0 else []
@@ -139,7 +139,7 @@ def predict_version(actor: Actor, model: TrainedModel) -> None:
 def ask(
     actor: Actor, model: TrainedModel, number: int, text: str, bad: list[Obstacle]
 ) -> list[dict[str, object]] | None:
-    """Return what a version answers; None where it does not."""
+    """Return a version's prediction; None if it cannot predict."""
     call = "intent" if model.dataset.type == INTENT else "sentiment"
     request = predict_request(actor, model.id, text, call, version=number)
     answer = metered(actor, request, [*model.missing, *bad, *unknown(model, number)])
@@ -149,7 +149,7 @@ def ask(
 
 
 def compare_versions(actor: Actor, model: TrainedModel) -> None:
-    """Compare two versions by the examples that both have left out."""
+    """Compare two versions on the examples that both held out."""
     settle(actor, model)
     first, second = pick_number(actor, model), pick_number(actor, model)
     obstacles = [*model.missing]
@@ -168,7 +168,7 @@ def compare_versions(actor: Actor, model: TrainedModel) -> None:
 
 
 def adjust(actor: Actor, model: TrainedModel) -> None:
-    """Adjust a model to texts: enough, too few, or with a label that it does not know."""
+    """Adjust a model to texts: enough, too few, or with an unknown label."""
     wait_uncertain(actor, model)
     if actor.random.random() < 0.7:
         settle(actor, model)
@@ -222,7 +222,7 @@ def export_model(actor: Actor, model: TrainedModel) -> None:
 
 
 def without_networks(content: bytes) -> bytes:
-    """Leave out what an import does not read, because an installation has it."""
+    """Omit the networks, which an import takes from the installation."""
     made = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(made, "w") as target:
         for name in source.namelist():
@@ -232,7 +232,7 @@ def without_networks(content: bytes) -> bytes:
 
 
 def import_model(actor: Actor) -> None:
-    """Import a file that was exported; its model answers as the exported version did."""
+    """Import an exported file; the model must answer as the exported version did."""
     if not actor.archives:
         return
     archive, name = actor.random.choice(actor.archives), actor.new_name()

@@ -1,1 +1,1 @@
-"""Workers and the front are killed at bad moments; everything that was accepted is finished."""
+"""Workers and front are killed at critical moments; all accepted work must be finished."""

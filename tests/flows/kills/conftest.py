@@ -1,4 +1,4 @@
-"""One stack whose processes may be killed; short leases, so that its work is soon resumed."""
+"""A stack whose processes may be killed; short leases make it resume work quickly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ APP = "app:app" if IS_LONG else "tests.flows.kills.small_parts_app:app"
 
 @dataclass(frozen=True)
 class SavedState:
-    """The state folder of a stack that was stopped after it had saved everything."""
+    """The state folder of a stack that stopped after it had saved everything."""
 
     folder: Path
     token: str
@@ -39,7 +39,7 @@ class SavedState:
     """Secret of an API key."""
 
     def copy_to(self, stack: LocalStack) -> None:
-        """Put a copy of the folder where a stack that has not been started looks for it."""
+        """Copy the folder to where a stack that has not been started looks for it."""
         shutil.copytree(self.folder, stack.state.folder, dirs_exist_ok=True)
 
 
@@ -51,7 +51,7 @@ def make_saving_stack() -> LocalStack:
 
 @pytest.fixture(scope="package")
 def saved_state(closed_network: None, tmp_path_factory: pytest.TempPathFactory) -> SavedState:
-    """Data that several tests start from, made once and copied for each of them."""
+    """Data that several tests start from, created once and copied for each of them."""
     folder = tmp_path_factory.mktemp("saved-state")
     with make_saving_stack() as running, a_caller(running, folder) as client:
         first = client.dataset(csv_file(made_rows(60)), name="first one")
@@ -65,7 +65,7 @@ def saved_state(closed_network: None, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def stopped(closed_network: None, saved_state: SavedState) -> Iterator[LocalStack]:
-    """A stack of one test with a copy of the saved state; the test starts it."""
+    """A stopped stack with a copy of the saved state; the test starts it."""
     stack = make_saving_stack()
     saved_state.copy_to(stack)
     yield stack
@@ -74,21 +74,21 @@ def stopped(closed_network: None, saved_state: SavedState) -> Iterator[LocalStac
 
 @pytest.fixture
 def saving(stopped: LocalStack) -> LocalStack:
-    """A running stack of one test that began with the saved state and saves every second."""
+    """A running stack with a copy of the saved state, which saves every second."""
     stopped.start()
     return stopped
 
 
 @pytest.fixture
 def saving_client(saving: LocalStack, saved_state: SavedState) -> Iterator[Client]:
-    """The caller who owns the saved datasets."""
+    """The caller that owns the saved datasets."""
     with Client(saving.url, saved_state.token) as made:
         yield made
 
 
 @contextmanager
 def a_caller(stack: LocalStack, folder: Path) -> Iterator[Client]:
-    """Make an account of a stack that may call as often as it likes."""
+    """Create an account without rate limits on a stack."""
     made = World(stack, folder)
     yield made.caller("GOLD", example_calls=1_000_000)
     made.close()
@@ -96,7 +96,7 @@ def a_caller(stack: LocalStack, folder: Path) -> Iterator[Client]:
 
 @pytest.fixture(scope="package")
 def stack(closed_network: None) -> Iterator[LocalStack]:
-    """A stack of the tests of this folder."""
+    """A stack shared by the tests of this folder."""
     with LocalStack(APP, environment=ENVIRONMENT) as running:
         yield running
 

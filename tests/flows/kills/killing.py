@@ -1,4 +1,4 @@
-"""How processes of a stack are killed, and when.
+"""Helpers that kill processes of a stack at chosen moments.
 
 `make test` kills once in each test, when the stack shows that the work has begun. `make kills` sets
 PRESAGE_KILL_ROUNDS and kills that often, at random moments.
@@ -27,13 +27,13 @@ PATIENCE = 240.0
 
 
 def kill(stack: LocalStack, name: str) -> None:
-    """Kill a process and wait until the supervisor has started it again."""
+    """Kill a process and wait until the supervisor has restarted it."""
     old = stack.kill_worker(name)
     wait(lambda: stack.processes[name] != old)
 
 
 def wait(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Wait until something holds.
+    """Wait until a condition holds.
 
     Raises:
         TimeoutError: it did not happen in time.
@@ -48,7 +48,7 @@ def wait(holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
 def wait_for_moment(
     has_begun: Callable[[], bool], chance: random.Random, least: float, most: float
 ) -> None:
-    """Wait for the moment of a kill: an event, or in the long tier a random time.
+    """Wait for the moment of a kill: an event, or a random time in the long tier.
 
     Args:
         has_begun: returns whether the work that the kill is to interrupt has begun.
@@ -68,13 +68,13 @@ def has_lines_done(client: Client, batch_id: str, base: str = LANGUAGE) -> bool:
 
 
 def saved_at(stack: LocalStack) -> float:
-    """Return when the last complete save was begun, in seconds since 1970; 0 for never."""
+    """Return when the latest complete save began, in seconds since 1970; 0 if there is none."""
     manifest = BackupFolder(stack.state.data).manifest()
     return datetime.fromisoformat(manifest.created_at).timestamp() if manifest else 0.0
 
 
 def wait_for_saves(stack: LocalStack, every_seconds: float) -> None:
-    """Wait until a save has begun, ended, and another has begun since now."""
+    """Wait until a save that began at least one interval from now is complete."""
     begun = time.time()
     wait(lambda: saved_at(stack) > begun + every_seconds)
 

@@ -1,4 +1,4 @@
-"""The application with small parts of batches, so that a short batch has several of them."""
+"""The application with small batch parts, so that a short batch has several of them."""
 
 from chalicelib.domain.jobs import batch
 from tests.flows.two_views_app import app

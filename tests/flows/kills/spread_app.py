@@ -1,4 +1,4 @@
-"""The application where a training of some hundred texts is large enough to run in parts.
+"""The application with thresholds so low that a small training runs in distributed parts.
 
 A training whose parts are not done does them itself after seconds, not after minutes.
 """

@@ -1,4 +1,4 @@
-"""Workers are killed in the middle of batches."""
+"""Workers are killed during batches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IMAGES = 700 if IS_LONG else 36
 def test_every_line_is_answered_once_however_often_a_worker_is_killed(
     stack: LocalStack, world: World
 ) -> None:
-    """One line a line in the order of the input, and one counted prediction an answer."""
+    """Despite kills each input line has one result in order, and counts once."""
     chance, client = random.Random(20), world.caller("GOLD", example_calls=1_000_000)
     dataset_id = int(client.dataset(csv_file(made_rows(60)))["id"])
     model_id = client.model(dataset_id)
@@ -73,7 +73,7 @@ def test_every_line_is_answered_once_however_often_a_worker_is_killed(
 def test_a_workbook_has_every_row_however_often_a_worker_is_killed(
     stack: LocalStack, world: World
 ) -> None:
-    """One row a row in the order of the input, also when the writing of the workbook is killed."""
+    """Despite kills, also while the workbook is written, each row has one result in order."""
     chance, client = random.Random(22), world.caller("GOLD", example_calls=1_000_000)
     model_id = client.model(int(client.dataset(csv_file(made_rows(60)))["id"]))
     rows = [[f"{n:05d}", "" if n in EMPTY else f"number {n}", "=1+1"] for n in range(LINES)]
@@ -100,7 +100,7 @@ def test_a_workbook_has_every_row_however_often_a_worker_is_killed(
 def test_every_image_is_answered_once_however_often_a_worker_is_killed(
     stack: LocalStack, world: World
 ) -> None:
-    """A line an image, equal to the single call, and one counted prediction an answer."""
+    """Despite kills each image has one line, equal to the single call, and counts once."""
     chance, client = random.Random(21), world.photographer()
     dataset = client.dataset(folders_zip(), file_name="shapes.zip", type="image")
     model_id = client.model(dataset["id"], epochs=5)

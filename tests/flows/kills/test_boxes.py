@@ -1,4 +1,4 @@
-"""The training worker is killed while it trains on boxes; the model is the same."""
+"""The training worker is killed during a detection training; the model stays the same."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def caller(world):
 
 
 def trained(caller):
-    """Upload pictures with boxes and ask for a training; returns the model's id."""
+    """Upload images with boxes and request a training; return the model's id."""
     content = make_zip(detection_files(PICTURES, ("circle",)))
     made = caller.dataset(content, file_name="scenes.zip", type="image-detection")
     return caller.train(made["id"], epochs=EPOCHS)["modelId"]
 
 
 def watch(caller, model_id, is_over):
-    """Read a training and its curve until something holds; neither ever goes back."""
+    """Poll a training and its curve until a condition holds; neither may go back."""
     deadline, progress, epochs = time.monotonic() + PATIENCE, [], []
     while True:
         state = caller.get(f"{VISION}/train/{model_id}").ok
@@ -45,7 +45,7 @@ def watch(caller, model_id, is_over):
 
 
 def finished(caller, model_id):
-    """Wait for a training's end; returns the digest of its model."""
+    """Wait for a training's end; return the digest of its model."""
     state = watch(caller, model_id, lambda state, _: state["status"] not in OPEN)
     assert state["status"] == "SUCCEEDED", state
     assert state["trainStats"]["lastEpochDone"] == EPOCHS
@@ -62,7 +62,7 @@ def reference(caller):
 
 @pytest.mark.parametrize("epochs", [0, 1] if IS_LONG else [1])
 def test_killed_training_is_finished(stack, caller, reference, epochs):
-    """Killed before or among its epochs, a training ends with the same model, bit by bit."""
+    """Killed before or during its epochs, a training ends with the same model, bit for bit."""
     model_id = trained(caller)
     watch(caller, model_id, lambda s, seen: s["status"] != "QUEUED" and seen >= epochs)
     kill(stack, "train")

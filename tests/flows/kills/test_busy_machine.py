@@ -1,4 +1,4 @@
-"""A machine without a free processor is slow, and nothing fails because of it."""
+"""On a machine without a free processor work is slow but does not fail."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE = 400
 
 
 def test_a_thousand_labels_are_read_next_to_busy_loops(world: World) -> None:
-    """1,000 rows of 1,000 labels are read in one attempt or more, however often leases are lost."""
+    """1,000 rows of 1,000 labels are read, however many attempts lose their lease."""
     caller = world.caller()
     rows = [(f"this is text number {number}", f"label {number}") for number in range(LABELS)]
     with busy_loops(LOOPS):

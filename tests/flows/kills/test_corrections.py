@@ -1,4 +1,4 @@
-"""The front is killed in the middle of corrections."""
+"""The front is killed during corrections."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ LONGEST = 2.0
 
 
 def labels_of(client: Client, dataset_id: int) -> dict[int, str]:
-    """Name the label of each example by its id."""
+    """Return the label of each example by its id."""
     path = f"{LANGUAGE}/datasets/{dataset_id}/browse"
     pages = [client.get(f"{path}?offset={start}").ok["data"] for start in range(0, ROWS, 100)]
     return {one["id"]: one["label"]["name"] for page in pages for one in page}
 
 
 def counted(client: Client, dataset_id: int) -> dict[str, int]:
-    """Return how many examples each label's record counts."""
+    """Return the example counts of the label records."""
     summary = client.get(f"{LANGUAGE}/datasets/{dataset_id}").ok["labelSummary"]["labels"]
     return {label["name"]: label["numExamples"] for label in summary}
 
 
 @pytest.mark.timeout(300 + 60 * ROUNDS)
 def test_corrections_that_are_killed_are_all_there_or_none(stack: LocalStack, world: World) -> None:
-    """After a kill every example is corrected or none is, none is lost, and the next call goes."""
+    """After a kill all corrections are applied or none; no example is lost; the next call works."""
     chance, client = random.Random(11), world.caller("GOLD", example_calls=1_000_000)
     dataset_id = int(client.dataset(csv_file(made_rows(ROWS)))["id"])
     before = labels_of(client, dataset_id)

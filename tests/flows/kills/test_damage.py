@@ -19,12 +19,12 @@ from tests.local_stack import LocalStack
 
 
 def pieces(stack: LocalStack) -> list[Path]:
-    """List the files of all saved pieces."""
+    """List the files of all saved data."""
     return sorted((stack.state.data / PIECES).glob("*/*"))
 
 
 def named_pieces(stack: LocalStack) -> list[Path]:
-    """List the files of the last save's pieces; unchanged ones are not written again."""
+    """List the files that the latest save refers to; unchanged ones are not rewritten."""
     folder = BackupFolder(stack.state.data)
     manifest = folder.manifest()
     assert manifest is not None
@@ -32,7 +32,7 @@ def named_pieces(stack: LocalStack) -> list[Path]:
 
 
 def is_whole(stack: LocalStack) -> bool:
-    """Return whether everything that is saved can be read."""
+    """Return whether all saved data can be read."""
     folder = BackupFolder(stack.state.data)
     try:
         manifest = folder.manifest()
@@ -44,7 +44,7 @@ def is_whole(stack: LocalStack) -> bool:
 
 
 def start_in_vain(stack: LocalStack) -> subprocess.CompletedProcess[str]:
-    """Start the command as a user does, and return how it ended."""
+    """Run the start command as a user does, and return its exit status and output."""
     return subprocess.run(
         [sys.executable, "-m", "infra.local", "--bare"],
         cwd=ROOT,
@@ -57,7 +57,7 @@ def start_in_vain(stack: LocalStack) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_running_stack_rewrites_what_the_disk_damages(saving: LocalStack, saving_client: Client):
-    """Flipped, cut and missing pieces and the manifest are rewritten from memory, and reported."""
+    """Flipped, truncated and missing data files and the manifest are rewritten and reported."""
     made = saving_client.dataset(csv_file(made_rows(60, seed=3)))
     ended = time.time()
     wait(lambda: saved_at(saving) > ended)
@@ -76,7 +76,7 @@ def test_a_running_stack_rewrites_what_the_disk_damages(saving: LocalStack, savi
 
 
 def test_a_stop_rewrites_what_the_disk_damaged_last(saving: LocalStack):
-    """A piece that is damaged right before the stop is whole after it."""
+    """A file damaged just before the stop is intact after it."""
     saving.kill_worker("keeper", signal.SIGSTOP)
     for path in pieces(saving)[::2]:
         flip_byte(path)
@@ -87,7 +87,7 @@ def test_a_stop_rewrites_what_the_disk_damaged_last(saving: LocalStack):
 
 
 def test_a_start_refuses_damage_and_a_repair_names_it(stopped: LocalStack, saved_state: SavedState):
-    """One clear line, status 1, no change; --repair starts with the rest and deletes nothing."""
+    """A start reports damage in one line, status 1, no change; --repair starts, deletes nothing."""
     whole, torn, data = saved_state.first, saved_state.second, stopped.state.data
     manifest = BackupFolder(data).manifest()
     assert manifest is not None
@@ -116,7 +116,7 @@ def test_a_start_refuses_damage_and_a_repair_names_it(stopped: LocalStack, saved
 
 
 def damage_rows_of(stack: LocalStack, dataset_id: int) -> None:
-    """Damage a piece that holds examples of one dataset, and of no other."""
+    """Damage a file that holds examples of one dataset and of no other."""
     folder = BackupFolder(stack.state.data)
     manifest = folder.manifest()
     assert manifest is not None
@@ -129,7 +129,7 @@ def damage_rows_of(stack: LocalStack, dataset_id: int) -> None:
 
 
 def test_pieces_without_a_manifest_are_not_an_empty_stack(stopped: LocalStack):
-    """Without both manifests a start is refused; only a repair starts empty, and deletes none."""
+    """Without both manifests a start is refused; a repair starts empty and deletes no file."""
     for manifest in stopped.state.data.glob("manifest*"):
         manifest.unlink()
     names = {path.name for path in pieces(stopped)}

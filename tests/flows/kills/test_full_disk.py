@@ -1,4 +1,4 @@
-"""On a full disk a stack reports it, refuses what it could not save, and continues otherwise."""
+"""On a full disk a stack reports it, refuses new data, and otherwise keeps working."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BIG = 800
 
 
 def fill(stack: LocalStack) -> None:
-    """Stop the saving process from writing large files, whatever the disk has free."""
+    """Stop the saving process from writing large files, as on a full disk."""
     limit_saves(stack, MOST_BYTES)
 
 
 def health(client: Client) -> dict[str, Any]:
-    """Return what the stack reports of itself."""
+    """Return the stack's health."""
     return dict(client.get("/v2/health").ok)
 
 
@@ -42,7 +42,7 @@ def post_form(issued: dict[str, Any]) -> int:
 def test_full_disk_refuses_new_data_only(
     saving: LocalStack, saving_client: Client, saved_state: SavedState
 ):
-    """While nothing can be saved, uploads are 503 and all else works; with space they work too."""
+    """While saving fails, uploads are a 503 and all else works; with free space uploads work."""
     issued = saving_client.json("POST", "/v2/uploads", {"name": "texts.csv"}).ok
     assert "unsaved" not in health(saving_client)
     fill(saving)
@@ -80,7 +80,7 @@ def test_full_disk_refuses_new_data_only(
 def test_full_disk_keeps_the_save_before_and_nothing_else(
     saving: LocalStack, saving_client: Client
 ):
-    """A save that fails leaves no draft and no piece behind."""
+    """A failed save leaves no temporary or unreferenced file behind."""
     folder = BackupFolder(saving.state.data)
     fill(saving)
 
@@ -98,7 +98,7 @@ def test_full_disk_keeps_the_save_before_and_nothing_else(
 
 
 def left_behind(folder: BackupFolder) -> set[str]:
-    """Name the files that no save holds."""
+    """Return the names of files that no save refers to."""
     manifest, former = folder.manifest(), folder.previous()
     assert manifest is not None
     saved = manifest.pieces() | (former.pieces() if former else set())
@@ -109,7 +109,7 @@ def left_behind(folder: BackupFolder) -> set[str]:
 def test_stop_and_start_report_what_a_full_disk_lost(
     saving: LocalStack, saving_client: Client, saved_state: SavedState
 ):
-    """A stop that cannot save names what is lost and fails; the next start says since when."""
+    """A stop that cannot save names the loss and fails; the next start says since when."""
     fill(saving)
     lost = saving_client.dataset(csv_file(made_rows(BIG)), name="big one")
 

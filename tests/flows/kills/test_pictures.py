@@ -1,4 +1,4 @@
-"""Workers are killed in the middle of image archives; accepted work is finished.
+"""Workers are killed while they process image archives; accepted work is finished.
 
 Killed trainings of boxes are in test_boxes.py.
 """
@@ -26,7 +26,7 @@ CHANCE = random.Random(10)
 
 @pytest.fixture(scope="module")
 def client(world):
-    """A caller of the calls below /vision; a first training has warmed the workers up."""
+    """A caller of the calls below /vision; a first training has warmed up the workers."""
     made = world.photographer()
     made.model(made.dataset(folders_zip(count=2), file_name="warm.zip")["id"], epochs=1)
     return made
@@ -34,7 +34,7 @@ def client(world):
 
 @pytest.fixture(scope="module")
 def large():
-    """An archive of many images, one of them twice, one broken, and the examples it makes."""
+    """An archive of many images, one duplicated, one broken, and its expected examples."""
     files = folders(count=COUNT)
     rows = Counter((name.split("/")[1], name.split("/")[0]) for name in files)
     twin = files["ball/ball-00.png"]
@@ -43,7 +43,7 @@ def large():
 
 @pytest.mark.parametrize("seconds", [0.1, 0.7] if IS_LONG else [0.0])
 def test_killed_ingest_is_finished_once(stack, client, large, seconds):
-    """A worker killed while it reads an archive loses no image and writes none twice."""
+    """A worker killed while it reads an archive neither loses nor duplicates an image."""
     content, rows = large
     posted = client.upload(content, "large.zip")
     images = f"datasets/{posted['id']}/images/"
@@ -77,7 +77,7 @@ def train(client, dataset):
 
 
 def finished(client, model_id):
-    """Wait for a disturbed training, check its curve, return the model's digest."""
+    """Wait for an interrupted training, check its curve, and return the model's digest."""
     seen = client.watch_model(model_id, PATIENCE)
     progress = [state["progress"] for state in seen]
     assert progress == sorted(progress)
@@ -88,7 +88,7 @@ def finished(client, model_id):
 
 
 def test_killed_features_are_computed_again(stack, client, reference):
-    """With the worker killed in the features, the training gives the same model."""
+    """A worker killed while it computes features does not change the trained model."""
     dataset = client.dataset(folders_zip(count=20), file_name="a.zip")
     kill(stack, "ingest")
     if IS_LONG:
@@ -99,7 +99,7 @@ def test_killed_features_are_computed_again(stack, client, reference):
 
 
 def test_killed_training_is_finished(stack, client, reference):
-    """A training killed while it runs continues, with the same model and one complete curve."""
+    """A killed training is resumed, with the same model and one complete curve."""
     dataset = client.dataset(folders_zip(count=20), file_name="a.zip")
     model_id = client.train(dataset["id"], epochs=EPOCHS)["modelId"]
     path = f"{VISION}/train/{model_id}"
@@ -112,7 +112,7 @@ def test_killed_training_is_finished(stack, client, reference):
 
 
 def test_killed_deletion_leaves_nothing(stack, client, large):
-    """A deletion whose worker is killed continues, and leaves no image behind."""
+    """A deletion whose worker is killed is finished and leaves no image behind."""
     dataset = client.dataset(large[0], file_name="large.zip")
     deletion = client.delete(f"{VISION}/datasets/{dataset['id']}").ok
     path = f"{VISION}/deletion/{deletion['id']}"
@@ -124,7 +124,7 @@ def test_killed_deletion_leaves_nothing(stack, client, large):
 
 
 def test_no_job_is_left(stack):
-    """After everything, no queue of failed jobs holds a message."""
+    """Afterwards no dead-letter queue holds a message."""
     sqs = stack.client("sqs")
     for url in sqs.list_queues().get("QueueUrls", []):
         if url.endswith(("-dead", "-dlq")):

@@ -1,4 +1,4 @@
-"""Workers are killed in the middle of rankings."""
+"""Workers are killed during rankings."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_ranking_whose_workers_are_killed_is_the_same(stack: LocalStack, world
 
 
 def _send(client: Client, model_id: str) -> dict[str, Any]:
-    """Ask for a ranking of many texts, some of them empty."""
+    """Request a ranking of many texts, some of them empty."""
     texts = ("" if n in EMPTY else f"number {n}" for n in range(LINES))
     sent = "".join(json.dumps({"text": text, "id": f"n{n}"}) + "\n" for n, text in enumerate(texts))
     fields, files = {"modelId": model_id, "count": 50}, {"data": ("n.jsonl", sent.encode())}

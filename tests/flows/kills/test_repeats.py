@@ -1,4 +1,4 @@
-"""The front is killed while many callers send calls with one key."""
+"""The front is killed while many callers send calls with one idempotency key."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEASE = 1.5
 
 @pytest.mark.timeout(300 + 120 * ROUNDS)
 def test_one_key_is_one_dataset_though_the_front_is_killed(stack: LocalStack, world: World) -> None:
-    """Calls from 32 threads (1,000 in the long tier) and a kill give one dataset, one answer."""
+    """Despite a kill, calls with one key from 32 threads create one dataset and get one answer."""
     chance, client = random.Random(20), world.caller("GOLD")
     for number in range(ROUNDS):
         before = len(client.items(f"{LANGUAGE}/datasets"))
@@ -49,7 +49,7 @@ def test_one_key_is_one_dataset_though_the_front_is_killed(stack: LocalStack, wo
 
 
 def _send(portion: tuple[Client, str, int]) -> list[tuple[int, str]]:
-    """Send the same call repeatedly; calls without an answer are left out."""
+    """Send the same call repeatedly; skip calls without an answer."""
     client, key, count = portion
     answers: list[tuple[int, str]] = []
     with client.clone() as mine:
@@ -67,7 +67,7 @@ def _create(client: Client, key: str) -> tuple[int, str]:
 
 
 def _last(client: Client, key: str) -> str:
-    """Return the answer once every lease has ended."""
+    """Return the answer after every lease has ended."""
     deadline = time.monotonic() + 20 * LEASE
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError, http.client.HTTPException):
@@ -79,6 +79,6 @@ def _last(client: Client, key: str) -> str:
 
 
 def _kill_after(stack: LocalStack, seconds: float, end: threading.Event) -> None:
-    """Kill the front once, unless all calls end before."""
+    """Kill the front once, unless all calls have ended before."""
     if not end.wait(seconds):
         kill(stack, "front")

@@ -1,4 +1,4 @@
-"""The local stack's data survives its stop and its death."""
+"""The local stack's data survives a stop and a kill."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def busy(closed_network: None) -> Iterator[LocalStack]:
 
 
 def again(stack: LocalStack, client: Client) -> Client:
-    """Start the stack again, on another port; return the same caller."""
+    """Restart the stack on another port; return the same caller."""
     client.close()
     stack.start()
     return Client(stack.url, client.token)
 
 
 def has_settled(data: Path) -> bool:
-    """Return whether the last two saves and the folder have the same pieces."""
+    """Return whether the latest save and the folder have the same files, none of them newer."""
     folder = BackupFolder(data)
     previous, last = folder.previous(), folder.manifest()
     assert last is not None
@@ -57,7 +57,7 @@ def listed(client: Client, dataset_id: int) -> int:
 
 
 def test_a_stop_loses_nothing(saving: LocalStack, saving_client: Client, saved_state: SavedState):
-    """Everything that was acknowledged before Ctrl-C is there after the next start."""
+    """Everything acknowledged before Ctrl-C exists after the next start."""
     made = saved_state.second
 
     assert saving_client.get(f"{LANGUAGE}/datasets/{made['id']}").ok == made
@@ -70,7 +70,7 @@ def test_a_stop_loses_nothing(saving: LocalStack, saving_client: Client, saved_s
 def test_only_what_changed_is_read_and_written(
     saving: LocalStack, saving_client: Client, saved_state: SavedState
 ) -> None:
-    """A stop writes nothing when nothing has changed, and else only the changed tables."""
+    """Tables are read only when they are used, and a stop writes only tables that have changed."""
     data, examples = saving.state.data, f"{saving.settings.name}-examples"
     assert examples in control(saving.settings, "GET")["unread"]
     # What was deleted before the fixture's stop leaves with one more save.
@@ -97,7 +97,7 @@ def test_only_what_changed_is_read_and_written(
 
 @pytest.mark.timeout(240 + 3 * 90 * ROUNDS)
 def test_a_kill_under_load_loses_only_the_last_moments(busy: LocalStack, tmp_path: Path):
-    """After kill -9 all that was answered before the last save holds, and nothing is torn."""
+    """After kill -9 everything answered before the latest save exists and is consistent."""
     chance = random.Random(4)
     client = World(busy, tmp_path).caller("GOLD", example_calls=1_000_000)
     trained = int(client.dataset(csv_file(made_rows(24)))["id"])

@@ -27,7 +27,7 @@ CHANCE = random.Random(9)
 
 @pytest.fixture(scope="module")
 def caller(world):
-    """A caller; the first training has warmed the worker up."""
+    """A caller; the first training has warmed up the worker."""
     made = world.caller("GOLD")
     made.model(made.dataset(weather())["id"])
     return made
@@ -62,7 +62,7 @@ def rows_of(stack, dataset_id):
 
 @pytest.mark.parametrize("seconds", [0.15, 0.6, 1.2] if IS_LONG else [0.0])
 def test_killed_ingest_is_finished_once(stack, caller, big_file, seconds):
-    """A worker killed while it reads 10 MB loses no row and writes none twice."""
+    """A worker killed while it reads 10 MB neither loses nor duplicates a row."""
     content, rows = big_file
     posted = caller.upload(content)
     wait_for_moment(lambda: rows_of(stack, posted["id"]), CHANCE, seconds, seconds)
@@ -87,7 +87,7 @@ def test_killed_ingest_is_finished_once(stack, caller, big_file, seconds):
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows whose embedding takes a while."""
+    """Rows that take a while to embed."""
     return made_rows(ROWS, labels=4)
 
 
@@ -100,7 +100,7 @@ def reference(caller, rows):
 
 
 def check_run(caller, model_id, reference):
-    """Check that a disturbed training ends like an undisturbed one."""
+    """Check that an interrupted training gives the result of an undisturbed one."""
     seen = caller.watch_model(model_id, PATIENCE)
     progress = [state["progress"] for state in seen]
     assert progress == sorted(progress)
@@ -111,7 +111,7 @@ def check_run(caller, model_id, reference):
 
 
 def test_killed_embedding_is_repeated(stack, caller, rows, reference):
-    """With the embedding worker killed, the training still gives the same model."""
+    """A kill of the embedding worker does not change the trained model."""
     dataset_id = caller.dataset(csv_file(rows))["id"]
     kill(stack, "ingest")
     if IS_LONG:
@@ -124,7 +124,7 @@ def test_killed_embedding_is_repeated(stack, caller, rows, reference):
 
 @pytest.mark.parametrize("seconds", [0.0, 0.5] if IS_LONG else [0.0])
 def test_killed_training_is_finished(stack, caller, rows, reference, seconds):
-    """A training killed while it runs is resumed and gives the same model, bit for bit."""
+    """A killed training is resumed and gives the same model, bit for bit."""
     dataset_id = caller.dataset(csv_file(rows))["id"]
     model_id = caller.train(dataset_id)["modelId"]
     path = f"{LANGUAGE}/train/{model_id}"
@@ -139,7 +139,7 @@ def test_killed_training_is_finished(stack, caller, rows, reference, seconds):
 
 @pytest.mark.parametrize("seconds", [0.0, 0.2] if IS_LONG else [0.0])
 def test_killed_deletion_is_finished(stack, caller, seconds):
-    """A deletion whose worker is killed continues, and leaves nothing behind."""
+    """A deletion whose worker is killed is finished and leaves nothing behind."""
     made = csv_file(made_rows(DELETED_ROWS, labels=DELETED_ROWS // 3))
     dataset_id = caller.dataset(made)["id"]
     first = caller.delete(f"{LANGUAGE}/datasets/{dataset_id}").ok
@@ -156,7 +156,7 @@ def test_killed_deletion_is_finished(stack, caller, seconds):
 
 
 class Adders:
-    """Threads that add one text after the other and note which were answered."""
+    """Threads that add texts one after the other and record which were answered."""
 
     def __init__(self, caller, path):
         self._caller = caller
@@ -177,7 +177,7 @@ class Adders:
             thread.join()
 
     def _add(self, worker):
-        """Add texts until stopped; a broken call may or may not have been done."""
+        """Add texts until stopped; a broken call may or may not have succeeded."""
         with self._caller.clone() as mine:
             for number in count():
                 if self._is_over.is_set():
@@ -194,7 +194,7 @@ class Adders:
 
 
 def test_killed_front_loses_no_answered_example(stack, world):
-    """While the front is killed, every example that got a 200 is there, once."""
+    """When the front is killed, every example that got a 200 is stored once."""
     caller = world.caller("GOLD")
     made = caller.json("POST", f"{LANGUAGE}/datasets", {"name": "kept", "type": "text-intent"}).ok
     path = f"{LANGUAGE}/datasets/{made['id']}"
@@ -214,7 +214,7 @@ def test_killed_front_loses_no_answered_example(stack, world):
 
 
 def test_no_job_is_left(stack, world):
-    """After everything, no queue of failed jobs holds a message and nothing is open."""
+    """Afterwards no dead-letter queue holds a message, and no work is open."""
     sqs = stack.client("sqs")
     for url in sqs.list_queues().get("QueueUrls", []):
         if url.endswith(("-dead", "-dlq")):

@@ -1,4 +1,4 @@
-"""Workers are killed in the middle of a training whose parts run on many of them."""
+"""Workers are killed during a training whose parts are distributed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS = 180.0
 
 @pytest.fixture
 def spread(closed_network: None) -> Iterator[LocalStack]:
-    """A stack whose trainings distribute even little work, and soon notice a lost worker."""
+    """A stack that distributes even small trainings and soon notices a lost worker."""
     environment = {**ENVIRONMENT, "PRESAGE_VISIBILITY_SECONDS": "2"}
     app = "tests.flows.kills.spread_app:app"
     with LocalStack(app, environment=environment) as running:
@@ -39,7 +39,7 @@ def caller(spread: LocalStack, tmp_path: Path) -> Iterator[Client]:
 
 
 class Trainings:
-    """Trainings of one dataset, each of which has to compute all vectors again."""
+    """Trainings of one dataset, each of which must compute all vectors again."""
 
     def __init__(self, stack: LocalStack, client: Client) -> None:
         self._client = client
@@ -57,11 +57,11 @@ class Trainings:
         return model_id
 
     def left(self) -> int:
-        """Count the parts that are not done."""
+        """Count the unfinished parts."""
         return sum(Path(key).stem.isdigit() for key in self._keys("runs/"))
 
     def wait_for_less(self) -> int:
-        """Wait until another part is done; count those left."""
+        """Wait until another part is finished; return the count of the remaining ones."""
         before = self.left()
         self._wait(lambda: self.left() < max(1, before))
         return self.left()
@@ -90,7 +90,7 @@ class Trainings:
 
 @pytest.mark.timeout(600 + 60 * ROUNDS)
 def test_a_training_whose_parts_are_killed_is_the_same(spread: LocalStack, caller: Client) -> None:
-    """Killed while it sends parts, in them and after the last, it ends once, with equal bytes."""
+    """Killed while sending, running or after its parts, a training ends once with equal bytes."""
     chance, trainings, kills = random.Random(22), Trainings(spread, caller), 0
     asked = [trainings.begin()]
     digest, parts = trainings.end(asked[0])

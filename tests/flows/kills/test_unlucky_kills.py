@@ -1,4 +1,4 @@
-"""Kills at the worst moments: on a full disk, on damaged files, in a repair, at a first start."""
+"""Kills at the worst moments: full disk, damaged files, repair, first start."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ sys.exit(not repair_snapshot(Settings(), folder, lambda line: None))
 
 
 def begin(script: str, folder: Path) -> subprocess.Popen[str]:
-    """Start a script and return once it has begun its work."""
+    """Start a script and return once it has started its work."""
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
@@ -68,7 +68,7 @@ def begin(script: str, folder: Path) -> subprocess.Popen[str]:
 
 
 def kill(process: subprocess.Popen[str], after: float) -> int:
-    """Kill a process after some seconds, unless it has ended; return its status."""
+    """Kill a process after some seconds, unless it has ended; return its exit status."""
     time.sleep(after)
     process.kill()
     with process:
@@ -76,7 +76,7 @@ def kill(process: subprocess.Popen[str], after: float) -> int:
 
 
 class Callers:
-    """Callers that change a stack that is killed repeatedly, and the answers that they got."""
+    """Callers that change a stack that is killed repeatedly, and the answers they got."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -86,7 +86,7 @@ class Callers:
         self.home = int(client.json("POST", f"{LANGUAGE}/datasets", sent).ok["id"])
 
     def load(self) -> Load:
-        """Start threads that change things."""
+        """Start threads that change data."""
         return Load(self.client, self.home, self._trained, self.journal)
 
 
@@ -94,7 +94,7 @@ class Callers:
 def test_a_kill_on_a_full_disk_loses_only_what_was_not_saved(
     saving: LocalStack, saving_client: Client
 ):
-    """Whatever is killed while saves fail, all before the last save that succeeded is there."""
+    """A kill while saves fail loses nothing that an earlier save contains."""
     chance, callers, client = random.Random(5), Callers(saving_client), saving_client
 
     def reports_unsaved() -> bool:
@@ -128,7 +128,7 @@ def test_a_kill_on_a_full_disk_loses_only_what_was_not_saved(
 
 @pytest.mark.timeout(300 + 120 * ROUNDS)
 def test_a_kill_after_damage_tears_nothing(saving: LocalStack, saving_client: Client):
-    """Damage and a kill -9 at any moment: the start is whole, or refused, and whole by a repair."""
+    """After damage and kill -9 a start succeeds, or is refused and succeeds with a repair."""
     chance, client, repairs = random.Random(6), saving_client, 0
     for number in range(ROUNDS):
         callers = Callers(client)
@@ -160,7 +160,7 @@ def test_a_kill_after_damage_tears_nothing(saving: LocalStack, saving_client: Cl
 
 
 def start_or_repair(stack: LocalStack) -> bool:
-    """Start a stack, with a repair when it refuses to; return whether a repair was needed."""
+    """Start a stack, with a repair if it refuses; return whether a repair was needed."""
     refusal = ""
     try:
         stack.start()
@@ -176,7 +176,7 @@ def start_or_repair(stack: LocalStack) -> bool:
 
 
 def test_a_repair_that_is_killed_is_made_again(saved_state: SavedState, tmp_path: Path):
-    """Killed anywhere, the next repair gives the same result, and no piece is ever deleted."""
+    """After a killed repair the next repair gives the same result; no file is deleted."""
     damaged = tmp_path / "damaged"
     shutil.copytree(State(saved_state.folder).data, damaged)
     manifest = BackupFolder(damaged).manifest()
@@ -210,7 +210,7 @@ def test_a_repair_that_is_killed_is_made_again(saved_state: SavedState, tmp_path
 
 
 def test_a_signing_key_is_whole_whenever_the_power_goes(tmp_path: Path):
-    """Killed anywhere while it is made, the key is there whole or not at all."""
+    """Killed while it is created, a signing key is either complete or absent."""
     chance, state = random.Random(8), State(tmp_path)
     for _ in range(2 * ROUNDS):
         assert kill(begin(TOKEN_WRITER, tmp_path), chance.uniform(0.0, 0.1)) == -signal.SIGKILL

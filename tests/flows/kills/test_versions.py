@@ -1,4 +1,4 @@
-"""Processes are killed while another version of a model becomes the served one."""
+"""Processes are killed while the served version of a model changes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Versions:
         return client.send("PUT", f"{self._path}/{number}/serve").status == 200
 
     def check(self) -> int:
-        """Check that all versions are whole and one is served; return its number."""
+        """Check that all versions are intact and exactly one is served; return its number."""
         versions = self.listed()
         answers = {one["version"]: self._answer(modelVersion=one["version"]) for one in versions}
         for number in answers:
@@ -74,7 +74,7 @@ class Versions:
 
 
 class Switcher:
-    """A thread that serves two versions in turn until its calls break."""
+    """A thread that serves two versions in turn until a call fails."""
 
     def __init__(self, versions: Versions) -> None:
         self.asked = self.answered = 0
@@ -85,7 +85,7 @@ class Switcher:
         self._thread.start()
 
     def join(self) -> None:
-        """Wait until a call has broken."""
+        """Wait until a call has failed."""
         self._thread.join(60)
         assert not self._thread.is_alive()
 
@@ -106,7 +106,7 @@ def versions(world: World) -> Versions:
 
 @pytest.mark.timeout(300 + 60 * ROUNDS)
 def test_a_switch_that_is_killed_is_made_or_not(stack: LocalStack, versions: Versions) -> None:
-    """After a kill the version of the last answer is served, or that of the call that broke."""
+    """After a kill the served version is that of the last answered or of the interrupted call."""
     chance = random.Random(12)
     for number in range(ROUNDS):
         switcher = Switcher(versions)
@@ -123,7 +123,7 @@ def test_a_switch_that_is_killed_is_made_or_not(stack: LocalStack, versions: Ver
 def test_a_killed_end_of_a_training_makes_one_version(
     stack: LocalStack, versions: Versions
 ) -> None:
-    """A worker killed when it publishes a version leaves the old one served, then the next one."""
+    """A worker killed while it publishes leaves a served version; its retry adds exactly one."""
     chance, files = random.Random(13), stack.client("s3")
     prefix = model_prefix(versions.model)
 

@@ -1,4 +1,4 @@
-"""The client against the whole service. Nothing here imports the service: see tests/pythons."""
+"""The client against the whole service; does not import the service (see tests/pythons)."""
 
 from pathlib import Path
 

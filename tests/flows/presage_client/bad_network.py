@@ -1,4 +1,4 @@
-"""A network between client and service that drops, stalls, and answers for the service."""
+"""A proxy between client and service that drops, stalls, or answers calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fault = Callable[["_Handler"], bool]
 
 
 def dropped(handler: _Handler) -> bool:
-    """Read the call, then cut the line."""
+    """Read the call, then close the connection."""
     handler.body()
     handler.connection.shutdown(socket.SHUT_RDWR)
     handler.close_connection = True
@@ -23,7 +23,7 @@ def dropped(handler: _Handler) -> bool:
 
 
 def stalled(handler: _Handler) -> bool:
-    """Read the call and never answer, until the network ends."""
+    """Read the call and never answer until the proxy stops."""
     handler.body()
     handler.net.over.wait(60)
     handler.close_connection = True
@@ -31,12 +31,12 @@ def stalled(handler: _Handler) -> bool:
 
 
 def passed(handler: _Handler) -> bool:
-    """Let the call through."""
+    """Forward the call."""
     return False
 
 
 def answered(status: int, body: bytes, **headers: str) -> Fault:
-    """Answer in place of the service."""
+    """Answer instead of the service."""
 
     def answer(handler: _Handler) -> bool:
         handler.body()
@@ -49,7 +49,7 @@ def answered(status: int, body: bytes, **headers: str) -> Fault:
 
 
 class BadNetwork:
-    """Passes calls on to a service, but for those that a test has a fault for."""
+    """Forwards calls to a service, except those for which a test has set a fault."""
 
     def __init__(self, service: str) -> None:
         self.service = urllib.parse.urlsplit(service)
@@ -61,7 +61,7 @@ class BadNetwork:
         network = self
 
         class Handler(_Handler):
-            """A handler of this network."""
+            """Handler of this proxy."""
 
             net = network
 
@@ -71,7 +71,7 @@ class BadNetwork:
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> BadNetwork:
-        """Begin to listen."""
+        """Start listening."""
         self._thread.start()
         return self
 
@@ -94,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def body(self) -> bytes:
         """Read the body of the call."""
@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def pass_on(self) -> None:
-        """Do what the next fault says, else what the service says."""
+        """Apply the next fault, or else forward the call."""
         self.net.calls.append(f"{self.command} {self.path.partition('?')[0]}")
         if self.net.faults and self.net.faults.pop(0)(self):
             return

@@ -1,4 +1,4 @@
-"""Clients of the shared stack, straight and through a bad network."""
+"""Clients of the shared stack, direct and through a faulty proxy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def account(world: World) -> tuple[str, str]:
-    """E-mail address and key of an account that these tests share."""
+    """E-mail address and key of the account that these tests share."""
     email = str(world.caller("GOLD", example_calls=100_000).email)
     return email, world.private_pem
 
@@ -30,14 +30,14 @@ def presage(world: World, account: tuple[str, str]) -> Iterator[Presage]:
 
 @pytest.fixture
 def network(world: World) -> Iterator[BadNetwork]:
-    """A network whose faults a test chooses."""
+    """A proxy with faults that a test chooses."""
     with BadNetwork(world.stack.url) as between:
         yield between
 
 
 @pytest.fixture
 def far(network: BadNetwork, account: tuple[str, str]) -> Iterator[Presage]:
-    """A client behind that network, with a token already."""
+    """A client behind that proxy that already has a token."""
     with Presage(network.url, *account) as client:
         client.usage()
         network.calls.clear()

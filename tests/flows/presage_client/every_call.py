@@ -1,4 +1,4 @@
-"""A story in which every method of the client is called, for both clients.
+"""A script that calls every method of the client, for both clients.
 
 It is written for the asynchronous one; `synchronous` of client/tools/write_sync.py makes the other.
 """
@@ -30,7 +30,7 @@ async def first_of(pages: AsyncPages[T]) -> T:
 
 
 async def tell_all(client: AsyncPresage, folder: Path) -> dict[str, Any]:
-    """Call every method, and return what a test looks at."""
+    """Call every method, and return the values that tests check."""
     seen: dict[str, Any] = {
         "health": (await client.health()).status,
         "used": (await client.usage()).object,
@@ -81,7 +81,7 @@ async def tell_texts(client: AsyncPresage) -> AsyncDataset:
 
 
 async def tell_models(client: AsyncPresage, data: AsyncDataset, seen: dict[str, Any]) -> str:
-    """Models of texts, from a training to feedback."""
+    """Models of texts, from training to feedback."""
     language = client.language
     model = await (await data.train("all calls", profile="fast", epochs=4)).wait()
     assert (await model.refresh()).status == "SUCCEEDED"
@@ -128,7 +128,7 @@ async def tell_versions(client: AsyncPresage, model_id: str) -> None:
 
 
 async def tell_corrections(client: AsyncPresage) -> None:
-    """Names, labels and examples are corrected, one by one and many at once."""
+    """Correct names, labels and examples, singly and in bulk."""
     datasets, examples = client.language.datasets, client.language.examples
     data = await datasets.upload(WEATHER, type="text-intent", name="to correct")
     described = await datasets.describe_labels(data.id, {"unseen_label": "Nothing else fits."})
@@ -152,7 +152,7 @@ async def tell_corrections(client: AsyncPresage) -> None:
 
 
 async def tell_sentiment(client: AsyncPresage) -> None:
-    """Ask a trained sentiment model by the call of its type."""
+    """Use a trained sentiment model with the sentiment call."""
     rows = [
         f"{word} {number},{label}"
         for label, word in (("positive", "lovely"), ("negative", "awful"))
@@ -171,7 +171,7 @@ async def tell_sentiment(client: AsyncPresage) -> None:
 
 
 async def manage_keys(client: AsyncPresage) -> None:
-    """Make, use and revoke an API key."""
+    """Create, use and revoke an API key."""
     made = await client.keys.create("shop", scope="predict", expires_at="2099-01-01T00:00:00Z")
     async with AsyncPresage(client.transport.credentials.address, api_key=made.secret) as program:
         assert (await program.whoami()).scope == "predict"
@@ -180,7 +180,7 @@ async def manage_keys(client: AsyncPresage) -> None:
 
 
 async def tell_webhooks(client: AsyncPresage) -> None:
-    """Make, change and remove a webhook whose address does not answer."""
+    """Create, change and remove a webhook whose URL does not answer."""
     hooks = client.webhooks
     made = await hooks.create("http://127.0.0.1:9/", ["batch.done"], description="unreachable")
     assert made.secret
@@ -196,7 +196,7 @@ async def tell_webhooks(client: AsyncPresage) -> None:
 
 
 async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> None:
-    """Batches of texts, run, fetched and removed."""
+    """Create, download and remove text batches."""
     batches = client.language.batches
     made = await batches.create(model_id, b"id,text\n7,Will it rain?\n", num_results=1)
     done = await made.wait()
@@ -210,7 +210,7 @@ async def tell_batches(client: AsyncPresage, model_id: str, folder: Path) -> Non
 
 
 async def tell_rankings(client: AsyncPresage, model_id: str) -> None:
-    """Rank two texts that say the same and one that does not."""
+    """Rank two equal texts and a different one."""
     texts = b"id,text\n1,Will it rain?\n2,Will it rain?\n3,How hot is it in Rome?\n"
     made = await client.language.rankings.create(model_id, texts, count=2)
     done = await made.wait()
@@ -222,7 +222,7 @@ async def tell_rankings(client: AsyncPresage, model_id: str) -> None:
 
 
 async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -> int:
-    """Export a dataset as a file, and clear failed uploads away."""
+    """Export a dataset as a file, and delete failed uploads."""
     language = client.language
     export = await data.export("csv", source="upload")
     size = await export.save(folder / "weather.csv")
@@ -236,7 +236,7 @@ async def tell_exports(client: AsyncPresage, data: AsyncDataset, folder: Path) -
 
 
 async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
-    """Pictures: an archive by a form, single examples, predictions, detection, bulk feedback."""
+    """Images: archive upload by form, single examples, predictions, detection, bulk feedback."""
     vision = client.vision
     archive = folder / "shapes.zip"
     archive.write_bytes(folders_zip())
@@ -267,7 +267,7 @@ async def tell_pictures(client: AsyncPresage, folder: Path) -> None:
 
 
 async def tell_picture_batches(client: AsyncPresage, model_id: str, archive: Path) -> None:
-    """Batches of pictures, run, fetched and removed."""
+    """Create, download and remove image batches."""
     vision = client.vision
     shots = await (await vision.batches.create(model_id, archive, num_results=1)).wait()
     lines = await shots.results()
@@ -281,13 +281,13 @@ async def tell_picture_batches(client: AsyncPresage, model_id: str, archive: Pat
 
 
 def folder_picture(archive: Path, name: str) -> bytes:
-    """Read a picture of an archive."""
+    """Return an image of an archive."""
     with zipfile.ZipFile(archive) as opened:
         return opened.read(name)
 
 
 async def tell_documents(client: AsyncPresage, folder: Path) -> None:
-    """Read a page as text, and as a table where it has none."""
+    """Read a page as text, and for tables although it has none."""
     page = folder / "page.png"
     paper(["Invoice 17", "Total: 42.50"]).save(page)
     found = await client.vision.ocr(page, layout=True, output="text", pages=True)
@@ -308,7 +308,7 @@ async def tell_documents(client: AsyncPresage, folder: Path) -> None:
 
 
 def write_orders(folder: Path) -> None:
-    """Write documents and their values, to learn a template from."""
+    """Write documents and their values from which a template is learned."""
     folder.mkdir()
     for number in ("4711", "8152"):
         (folder / f"{number}.pdf").write_bytes(text_pdf([f"Order: {number}"]))

@@ -1,4 +1,4 @@
-"""Agents over the Model Context Protocol: the SDK's own client against the whole service."""
+"""The MCP server: the SDK's own client against the whole service."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMAND = (sys.executable, "-m", "presage", "mcp")
 
 @pytest.fixture
 def variables(world, tmp_path):
-    """Environment of a server for an account."""
+    """Environment variables of a server for an account."""
     key = tmp_path / "key.pem"
     key.write_text(world.private_pem)
     return lambda caller: {
@@ -44,7 +44,7 @@ def variables(world, tmp_path):
 
 @asynccontextmanager
 async def stdio(environment: dict[str, str], *options: object) -> AsyncIterator[Client]:
-    """Start a server and connect to it."""
+    """Start a server on stdio and connect to it."""
     arguments = [*COMMAND[1:], *map(str, options)]
     server = StdioServerParameters(command=COMMAND[0], args=arguments, env=environment)
     async with Client(server, read_timeout_seconds=60) as client:
@@ -73,14 +73,14 @@ async def ask(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
 
 
 async def refusal(client: Client, tool: str, **arguments: object) -> str:
-    """Call a tool that must refuse, and return its text."""
+    """Call a tool that must fail, and return its error text."""
     found = await client.call_tool(tool, arguments)
     assert found.is_error
     return str(found.content[0].text)
 
 
 def test_texts(variables, owner, weather_model):
-    """An agent finds a model, classifies with it, ranks texts, reads its card and the usage."""
+    """An agent lists models, classifies, ranks texts, and reads card and usage."""
 
     async def story() -> None:
         async with stdio(variables(owner)) as client:
@@ -107,7 +107,7 @@ def test_texts(variables, owner, weather_model):
 
 
 def test_files(variables, gallery, shapes_model, tables_model, tmp_path):
-    """Images are classified, objects found and documents read, below allowed folders only."""
+    """Images are classified, objects detected and documents read, only in allowed folders."""
     _, content, _ = fruit_scenes(1)[0]
     (tmp_path / "scene.jpg").write_bytes(content)
     (tmp_path / "form.png").write_bytes(FORM)
@@ -129,7 +129,7 @@ def test_files(variables, gallery, shapes_model, tables_model, tmp_path):
 
 
 def test_tools_are_described(variables, owner):
-    """Each tool has schemas and says whether it only reads; the one that writes must be allowed."""
+    """Each tool has schemas and a read-only hint; the writing tool must be enabled."""
 
     async def story() -> None:
         async with stdio(variables(owner)) as client:
@@ -150,7 +150,7 @@ def test_tools_are_described(variables, owner):
 
 
 def test_feedback_is_added_where_it_is_allowed(variables, client, world):
-    """The tool that writes adds an example with its correct label."""
+    """If enabled, the writing tool adds an example with its correct label."""
     dataset = client.dataset(b"".join(b"rain %d,wet\nsun %d,dry\n" % (i, i) for i in range(6)))
     model = client.model(int(dataset["id"]), "feedback")
 
@@ -163,7 +163,7 @@ def test_feedback_is_added_where_it_is_allowed(variables, client, world):
 
 
 def test_http_needs_the_token_and_the_own_origin(variables, owner, weather_model):
-    """Over HTTP the tools work with the token; without it or from another page they do not."""
+    """HTTP calls need the token, and calls from pages of other origins are refused."""
 
     async def story(url: str, authorization: str) -> None:
         headers = {"Authorization": authorization}
@@ -188,7 +188,7 @@ def test_http_needs_the_token_and_the_own_origin(variables, owner, weather_model
 
 
 def test_cancelled_call_leaves_the_server_running(variables, owner, weather_model):
-    """A call that the agent cancels ends, and the next one is answered."""
+    """A call that the agent cancels ends, and the next call is answered."""
 
     async def story() -> None:
         async with stdio(variables(owner)) as client:

@@ -1,4 +1,4 @@
-"""The client does what its documentation says, against the whole service."""
+"""The client behaves as documented against the whole service."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.flows.presage_client.bad_network import answered, dropped
 
 @pytest.fixture(scope="module")
 def weather_model_id(world, account):
-    """A model that several tests ask."""
+    """A model that several tests use."""
     with Presage(world.stack.url, *account) as client:
         data = client.language.datasets.upload(WEATHER, type="text-intent", progress=False)
         return data.train("weather").wait(progress=False).model_id
 
 
 def test_from_a_file_to_a_prediction(presage):
-    """Upload, wait, train, wait, predict: each line returns what the next one needs."""
+    """Upload, wait, train, wait, predict: each step returns what the next one needs."""
     data = presage.language.datasets.upload(WEATHER, type="text-intent", name="weather")
     assert (data.total_examples, data.num_of_duplicates, len(data.labels)) == (73, 1, 3)
     model = data.train("weather", profile="fast").wait(timeout=60)
@@ -53,7 +53,7 @@ def test_from_a_file_to_a_prediction(presage):
 
 
 def test_pictures_are_a_family_of_their_own(presage, tmp_path):
-    """Pictures go from an archive to a prediction by the same words."""
+    """Images go from an archive to a prediction with the same methods."""
     archive = tmp_path / "shapes.zip"
     archive.write_bytes(folders_zip())
     data = presage.vision.datasets.upload(archive, type="image", name="shapes", timeout=60)
@@ -66,7 +66,7 @@ def test_pictures_are_a_family_of_their_own(presage, tmp_path):
 
 
 def test_asynchronous_client_does_the_same(world, account):
-    """The same words, awaited."""
+    """The asynchronous client has the same methods, awaited."""
 
     async def story() -> None:
         async with AsyncPresage(world.stack.url, *account) as client:
@@ -80,7 +80,7 @@ def test_asynchronous_client_does_the_same(world, account):
 
 
 def test_files_too_large_for_a_call_go_into_the_bucket(presage, tmp_path, monkeypatch):
-    """A large file is sent by a form, and the dataset is the same."""
+    """A large file is sent to the bucket with a form, and gives the same dataset."""
     monkeypatch.setattr("presage._sync.uploads.LARGEST_IN_CALL", 100)
     data = presage.language.datasets.upload(WEATHER, type="text-intent", progress=False)
     assert data.total_examples == 73
@@ -88,7 +88,7 @@ def test_files_too_large_for_a_call_go_into_the_bucket(presage, tmp_path, monkey
 
 
 def test_refusals_are_errors_of_their_status(presage, weather_model_id):
-    """What the service refuses is an error that carries status, code and text."""
+    """An error of the service raises an exception with status, code and message."""
     with pytest.raises(NotFoundError) as caught:
         presage.language.datasets.get(1)
     assert (caught.value.status, caught.value.code) == (404, "dataset_not_found")
@@ -99,7 +99,7 @@ def test_refusals_are_errors_of_their_status(presage, weather_model_id):
 
 
 def test_wrong_keys_and_wrong_clocks_are_reported(world, account, monkeypatch):
-    """A key that is not the account's is a 401; a clock that is wrong is named."""
+    """An unknown account raises AuthenticationError; a wrong clock is named in the message."""
     with Presage(world.stack.url, "unknown@flows.example", account[1]) as client:
         with pytest.raises(AuthenticationError):
             client.usage()
@@ -110,7 +110,7 @@ def test_wrong_keys_and_wrong_clocks_are_reported(world, account, monkeypatch):
 
 
 def test_tokens_are_renewed_when_they_end(presage):
-    """A token that the service no longer takes is replaced in the middle of the work."""
+    """An expired token is replaced automatically in the middle of the work."""
     presage.usage()
     presage.transport.credentials.token = "ended"
     assert presage.language.datasets.upload(WEATHER, type="text-intent").total_examples == 73
@@ -119,14 +119,14 @@ def test_tokens_are_renewed_when_they_end(presage):
 
 
 def test_reads_are_repeated_on_a_network_that_drops(far, network):
-    """A read that had no answer is sent again."""
+    """A read without an answer is repeated."""
     network.faults = [dropped, dropped]
     assert far.usage().object == "apiusage"
     assert network.calls == ["GET /v2/apiusage"] * 3
 
 
 def test_changes_are_made_once_when_their_answer_is_lost(far, network):
-    """The service did it or not; the repeat bears the same key, so there is one dataset."""
+    """A change whose answer is lost is repeated with the same key, so there is one dataset."""
     network.faults = [dropped]
     made = far.language.datasets.create("once?", labels=["a"], type="text-intent")
     assert len(network.calls) == 2
@@ -134,7 +134,7 @@ def test_changes_are_made_once_when_their_answer_is_lost(far, network):
 
 
 def test_pauses_that_the_service_asks_for_are_kept(far, network):
-    """A 429 or a busy 503 with Retry-After is repeated after that time, also for a change."""
+    """A 429 or 503 with Retry-After is repeated after that time, also for changes."""
     slow = answered(429, b'{"message": "slow", "code": "rate_exceeded"}', Retry_After="0.3")
     busy = answered(503, b'{"message": "busy", "code": "machine_busy"}', Retry_After="0.3")
     network.faults = [slow, busy]
@@ -145,7 +145,7 @@ def test_pauses_that_the_service_asks_for_are_kept(far, network):
 
 
 def test_pauses_too_long_are_left_to_the_caller(far, network):
-    """An allowance that ends with the month is an error at once."""
+    """If Retry-After is too long, RateLimitError is raised at once."""
     spent = answered(429, b'{"message": "spent"}', Retry_After="86400")
     network.faults = [spent]
     with pytest.raises(RateLimitError) as caught:
@@ -154,7 +154,7 @@ def test_pauses_too_long_are_left_to_the_caller(far, network):
 
 
 def test_large_files_begin_again_when_the_line_breaks(world, account, network, monkeypatch):
-    """A form that broke is posted again from the beginning; nothing is there twice."""
+    """An interrupted form upload is repeated from its beginning, without duplicates."""
     monkeypatch.setattr("presage._sync.uploads.LARGEST_IN_CALL", 100)
     with Presage(world.stack.url, *account) as client:
         form = client.uploads.create
@@ -166,7 +166,7 @@ def test_large_files_begin_again_when_the_line_breaks(world, account, network, m
 
 
 def through(network, form):
-    """Let the address of a form or an export lead through a network."""
+    """Route the URL of a form or an export through the proxy."""
     parts = urlsplit(form.url)
     network.service, network.is_signed = parts, True
     form.url = parts._replace(netloc=urlsplit(network.url).netloc).geturl()

@@ -1,4 +1,4 @@
-"""The command `presage` against the whole service: what it prints, and how it ends."""
+"""The command `presage` against the whole service: output and exit status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.flows.presage_client.bad_network import answered
 
 @pytest.fixture
 def presage(world, account, tmp_path, monkeypatch, capfd):
-    """Run the command as a person who is logged in; returns exit status, output, errors."""
+    """Run the command as a logged-in user; return exit status, output and errors."""
     key = tmp_path / "key.pem"
     key.write_text(account[1])
     for name in [name for name in os.environ if name.startswith("PRESAGE_")]:
@@ -47,7 +47,7 @@ def presage(world, account, tmp_path, monkeypatch, capfd):
 
 
 def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
-    """Only its owner can read the login file, which holds no key; programs get the same output."""
+    """Only its owner can read the login file, which holds no key; --json prints the same."""
     file = tmp_path / "login.json"
     known = json.loads(file.read_text())
     words = ("--email", known["email"], "--key-file", known["key_file"], "--url", known["url"])
@@ -58,7 +58,7 @@ def test_login_remembers_where_the_key_is_and_not_the_key(presage, tmp_path):
 
 
 def test_whoami_names_the_account(presage, account):
-    """The account is named with its plan and service; programs get the record."""
+    """`whoami` prints account, plan and service; --json prints the record."""
     status, said, _ = presage("whoami")
     record = json.loads(presage("whoami", "--json")[1])
 
@@ -74,13 +74,13 @@ def come_and_go(presage, model_id, file):
 
 
 def retrained(presage, model: str) -> int:
-    """Train a model again with options and a file of texts without labels."""
+    """Retrain a model with options and a file of unlabelled texts; return the status."""
     params = ("--param", "profile=fast", "--param", f"unlabelled={WEATHER}")
     return presage("models", "retrain", model, *params)[0]
 
 
 def test_from_a_file_to_a_prediction(presage, tmp_path):
-    """A newcomer's way by commands alone; with --json each answer is the service's own."""
+    """From upload to prediction by commands alone; --json prints the service's answers."""
     status, out, _ = presage("datasets", "upload", WEATHER, "--json")
     data = json.loads(out)
     assert (status, data["totalExamples"]) == (0, 73)
@@ -115,7 +115,7 @@ def test_from_a_file_to_a_prediction(presage, tmp_path):
 
 
 def test_files_are_checked_before_and_exported_after(presage, tmp_path):
-    """`check` says what an upload would become, `browse` shows it, `export` gives it back."""
+    """`check` shows what an upload would become, `browse` its examples, `export` its file."""
     table = tmp_path / "table.csv"
     rows = [f"{label};text {label} {n};{n}" for n in range(6) for label in ("up", "down")]
     table.write_text("\r\n".join(["Kind;Words;Number", *rows, "odd;;9", ""]))
@@ -156,7 +156,7 @@ def test_files_are_checked_before_and_exported_after(presage, tmp_path):
 
 
 def test_boxes_of_a_picture_are_replaced(presage, tmp_path):
-    """`fix --boxes` takes a list from a file, alone; what is none, or no box, is said."""
+    """`fix --boxes` needs a JSON file and no other correction; errors name the problem."""
     (tmp_path / "scenes.zip").write_bytes(scenes_zip(fruit_scenes(1)))
     kind = ("--type", "image-detection")
     data = json.loads(presage("datasets", "upload", tmp_path / "scenes.zip", *kind, "--json")[1])
@@ -176,7 +176,7 @@ def test_boxes_of_a_picture_are_replaced(presage, tmp_path):
 
 
 def test_failed_uploads_are_cleared_away(presage, tmp_path):
-    """What failed is listed as such, and goes with one command."""
+    """Failed uploads are listed as failed and removed with one command."""
     broken = tmp_path / "broken.csv"
     broken.write_text("only one column\n")
     assert presage("datasets", "upload", broken)[0] == 1
@@ -187,7 +187,7 @@ def test_failed_uploads_are_cleared_away(presage, tmp_path):
 
 
 def test_curves_and_matrices_are_drawn(presage, tmp_path):
-    """What people would rather look at becomes a PNG file."""
+    """With --plot, learning curves and confusion matrices are saved as PNG files."""
     data = json.loads(presage("datasets", "upload", WEATHER, "--json")[1])["id"]
     model = json.loads(presage("models", "train", data, "--json")[1])["modelId"]
     for words in (("curve", model), ("card", model, "--matrix")):
@@ -199,7 +199,7 @@ def test_curves_and_matrices_are_drawn(presage, tmp_path):
 
 
 def test_ends_tell_what_went_wrong(presage, tmp_path):
-    """One clear line and the exit code: 1 refused, 2 wrong usage, 3 no answer."""
+    """Errors are one line, with exit code 1 for refused, 2 for wrong usage, 3 for no answer."""
     for words, status, text in (
         (("datasets", "show", "1"), 1, "dataset"),
         (("datasets", "upload", tmp_path / "absent.csv"), 1, "No such file"),
@@ -217,7 +217,7 @@ def test_ends_tell_what_went_wrong(presage, tmp_path):
 
 
 def test_recorded_calls_are_compared(presage, tmp_path):
-    """Recorded answers of another service are replayed, and agreement has an interval."""
+    """Recorded answers of another service are replayed; agreement has a confidence interval."""
     data = json.loads(presage("datasets", "upload", WEATHER, "--json")[1])["id"]
     model = json.loads(presage("models", "train", data, "--json")[1])["modelId"]
     text = "Will it rain tomorrow?"
@@ -241,7 +241,7 @@ def test_recorded_calls_are_compared(presage, tmp_path):
 
 
 def test_closed_pipes_end_quietly(presage, tmp_path):
-    """`presage … | head` is not an error, neither for help nor for what the service answered."""
+    """A closed pipe, as in `presage … | head`, is not an error, for help and for data."""
     for words in (["datasets", "--help"], ["datasets", "list"], ["datasets", "list", "--json"]):
         with process(tmp_path, *words) as run:
             run.stdout.close()
@@ -250,7 +250,7 @@ def test_closed_pipes_end_quietly(presage, tmp_path):
 
 
 def test_narrow_terminals_and_those_without_colour_are_heeded(presage, tmp_path):
-    """At 40 columns no help is wider or cut off, and with NO_COLOR nothing is coloured."""
+    """At 40 columns help is neither wider nor cut off, and NO_COLOR disables colours."""
     for words in (["--help"], ["datasets", "upload", "--help"], ["models", "train", "x"]):
         with process(tmp_path, *words) as run:
             out, error = (said.decode() for said in run.communicate(timeout=60))
@@ -260,7 +260,7 @@ def test_narrow_terminals_and_those_without_colour_are_heeded(presage, tmp_path)
 
 
 def test_people_see_how_far_a_folder_is(presage, tmp_path):
-    """On a terminal a bar shows what is packed, sent and read; programs get only the id."""
+    """A terminal shows the progress of packing and reading; --id prints only the id."""
     for number in range(12):
         picture = tmp_path / "signs" / ("round", "square")[number % 2] / f"{number}.png"
         picture.parent.mkdir(parents=True, exist_ok=True)
@@ -295,7 +295,7 @@ def process(folder, *words, stderr=subprocess.PIPE, **variables):
 
 
 def test_wrong_addresses_are_reported(presage, monkeypatch, network, tmp_path):
-    """A bad address is wrong usage, one where something else answers has no service."""
+    """An invalid URL is wrong usage; one of another server reports that no service answers."""
     for url in ("ftp://x", "http://", "http://[", "presage.example", "http://a b"):
         monkeypatch.setenv("PRESAGE_URL", url)
         status, _, error = presage("usage")
@@ -309,7 +309,7 @@ def test_wrong_addresses_are_reported(presage, monkeypatch, network, tmp_path):
 
 
 def test_wrong_keys_and_unwritable_places_are_reported(presage, monkeypatch, world, tmp_path):
-    """Each is one line: a key of another account, a login file that cannot be written."""
+    """A wrong key and an unwritable login file are each reported in one line."""
     login = ("login", "--key-file", tmp_path / "key.pem", "--url", world.stack.url, "--email")
     status, _, error = presage(*login, "unknown@flows.example")
     assert (status, error.count("\n")) == (1, 1)
@@ -322,7 +322,7 @@ def test_wrong_keys_and_unwritable_places_are_reported(presage, monkeypatch, wor
 
 
 def test_windows_line_ends_are_line_ends(presage, tmp_path):
-    """Files and standard input of Windows are read like any other."""
+    """Files and standard input with CRLF line ends are read like others."""
     file = tmp_path / "windows.csv"
     file.write_bytes("".join(f"{k} {n},{k}\r\n" for n in range(6) for k in ("up", "down")).encode())
     data = json.loads(presage("datasets", "upload", file, "--json")[1])
@@ -333,7 +333,7 @@ def test_windows_line_ends_are_line_ends(presage, tmp_path):
 
 
 def test_completion_is_offered():
-    """The shell can complete commands."""
+    """Shell completion is available."""
     environment = {**os.environ, "PYTHONPATH": "client/src", "_PRESAGE_COMPLETE": "complete_bash"}
     environment |= {"COMP_WORDS": "presage datasets ex", "COMP_CWORD": "2"}
     command = [sys.executable, "-m", "presage"]
@@ -342,7 +342,7 @@ def test_completion_is_offered():
 
 
 def test_api_key_signs_in_and_ends(presage, tmp_path, monkeypatch, world):
-    """A key goes from the command into a file, from there into calls, and stops when deleted."""
+    """A new API key is stored in a file, used in calls, and refused once it is deleted."""
     file = tmp_path / "api.key"
     status, out, _ = presage("keys", "create", "shop", "--scope", "predict", "--output", file)
     key_id, secret = out.split()[1], file.read_text().strip()
@@ -374,7 +374,7 @@ def test_api_key_signs_in_and_ends(presage, tmp_path, monkeypatch, world):
 
 
 def test_logout_removes_a_login(presage, tmp_path):
-    """The default login or a profile is removed; the key file stays."""
+    """`logout` removes the default login or a profile; the key file stays."""
     assert presage("--profile", "none", "usage")[0] == 2
     assert presage("logout")[0] == 0
     status, _, error = presage("usage")
@@ -385,7 +385,7 @@ def test_logout_removes_a_login(presage, tmp_path):
 
 
 def test_new_key_is_printed_once(presage):
-    """Without a file the key is printed; the list shows how it begins."""
+    """Without a file the new key is printed once; the list shows its first characters."""
     made = json.loads(presage("keys", "create", "printed", "--json")[1])
     assert presage("keys", "list")[1].count(made["prefix"]) == 1
     assert made["secret"] not in presage("keys", "list", "--json")[1]

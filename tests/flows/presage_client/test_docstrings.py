@@ -1,4 +1,4 @@
-"""The examples of the client's docstrings run as they stand there."""
+"""The examples in the client's docstrings run unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCES = Path(package.__file__).parent / "_sync"
 
 
 def examples() -> Iterator[tuple[str, str]]:
-    """Yield place and code of each example of the synchronous client."""
+    """Yield the location and code of each example of the synchronous client."""
     for path in sorted(SOURCES.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             text = ast.get_docstring(node) if isinstance(node, DESCRIBED) else None
@@ -31,7 +31,7 @@ def examples() -> Iterator[tuple[str, str]]:
 
 
 def test_examples_run(world, account, tmp_path, monkeypatch, capsys):
-    """Each does what it says with a client, a dataset of texts and a model of it at hand."""
+    """Each example runs with a client, a text dataset and its model."""
     shutil.copy(WEATHER, tmp_path / "tickets.csv")
     paper(["Invoice 17"]).save(tmp_path / "page.png")
     (tmp_path / "new.pdf").write_bytes(text_pdf(["Order: 17"]))

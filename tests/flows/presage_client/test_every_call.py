@@ -1,4 +1,4 @@
-"""Every method of both clients; the asynchronous one reaches every operation of the service.
+"""The tests call every method of both clients and thereby every operation of the service.
 
 The synchronous one gets the answers that the asynchronous one got; it is generated from it, and
 tests/flows/presage_client/test_client.py uses it with the whole service.
@@ -39,7 +39,7 @@ UNCALLED = {
 
 
 def called(operations: list[tuple[str, str, str]], calls: set[tuple[str, str]]) -> set[str]:
-    """Return the names of the operations among calls."""
+    """Return the names of the called operations."""
     return {
         name
         for name, wanted, template in operations
@@ -49,13 +49,13 @@ def called(operations: list[tuple[str, str, str]], calls: set[tuple[str, str]]) 
 
 
 def pattern(path: str) -> str:
-    """Make a pattern of a path; a variable is an id, not a word of another path."""
+    """Return a pattern of a path in which a variable matches an id only."""
     return re.sub(r"\\{\w+\\}", r"(?!upload|validate)[\\w-]+", re.escape(path))
 
 
 @dataclass
 class Tape:
-    """The answers of a service, by method and path of the calls, in their order."""
+    """Recorded answers of a service, by method and path, in order."""
 
     answers: dict[tuple[str, str], deque[tuple[int, httpx.Headers, bytes]]] = field(
         default_factory=lambda: defaultdict(deque)
@@ -76,7 +76,7 @@ class Tape:
         return record
 
     def replay(self, request: httpx.Request) -> httpx.Response:
-        """Read a request and give the next answer to such a call."""
+        """Return the next recorded answer to a request."""
         assert isinstance(request.stream, Iterable)
         for _piece in request.stream:
             pass
@@ -89,7 +89,7 @@ def _answer(status: int, headers: httpx.Headers, content: bytes) -> httpx.Respon
 
 @pytest.fixture(scope="module")
 def asynchronous(world, account, tmp_path_factory) -> tuple[dict[str, Any], Tape, Path]:
-    """What the story of the asynchronous client saw, its answers, and the folder it wrote to."""
+    """The result of the asynchronous script, its recorded answers, and its output folder."""
     tape, folder = Tape(), tmp_path_factory.mktemp("asynchronous")
 
     async def story() -> dict[str, Any]:
@@ -103,7 +103,7 @@ def asynchronous(world, account, tmp_path_factory) -> tuple[dict[str, Any], Tape
 
 @pytest.mark.timeout(900)
 def test_asynchronous_client_reaches_every_operation(operations, asynchronous):
-    """Each operation of the service has a method that was called, or a reason not to have one."""
+    """Each operation of the service is called by a client method, or has a reason not to be."""
     seen, tape, folder = asynchronous
     assert (seen["health"], seen["used"], seen["account"]) == ("ok", "apiusage", "account")
     assert seen["bytes"] == (folder / "weather.csv").stat().st_size
@@ -113,7 +113,7 @@ def test_asynchronous_client_reaches_every_operation(operations, asynchronous):
 
 @pytest.mark.timeout(900)
 def test_synchronous_client_does_the_same(world, account, asynchronous, tmp_path, monkeypatch):
-    """The story without its asynchronous words makes the same calls and reads their answers."""
+    """The synchronous script makes the same calls and reads the recorded answers."""
     _, tape, _ = asynchronous
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", tape.replay)
     writer = runpy.run_path(str(ROOT / "client" / "tools" / "write_sync.py"))

@@ -1,4 +1,4 @@
-"""The client on a network that stalls, refuses, and changes in the middle of an upload."""
+"""The client on a network that stalls, refuses, and fails during an upload."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BUSY = answered(503, b'{"message": "slow down", "code": "throttled"}', Retry_Aft
 
 @pytest.fixture
 def hasty(network, account):
-    """A client behind the network that waits for no answer longer than a moment.
+    """A client behind the proxy with a short timeout.
 
     Long enough for what a busy machine does answer, which would be asked for once more, too.
     """
@@ -34,7 +34,7 @@ def hasty(network, account):
 
 
 def test_reads_that_stall_are_sent_again(hasty, network):
-    """An answer that does not come is asked for once more, of a change under the same key."""
+    """A stalled call is repeated; a change is repeated with the same key."""
     network.faults = [stalled]
     assert hasty.usage().object == "apiusage"
     network.faults = [stalled]
@@ -44,7 +44,7 @@ def test_reads_that_stall_are_sent_again(hasty, network):
 
 
 def test_predictions_are_repeated_when_the_service_is_busy(far, network, weather_model):
-    """A prediction that a 503 refused was not counted, so it is asked again."""
+    """A prediction refused with a 503 was not counted, so it is repeated."""
     network.faults = [BUSY, BUSY, answered(429, b'{"message": "spent"}', Retry_After="999999")]
     with pytest.raises(RateLimitError, match="spent"):
         far.language.intent(weather_model, "hot?")
@@ -52,7 +52,7 @@ def test_predictions_are_repeated_when_the_service_is_busy(far, network, weather
 
 
 def test_a_service_that_stays_busy_is_an_error_in_the_end(far, network, monkeypatch):
-    """Repeats end; the last answer is the error."""
+    """Retries are limited; the latest answer becomes the error."""
     monkeypatch.setattr("presage._sync.transport.ATTEMPTS", 3)
     network.faults = [BUSY] * 9
     with pytest.raises(Exception, match="slow down"):
@@ -61,7 +61,7 @@ def test_a_service_that_stays_busy_is_an_error_in_the_end(far, network, monkeypa
 
 
 def test_a_token_that_ends_in_an_upload_is_renewed(far, network, account, monkeypatch):
-    """The file was sent, then the token had ended: a new one is fetched, nothing is sent twice."""
+    """A token that expires during an upload is renewed, and nothing is sent twice."""
     monkeypatch.setattr("presage._sync.uploads.LARGEST_IN_CALL", 100)
     network.faults = [passed, answered(401, b'{"message": "Invalid access token"}')]
     data = far.language.datasets.upload(WEATHER, type="text-intent", progress=False)
@@ -71,7 +71,7 @@ def test_a_token_that_ends_in_an_upload_is_renewed(far, network, account, monkey
 
 
 def test_callers_at_the_same_time_share_a_token(network, account):
-    """Threads and tasks of one client fetch one token together, at first and when it has ended."""
+    """Threads and tasks of one client share a token, initially and after its expiry."""
     token = "POST /v2/oauth2/token"
     with Presage(network.url, *account) as client, ThreadPoolExecutor(8) as threads:
         for fetched in (1, 2):
@@ -89,7 +89,7 @@ def test_callers_at_the_same_time_share_a_token(network, account):
 
 
 def test_pages_of_another_service_are_reported(far, network):
-    """A proxy's page, JSON of another service and a broken encoding are not answers of Presage."""
+    """A proxy's page, foreign JSON and an invalid encoding raise a clear error."""
     network.faults = [answered(200, b"<html>", Content_Type="text/html")]
     with pytest.raises(UnreadableAnswerError, match="check the address"):
         far.health()
@@ -102,7 +102,7 @@ def test_pages_of_another_service_are_reported(far, network):
 
 
 def test_exports_begin_again_when_the_line_breaks(presage, network, tmp_path):
-    """A download that broke is fetched again, and the file is there once it is whole."""
+    """An interrupted download is repeated; the file appears only when it is complete."""
     data = presage.language.datasets.upload(WEATHER, type="text-intent", progress=False)
     ended = data.export("csv").wait()
     through(network, ended)
@@ -114,7 +114,7 @@ def test_exports_begin_again_when_the_line_breaks(presage, network, tmp_path):
 
 @pytest.mark.parametrize("begun", ["POST /v2/uploads", "POST /v2/language/datasets/upload"])
 def test_ctrl_c_in_an_upload_ends_at_once(network, account, tmp_path, begun):
-    """The command says nothing but that it was interrupted; no traceback, no temporary file."""
+    """Ctrl-C in an upload prints one message, without a traceback or a temporary file."""
     file, key = tmp_path / "large.csv", tmp_path / "key.pem"
     file.write_text("a text,label\n" * (400_000 if begun == "POST /v2/uploads" else 4))
     key.write_text(account[1])

@@ -1,4 +1,4 @@
-"""What an administrator does is checked first, and every refusal names its remedy."""
+"""Administrative changes are validated first, and every error names its remedy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_created_account_has_the_public_half_of_the_key(service, clock):
 
 
 def test_own_public_key_needs_no_private_one(service, public_pem):
-    """A caller that sends a public key gets no private key."""
+    """With a public key in the request no private key is generated or returned."""
     made = service.create(EMAIL, public_pem=public_pem)
 
     assert made.private_pem is None
@@ -66,7 +66,7 @@ def test_malformed_keys_are_refused(service, pem):
 
 
 def test_address_is_taken_once(service, public_pem):
-    """A second account of an address is refused, in any case; the text names the command."""
+    """An address in use, in any case, is refused; the error names the command to use instead."""
     service.create(EMAIL, public_pem=public_pem)
 
     with pytest.raises(Conflict, match=r"reset-key ann@example\.com"):
@@ -110,7 +110,7 @@ def test_other_plans_are_refused(service, public_pem, plan, source):
 
 
 def test_plan_may_name_its_source_by_itself(service, public_pem):
-    """Without a source, a plan is searched in the current family first, then in the other."""
+    """Without a source, a plan is looked up in the account's current source, then in the other."""
     service.create(EMAIL, "STARTER", "SALESFORCE", public_pem)
 
     assert service.change_plan(EMAIL, "GOLD").source == "HEROKU"
@@ -136,7 +136,7 @@ def test_unknown_account_is_named(service, act):
 
 
 def test_closed_account_is_only_closed_again(service, public_pem, clock):
-    """A closed account cannot be changed, keeps its address, and may get another deletion date."""
+    """A closed account cannot be changed, except for its deletion date; its address stays taken."""
     service.create(EMAIL, public_pem=public_pem)
 
     assert service.close(EMAIL).delete_after == clock.now + timedelta(days=30)
@@ -166,7 +166,7 @@ def test_reset_keeps_old_keys_through_the_overlap_only(service, clock, public_pe
 
 @pytest.mark.parametrize("number", [-1, float("nan"), float("inf"), 10**10])
 def test_numbers_out_of_range_are_refused(service, public_pem, number):
-    """Negative, endless and absurd times and limits are refused by name."""
+    """Negative, infinite and excessive durations and limits are refused by name."""
     service.create(EMAIL, public_pem=public_pem)
 
     with pytest.raises(InvalidParameter, match="overlap"):

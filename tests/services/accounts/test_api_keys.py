@@ -1,4 +1,4 @@
-"""API keys when several processes work at the same time. beyond.md, section 11."""
+"""API keys with several processes. beyond.md, section 11."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.builders import one_call_at_a_time
 
 @pytest.fixture
 def process(clients, clock) -> Callable[[], ApiKeyService]:
-    """Return a function that makes the service as another process has it."""
+    """A function that makes the service as a separate process has it."""
     return lambda: ApiKeyService(AccountStore(clients), ApiKeyStore(clients), clock)
 
 
@@ -40,7 +40,7 @@ def account(clients, clock) -> Account:
 
 
 def test_simultaneous_creations_do_not_pass_the_limit(process, account, clients):
-    """Of two calls for the last place one is refused, and each other call gets its key."""
+    """Of two simultaneous creations at the limit one is refused; every other call gets its key."""
     one_call_at_a_time(clients)
     services = [process() for _ in range(MAX_KEYS + 1)]
 
@@ -82,7 +82,7 @@ def test_failed_creation_leaves_nothing(keys, account, monkeypatch):
 
 
 def test_remembered_owner_is_looked_up_again(keys, account, clock, monkeypatch):
-    """A process remembers for a minute which account a key belongs to, and no longer."""
+    """A process caches the account of a key for one minute."""
     asked: list[str] = []
     find = ApiKeyStore.find_account
     monkeypatch.setattr(
@@ -98,7 +98,7 @@ def test_remembered_owner_is_looked_up_again(keys, account, clock, monkeypatch):
 
 
 def test_few_owners_are_remembered(keys, account, monkeypatch):
-    """A process that serves many keys keeps a bounded number in memory."""
+    """The number of cached keys per process is bounded."""
     monkeypatch.setattr("chalicelib.services.accounts.api_keys._MOST_REMEMBERED", 2)
     for _ in range(4):
         keys.find_caller(keys.create(account, "shop")[1])
@@ -107,7 +107,7 @@ def test_few_owners_are_remembered(keys, account, monkeypatch):
 
 
 def test_unknown_keys_are_not_remembered(keys):
-    """A flood of invented keys takes no memory and evicts no key that is in use."""
+    """Unknown keys are not cached, so a flood of them evicts no key in use."""
     for number in range(5):
         with pytest.raises(InvalidToken):
             keys.find_caller(f"pk_{number:043d}")
@@ -116,7 +116,7 @@ def test_unknown_keys_are_not_remembered(keys):
 
 
 def test_use_of_a_key_that_is_revoked_meanwhile_revives_nothing(keys, account, clock):
-    """A process that notes a use late does not bring the key back."""
+    """A late write of a key's last use does not restore a revoked key."""
     key, secret = keys.create(account, "shop")
     keys.revoke(key)
 
@@ -128,7 +128,7 @@ def test_use_of_a_key_that_is_revoked_meanwhile_revives_nothing(keys, account, c
 
 
 def test_interrupted_revocation_can_be_repeated(keys, account, monkeypatch):
-    """The key is dead after the first step and still in the list, so that it can be deleted."""
+    """After the first step of a revocation the key is invalid but listed, so a retry can finish."""
     key, secret = keys.create(account, "shop")
 
     def fail(*_: object) -> None:

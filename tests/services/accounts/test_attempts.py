@@ -1,4 +1,4 @@
-"""Slow attempts at calls that return a secret: the secret of the later attempt stays valid."""
+"""When attempts at a call that returns a secret overlap, the later attempt's secret stays valid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def attempt(world: World, number: int) -> AbstractContextManager[None]:
 def delay_until(
     monkeypatch: pytest.MonkeyPatch, store: type, method: str, other: Callable[[], object]
 ) -> None:
-    """Let another attempt run before the first call of a store's method."""
+    """Run another attempt before the first call of a store's method."""
     real = getattr(store, method)
 
     def wait(*args: Any) -> Any:
@@ -48,7 +48,7 @@ def delay_until(
 def test_a_slow_attempt_leaves_the_api_key_of_the_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key that was shown can be used, and revoked."""
+    """A slow first attempt does not invalidate the API key that the later attempt returned."""
     service, secrets = world.container.api_keys, []
 
     def later() -> None:
@@ -69,7 +69,7 @@ def test_a_slow_attempt_leaves_the_api_key_of_the_later_one(
 def test_a_slow_attempt_leaves_the_webhook_of_the_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The secret that was shown signs the deliveries."""
+    """A slow first attempt does not invalidate the webhook secret that the later one returned."""
     service, secrets = world.container.webhooks, []
 
     def later() -> None:
@@ -88,7 +88,7 @@ def test_a_slow_attempt_leaves_the_webhook_of_the_later_one(
 def test_a_slow_attempt_leaves_the_rotated_secret_of_the_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The secret that was shown and the one before it sign the deliveries."""
+    """A slow first rotation does not replace the secret that the later one returned."""
     service = world.container.webhooks
     hook, first = service.create(world.account, FIELDS)
     secrets: list[str] = []

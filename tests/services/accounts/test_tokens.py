@@ -1,4 +1,4 @@
-"""Tokens stand for the right account only, and die with whatever they came from."""
+"""Tokens identify their account only, and end with the key or token they were issued for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def world(clients, clock, settings, private_pem, other_private_pem) -> World:
 
 
 def test_tokens_are_jwts_of_their_kind(world):
-    """Other libraries can read the tokens: HS256, typed, only the access token expires."""
+    """Tokens are JWTs with HS256 and a type; only the access token expires."""
     granted = world.offline()
     key, name = world.settings.token_secret, world.settings.name
 
@@ -41,7 +41,7 @@ def test_tokens_are_jwts_of_their_kind(world):
 
 
 def _bad_tokens(world: World) -> dict[str, str]:
-    """Return texts that are not this service's tokens, by what is wrong with them."""
+    """Return invalid tokens by what is wrong with them."""
     access, claims = world.grant().access_token, {"sub": "1", "exp": world.now + 9, "key": "k"}
     head, body, signature = access.split(".")
     unsigned_head = encode(b'{"alg":"none","typ":"at+jwt"}')
@@ -60,7 +60,7 @@ def _bad_tokens(world: World) -> dict[str, str]:
 
 
 def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
-    """A flood of tokens that are not the service's, or are expired, reads and writes no row."""
+    """Foreign and expired tokens are refused without reading or writing a row."""
     bad, granted = _bad_tokens(world), world.offline()
     stale = {
         "expired": world.sign(exp=world.now - 1),
@@ -94,7 +94,7 @@ def test_bad_tokens_are_refused_before_any_table_is_read(world, clients):
 
 
 def test_malformed_tokens_need_no_signing_key(world, monkeypatch):
-    """A new process refuses them without fetching the signing key, which is a billed call."""
+    """Malformed tokens are refused without fetching the signing key, which is a billed call."""
     fetched: list[int] = []
     texts = ("", "hello", "a.b", "a.b.c.d", "a" * 3_000, "ä.b.c")
     monkeypatch.setattr(world.secrets, "signing_key", lambda: fetched.append(1) or b"key")
@@ -153,7 +153,7 @@ def test_refresh_token_of_another_type_cannot_authenticate(world):
 
 @pytest.mark.parametrize("foreign", ["key", "issuer"])
 def test_token_of_another_service_is_refused(world, foreign):
-    """Neither another key nor another service with the same key signs for this one."""
+    """A token signed with another key, or by another service with the same key, is refused."""
     account = world.account
     claims = {"sub": account.account_id, "exp": world.now + 900, "key": account.keys[0].key_id}
     key = b"x" * 40 if foreign == "key" else world.secrets.signing_key()
@@ -301,13 +301,13 @@ def test_each_key_of_the_overlap_is_tried(world):
 
 
 def test_authenticate_reads_in_one_trip(world, monkeypatch, clients):
-    """A call makes one consistent read, also with a token issued for a refresh token."""
+    """Authentication makes one consistent read, also with a token issued for a refresh token."""
     granted = world.offline()
     minted = world.tokens.grant_refresh(granted.refresh_token)
     calls, call = [], clients.dynamodb._make_api_call
 
     def count(name, request):
-        """Note the call and make it."""
+        """Record the call and make it."""
         reads = request.get("RequestItems", {"": request}).values()
         calls.append((name, [read["ConsistentRead"] for read in reads]))
         return call(name, request)

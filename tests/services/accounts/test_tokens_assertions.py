@@ -1,4 +1,4 @@
-"""Assertions: what is accepted, and that everything else is refused cleanly."""
+"""Assertions: which are accepted, and that all others are refused without a failure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ ACCEPTED = {
 
 
 def is_granted(world, assertion) -> bool:
-    """Return whether an assertion is granted; other errors are raised."""
+    """Return whether an assertion is granted; other errors propagate."""
     try:
         granted = world.tokens.grant_assertion(assertion)
     except InvalidGrant:
@@ -133,7 +133,7 @@ def test_unacceptable_assertions_are_refused(world):
 
 
 def test_huge_expiry_is_limited_to_thirty_days(world):
-    """An expiry beyond every calendar is limited to 30 days."""
+    """An expiry beyond the range of dates is limited to 30 days."""
     for exp in (world.now + 31 * DAY, 10**300, 1e300):
         granted = world.grant(exp=exp)
 
@@ -147,12 +147,12 @@ def test_huge_expiry_is_limited_to_thirty_days(world):
 
 
 def raw_assertions(world):
-    """Make signed texts that no ordinary library would write."""
+    """Build signed texts that no ordinary library would write."""
     head = b'{"alg":"RS256"}'
     good = json.dumps(world.claims()).encode()
 
     def claims_with(text):
-        """Put a member in front of good claims."""
+        """Add a member in front of valid claims."""
         return b"{" + text + b"," + good[1:]
 
     return {
@@ -177,7 +177,7 @@ def raw_assertions(world):
 
 
 def test_odd_json_is_refused(world):
-    """Correctly signed texts that are not plain JSON objects are refused, never a failure."""
+    """A correctly signed text that is not a plain JSON object is refused without a failure."""
     attempts = raw_assertions(world)
 
     found = {name: is_granted(world, world.sign_raw(*raw)) for name, raw in attempts.items()}
@@ -222,7 +222,7 @@ ODD_TEXTS += [" ", "Bearer x", "[" * 100_000, "a.b.c\n"]
 
 
 def test_odd_texts_are_refused_everywhere(world):
-    """Malformed tokens are refused at every entry point, however long or broken."""
+    """Malformed tokens are refused at every entry point, whatever their length."""
     for text in ODD_TEXTS:
         with pytest.raises(InvalidGrant):
             world.tokens.grant_assertion(text)
@@ -253,7 +253,7 @@ SHARED = hypothesis_settings(
 @SHARED
 @given(text=st.text(max_size=300), valid_for=JSON_VALUES)
 def test_any_text_is_refused_cleanly(world, text, valid_for):
-    """Any text raises only the documented errors of the endpoint."""
+    """Any text as a token raises only the documented errors."""
     for call in (world.tokens.grant_assertion, world.tokens.find_caller):
         with pytest.raises((InvalidGrant, InvalidToken)):
             call(text)
@@ -264,7 +264,7 @@ def test_any_text_is_refused_cleanly(world, text, valid_for):
 @SHARED
 @given(header=CLAIMS, claims=CLAIMS)
 def test_any_signed_claims_are_refused_cleanly(world, header, claims):
-    """Any JSON, even if signed with a valid key, raises only the documented error."""
+    """Any JSON signed with a valid key raises only the documented error."""
     head = json.dumps({**header, "alg": "RS256"}).encode()
 
     with pytest.raises(InvalidGrant):
@@ -274,7 +274,7 @@ def test_any_signed_claims_are_refused_cleanly(world, header, claims):
 @SHARED
 @given(raw=st.binary(max_size=200), place=st.integers(0, 2), is_access=st.booleans())
 def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
-    """A token of the service with a part replaced by any bytes is refused."""
+    """A token of the service with any part replaced by other bytes is refused."""
     claims = {"sub": "1", "exp": world.now + 9, "jti": "a", "key": world.account.keys[0].key_id}
     signer = TokenSigner(world.secrets.signing_key(), world.settings.name)
     parts = signer.sign(ACCESS if is_access else REFRESH, claims).split(".")
@@ -289,7 +289,7 @@ def test_any_bytes_in_a_token_are_refused_cleanly(world, raw, place, is_access):
 
 @pytest.mark.parametrize("subject", ["nobody@example.com", "77", "closed@example.com"])
 def test_unknown_subject_costs_a_signature_check(world, monkeypatch, subject):
-    """Unknown and closed subjects cost one signature check as well, against a dummy key."""
+    """Unknown and closed accounts cost one signature check too, so timing reveals nothing."""
     closed = world.accounts.create(
         "closed@example.com", public_pem=public_pem_of(world.private_pem)
     )
@@ -320,7 +320,7 @@ def test_audience_of_the_settings_is_accepted(world, clients):
 
 
 def test_the_gateways_own_host_is_an_audience(world):
-    """A stage without a custom domain accepts its own address, and no other."""
+    """Without a custom domain the gateway's own host is a valid audience, and no other host."""
     own = "a1b2c3.execute-api.eu-central-1.amazonaws.com"
     address = f"https://{own}/api/v2/oauth2/token"
 

@@ -1,4 +1,4 @@
-"""Allowances count to the unit, in the month they belong to."""
+"""Predictions and example calls are counted exactly, in their month."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ MODEL = ServedModel("M", "text-intent", "SUCCEEDED", "r1-1")
 
 @pytest.fixture
 def allowances(clients, settings, clock) -> Allowances:
-    """Allowances on empty tables."""
+    """The usage service on empty tables."""
     return Allowances(QuotaStore(clients, Queues(settings, clients)), clock, 30)
 
 
 def predict(allowances: Allowances, account: Account) -> Usage:
-    """Make a prediction."""
+    """Reserve a prediction."""
     with allowances.prediction(account, MODEL) as usage:
         return usage
 
 
 def list_examples(allowances: Allowances, account: Account) -> None:
-    """Make a call that returns examples."""
+    """Reserve a call that returns examples."""
     with allowances.example_call(account):
         return
 
 
 def an_account(account_id="108", plan="STARTER", source="HEROKU", example_calls=None) -> Account:
-    """Make an account; usage needs no stored one."""
+    """Return an account that is not stored."""
     return Account(
         account_id=account_id,
         email="ann@example.com",
@@ -59,7 +59,7 @@ def use(count, kind="predictions", month="2026-11"):
 
 
 def test_snapshot_agrees_with_reservations(allowances):
-    """Each prediction counts one, and reading counts nothing."""
+    """Each prediction counts one; reading the usage counts nothing."""
     assert allowances.predictions(an_account()).remaining == 2000
 
     reserved = predict(allowances, an_account())
@@ -69,7 +69,7 @@ def test_snapshot_agrees_with_reservations(allowances):
 
 
 def test_last_prediction_is_admitted_and_the_next_is_not(allowances, clock):
-    """The 2,000th prediction of a month passes; the error of the 2,001st says when to continue."""
+    """The 2,000th prediction of a month is accepted, the 2,001st refused with the reset time."""
     clock.now = datetime(2024, 3, 31, 23, 59, 0, 500_000, tzinfo=UTC)
     use(1999, month="2024-03")
 
@@ -87,7 +87,7 @@ def test_last_prediction_is_admitted_and_the_next_is_not(allowances, clock):
 
 
 def test_smaller_plan_reports_the_actual_usage(allowances):
-    """After a change to a smaller plan the text names both numbers, and nothing is negative."""
+    """After a change to a smaller plan the error has both numbers, and none is negative."""
     use(7000)
 
     with pytest.raises(PredictionQuotaExceeded, match="7000 of 2000 used on plan STARTER"):
@@ -97,7 +97,7 @@ def test_smaller_plan_reports_the_actual_usage(allowances):
 
 
 def test_each_month_starts_at_zero(allowances, clock):
-    """At the first moment of the next month the count starts again."""
+    """The count restarts at the first moment of the next month."""
     use(2000)
     clock.now = datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -105,7 +105,7 @@ def test_each_month_starts_at_zero(allowances, clock):
 
 
 def test_release_uses_the_month_of_the_reservation(allowances, clock):
-    """A prediction that fails after midnight is released in the month it was counted in."""
+    """A prediction that fails after midnight is released in the month in which it was counted."""
     clock.now = datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)
 
     def fail_after_midnight():
@@ -122,7 +122,7 @@ def test_release_uses_the_month_of_the_reservation(allowances, clock):
 
 
 def test_example_calls_have_their_own_count(allowances):
-    """Thirty calls return examples; the error of the next says when to continue."""
+    """Thirty example calls are accepted; the error of the next one has the reset time."""
     for _ in range(30):
         list_examples(allowances, an_account())
 
@@ -176,7 +176,7 @@ def test_record_is_that_of_the_contract(allowances):
 
 
 def test_counters_are_kept_for_more_than_a_year(allowances, clock):
-    """The counter of a month expires automatically after about fourteen months."""
+    """A month's counter expires after about fourteen months."""
     predict(allowances, an_account())
 
     expires_at = QuotaRow.get("108", "predictions#2026-11").expires_at

@@ -1,4 +1,4 @@
-"""Two accounts, their keys, and the token service on them; used by the tests of tokens."""
+"""Two accounts, their keys, and the token service, for tests of tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DAY = 86400
 
 @cache
 def load_key(private_pem: str):
-    """Load a private key; that checks it, which is slow."""
+    """Load a private key; slow, because loading verifies it."""
     return load_pem_private_key(private_pem.encode(), None)
 
 
@@ -50,7 +50,7 @@ class World:
         self.other = self.accounts.create("bob@example.com", public_pem=other_pem).account
 
     def claims(self, **changes):
-        """Make acceptable claims, with changes; None leaves a claim out."""
+        """Return valid claims with changes; None removes a claim."""
         claims = {"sub": EMAIL, "aud": AUDIENCE, "exp": self.now + 900, **changes}
         return {name: value for name, value in claims.items() if value is not None}
 
@@ -61,14 +61,14 @@ class World:
         return self.sign_raw(head, content, private_pem)
 
     def sign_raw(self, head: bytes, content: bytes, private_pem=None):
-        """Sign any bytes as header and claims."""
+        """Sign arbitrary bytes as header and claims."""
         signing_input = f"{encode(head)}.{encode(content)}"
         key = load_key(private_pem or self.private_pem)
         signature = key.sign(signing_input.encode(), padding.PKCS1v15(), hashes.SHA256())
         return f"{signing_input}.{encode(signature)}"
 
     def grant(self, **changes):
-        """Obtain tokens by an acceptable assertion, with changes."""
+        """Obtain tokens with a valid assertion, with changes."""
         return self.tokens.grant_assertion(self.sign(**changes))
 
     def offline(self):

@@ -1,4 +1,4 @@
-"""A service with a trained model, and what tests ask of its batches."""
+"""A service with a trained model, and helpers for its batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tiny_vision import TinyVision
 
 
 class Batches:
-    """Sends batches of a world's account and reads what becomes of them."""
+    """Sends batches of an account and reads their results."""
 
     def __init__(self, world: World, model: Model, view: DatasetView) -> None:
         self.world, self.model, self.view = world, model, view
@@ -53,7 +53,7 @@ class Batches:
         model_id: str = "",
         **options: Any,
     ) -> Batch:
-        """Ask for a batch."""
+        """Create a batch."""
         container = self.world.container
         asks = account or self.world.account
         model = container.stores.served_models.find(
@@ -81,19 +81,19 @@ class Batches:
         return [json.loads(line) for line in self.content(batch).splitlines()]
 
     def used(self, account: Account | None = None) -> int:
-        """Read the predictions that are counted this month."""
+        """Return the predictions counted this month."""
         usage = self.world.container.allowances.predictions(account or self.world.account)
         return usage.used
 
     def use(self, count: int, account: Account | None = None) -> None:
-        """Count predictions, so that few are left."""
+        """Count predictions, so that few remain."""
         asks = (account or self.world.account).account_id
         QuotaRow(asks, f"predictions#{month_key(self.world.clock())}", used=count).save()
 
 
 @pytest.fixture
 def batches(world: World, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Parts of ten lines, three at once."""
+    """Batches with parts of ten lines, three at a time."""
     monkeypatch.setitem(rules.PART_LINES, "intent", 10)
     runs_settings = replace(world.container.batch_runs._settings, batch_chains=3)
     monkeypatch.setattr(world.container.batch_runs, "_settings", runs_settings)
@@ -122,5 +122,5 @@ def _trained_on_pictures(world: World) -> tuple[Model, DatasetView]:
 
 
 def texts(count: int) -> list[str]:
-    """Make that many different texts."""
+    """Return a number of different texts."""
     return [f"book or cancel number {number} please" for number in range(count)]

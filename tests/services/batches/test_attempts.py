@@ -1,4 +1,4 @@
-"""Attempts at the same call that run at the same time."""
+"""Overlapping attempts at the same batch call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _attempt(world: World, number: int) -> AbstractContextManager[None]:
 def test_an_earlier_attempt_that_is_slow_leaves_the_batch_of_the_later_one(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may not use the file that the later attempt has claimed, and removes nothing."""
+    """A slow earlier attempt cannot use the file claimed by the later one, and deletes nothing."""
     world, files = batches.world, batches.world.stores.uploaded_files
     source = UploadSource(path=world.send_file(b"text\nbook it\ncancel it\n"))
     claim, made = files.claim, []
@@ -46,7 +46,7 @@ def test_an_earlier_attempt_that_is_slow_leaves_the_batch_of_the_later_one(
 def test_a_slow_attempt_that_cannot_store_its_lines_leaves_the_later_batch(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It undoes only what it has created itself."""
+    """A failing slow attempt undoes only what it created itself."""
     world, files = batches.world, batches.world.stores.batch_files
     source = UploadSource(content=b"text\nbook it\ncancel it\n", file_name="lines.csv")
     put, made = files.put_input, []
@@ -74,7 +74,7 @@ def test_a_slow_attempt_that_cannot_store_its_lines_leaves_the_later_batch(
 def test_a_batch_that_another_attempt_prepares_is_returned(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not an error: the batch exists, and its owner finishes the work."""
+    """A batch that another attempt is preparing is returned, and its owner finishes it."""
     world = batches.world
     source = UploadSource(content=b"text\nbook it\ncancel it\n", file_name="lines.csv")
     with monkeypatch.context() as patch:

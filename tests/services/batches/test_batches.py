@@ -1,4 +1,4 @@
-"""Batches of texts: their answers, their count, their life."""
+"""Text batches: answers, counts, life cycle."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from tests.services.batches.conftest import Batches, texts
 
 
 def _single(batches: Batches, text: str, count: int | None = None) -> bytes:
-    """Answer a text with the single call, and return the sent probabilities."""
+    """Predict a text with a single call and return the probabilities as sent."""
     world = batches.world
     prediction = world.answer(batches.model.model_id, text, count)
     return msgspec.json.encode(describe.prediction(prediction, msgspec.UNSET).probabilities)
 
 
 def test_each_line_is_answered_as_the_single_call_does(batches: Batches) -> None:
-    """Each line has one result, in order, equal to that of the single call to the byte."""
+    """Each line has one result, in order, byte for byte equal to the single call."""
     asked = texts(57)
     made = batches.send(asked, name="questions.jsonl")
     assert (made.status, made.total, made.name, made.kind) == ("RUNNING", 57, "questions", "intent")
@@ -65,7 +65,7 @@ def test_each_line_is_answered_as_the_single_call_does(batches: Batches) -> None
 def test_parts_of_long_texts_have_fewer_lines(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part ends where its texts cost as much as one of short texts; every line is answered."""
+    """Parts are limited by the length of their texts; every line is answered."""
     monkeypatch.setattr(rules, "PART_TOKENS", 600)
     long = "Please book a table for two in the garden. " * 20
     asked = [*texts(12), *(f"{number}. {long}" for number in range(5)), *texts(7)]
@@ -109,7 +109,7 @@ def test_csv_holds_the_most_probable_label(batches: Batches) -> None:
 
 
 def test_lines_that_cannot_be_asked_say_why_and_cost_nothing(batches: Batches) -> None:
-    """A failed line has the code and text of the single call; the others are answered."""
+    """A failed line has the code and message of the single call and costs nothing."""
     bad = ["", " ", "x" * 20_001, "a\x00b", "fine"]
     made = batches.send(bad)
     batches.world.work()
@@ -164,7 +164,7 @@ def test_other_kinds_of_files_are_refused(batches: Batches) -> None:
 def test_columns_are_found(
     batches: Batches, content: bytes, column: str, asked: list[str | None]
 ) -> None:
-    """Columns are found by name or position; a broken row is only its own error."""
+    """Columns are found by name or position; a malformed row fails alone."""
     made = batches.send(content, text_column=column, name="t")
     part = batches.world.stores.batch_files.part(made, 0)
     assert part is not None
@@ -172,7 +172,7 @@ def test_columns_are_found(
 
 
 def test_lines_of_a_megabyte_are_errors_of_their_own(batches: Batches) -> None:
-    """A text that is too long is the error of its line, not of the batch."""
+    """A text that is too long fails its line, not the batch."""
     made = batches.send(b"text\n" + b"x" * 1_000_000 + b"\nbook it\n", name="t.csv")
     batches.world.work()
 
@@ -182,7 +182,7 @@ def test_lines_of_a_megabyte_are_errors_of_their_own(batches: Batches) -> None:
 
 
 def test_uploaded_texts_of_a_dataset_are_answered(batches: Batches) -> None:
-    """Examples are answered in list order, with their ids."""
+    """A dataset's examples are answered in list order, with their ids."""
     made = batches.create(batches.view)
     assert (made.status, made.name) == ("QUEUED", "intents")
     batches.world.work()
@@ -223,7 +223,7 @@ def test_models_that_cannot_answer_are_refused(batches: Batches) -> None:
 
 
 def test_too_few_predictions_refuse_all_of_it(batches: Batches) -> None:
-    """The error has the numbers of lines and predictions, and nothing is counted or stored."""
+    """A batch beyond the quota is refused with both numbers; nothing is counted or stored."""
     limit = batches.world.account.predictions_per_month
     batches.use(3)
     asked = texts(limit - 2)
@@ -236,7 +236,7 @@ def test_too_few_predictions_refuse_all_of_it(batches: Batches) -> None:
 
 
 def test_a_partial_batch_uses_the_remaining_predictions(batches: Batches) -> None:
-    """The first lines are answered; the others have the error that no prediction was left."""
+    """With `partial` the first lines are answered; the others have an error about the quota."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 15)
     made = batches.send(texts(42), is_partial=True)
@@ -252,7 +252,7 @@ def test_a_partial_batch_uses_the_remaining_predictions(batches: Batches) -> Non
 
 
 def test_two_batches_on_the_last_prediction(batches: Batches) -> None:
-    """Only one of the batches gets the last prediction."""
+    """Of two batches for the last prediction only one gets it."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 1)
     batches.send(["a"])
@@ -263,7 +263,7 @@ def test_two_batches_on_the_last_prediction(batches: Batches) -> None:
 
 
 def test_unused_predictions_return_to_the_month_of_the_reservation(batches: Batches) -> None:
-    """A batch that starts in one month and ends in the next counts in the first."""
+    """A batch that ends in the next month is counted in the month it started."""
     made = batches.send([*texts(12), ""])
     before = batches.world.container.batch_runs._allowances.month()
     batches.world.clock.advance(days=29)
@@ -277,7 +277,7 @@ def test_unused_predictions_return_to_the_month_of_the_reservation(batches: Batc
 
 
 def test_a_cancelled_batch_keeps_its_answers(batches: Batches) -> None:
-    """Answered lines stay counted and can be downloaded; other predictions are released once."""
+    """Lines answered before a cancellation count and can be downloaded; the others are released."""
     world = batches.world
     made = batches.send(texts(55))
     messages = world.messages()
@@ -325,7 +325,7 @@ def test_cancelling_while_it_ends_counts_once(
 
 
 def test_a_model_that_is_deleted_ends_the_batch(batches: Batches) -> None:
-    """The batch is FAILED with the cause; nothing is counted, and no files are left."""
+    """Deleting the model fails the batch; nothing is counted and no file remains."""
     world = batches.world
     made = batches.send(texts(25))
     first, *others = world.messages()
@@ -376,7 +376,7 @@ def test_a_part_is_one_write(batches: Batches) -> None:
 
 
 def test_a_worker_that_dies_after_its_write_is_replaced(batches: Batches) -> None:
-    """A repeated message continues after its part; a duplicate does nothing."""
+    """After a crash the repeated message continues; a duplicate message does nothing."""
     world = batches.world
     made = batches.send(texts(65))
     first, *others = world.messages()
@@ -398,7 +398,7 @@ def test_a_worker_that_dies_after_its_write_is_replaced(batches: Batches) -> Non
 def test_a_worker_that_dies_after_the_last_part_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker that gets the message of the last part again writes the result."""
+    """After a crash at the last part, the worker of the repeated message writes the result."""
     world, runs = batches.world, batches.world.container.batch_runs
     made = batches.send(["a"])
     [message] = world.messages()
@@ -415,7 +415,7 @@ def test_a_worker_that_dies_after_the_last_part_is_replaced(
 def test_parts_that_fail_each_time_end_the_batch(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After some repetitions without progress the batch is FAILED, and predictions are released."""
+    """After repeated failures without progress the batch is FAILED and predictions are released."""
     world = batches.world
     made = batches.send(texts(15))
 
@@ -434,7 +434,7 @@ def test_parts_that_fail_each_time_end_the_batch(
 
 
 def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
-    """Only a few parts of an account wait, however large its batches are."""
+    """However large an account's batches are, only a few of its parts are queued."""
     world = batches.world
     first = batches.send(texts(95))
     second = batches.send(texts(15))
@@ -456,7 +456,7 @@ def test_accounts_take_turns_and_so_do_their_batches(batches: Batches) -> None:
 def test_batches_of_an_account_are_limited(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Open batches and all batches are limited; deleting one frees a place."""
+    """Open and stored batches are limited; deleting one makes room."""
     assert (MAX_OPEN_BATCHES, MAX_KEPT_BATCHES) == (20, 100)
     monkeypatch.setattr(requests, "MAX_OPEN_BATCHES", 2)
     monkeypatch.setattr(requests, "MAX_KEPT_BATCHES", 3)
@@ -502,7 +502,7 @@ def test_a_batch_expires_after_thirty_days(batches: Batches) -> None:
 
 
 def test_a_stuck_batch_fails_and_releases_its_predictions(batches: Batches) -> None:
-    """A batch whose messages are lost is sent again, and FAILED when it expires."""
+    """A batch with lost messages is sent again, and is FAILED when it expires."""
     world = batches.world
     made = batches.send(["a"])
     world.messages()
@@ -516,7 +516,7 @@ def test_a_stuck_batch_fails_and_releases_its_predictions(batches: Batches) -> N
 
 
 def test_input_and_parts_are_deleted_when_it_ends(batches: Batches) -> None:
-    """After the end only the result is stored."""
+    """After a batch has ended only its result is stored."""
     made = batches.send(texts(25))
     assert len(batches.world.objects("batches/")) == 4
     batches.world.work()
@@ -544,7 +544,7 @@ def test_batches_are_deleted_with_their_account(batches: Batches) -> None:
 def test_storage_that_fails_meanwhile_loses_nothing(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call whose parts cannot be written is a 503, and stores and counts nothing."""
+    """If the parts cannot be written, the call is a 503, and nothing is stored or counted."""
     files = batches.world.stores.batch_files
     put = files.put_part
 

@@ -1,4 +1,4 @@
-"""Batches of pictures and documents: equal to single calls, bad files, their life."""
+"""Image and document batches: equal to single calls, invalid files, life cycle."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ from tests.tiny_ocr import TinyEngine, TinyPool
 
 @pytest.fixture
 def reader(shots: Batches) -> TinyEngine:
-    """A reader of documents that returns the brightness of a page, so that answers differ."""
+    """An OCR engine that returns the page's brightness, so that answers differ."""
     engine = TinyEngine(lambda pixels, check: (f"mean {pixels.mean():.3f}", "second line"))
     shots.world.container.readers = TinyPool(engine)
     return engine
 
 
 def _archive(count: int) -> dict[str, bytes]:
-    """Draw a number of images, each of another size."""
+    """Return an archive with a number of images, each of another size."""
     shapes = ("circle", "square", "cross")
     return {
         f"shots/{n:03d}.png": draw(shapes[n % 3], ("red", "green")[n % 2], (40 + n, 32), salt=n)
@@ -62,7 +62,7 @@ def _send(shots: Batches, files: Mapping[str, bytes] | bytes, **options: Any) ->
 
 
 def _single(shots: Batches, content: bytes, count: int | None = None) -> bytes:
-    """Answer an image with the single call, and return the sent answer."""
+    """Predict an image with a single call and return the answer as sent."""
     world = shots.world
     model = world.container.stores.served_models.find(
         world.account.account_id, shots.model.model_id
@@ -127,7 +127,7 @@ def test_objects_are_found_as_the_single_call_finds_them(shots: Batches) -> None
 def test_documents_are_read_as_the_single_call_reads_them(
     shots: Batches, reader: TinyEngine
 ) -> None:
-    """Images and PDFs are read with all requested fields, and not counted."""
+    """Images and PDFs are read with all requested fields, and are not counted."""
     world = shots.world
     files = {
         **_archive(3),
@@ -166,13 +166,13 @@ def test_documents_are_read_as_the_single_call_reads_them(
 def test_a_document_is_retried_on_a_busy_machine(
     shots: Batches, reader: TinyEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the affected document is read again; the part is repeated if its time is over."""
+    """Only the document that met a busy machine is read again; out of time the part is repeated."""
     monkeypatch.setattr(pictures, "BUSY_SECONDS", 0.01)
     ocr, met = shots.world.container.ocr, [0, 0]
     read_content = ocr.read_content
 
     def busy(model: Any, content: bytes, *more: Any) -> Any:
-        """Be busy twice at the second document."""
+        """Raise the busy error twice at the second document."""
         place = list(files.values()).index(content)
         met[place] += 1
         if place and met[1] < 3:
@@ -201,7 +201,7 @@ def test_a_document_is_retried_on_a_busy_machine(
 
 
 def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
-    """Each bad file is a line with its error and costs nothing; the others are answered."""
+    """Each invalid file is a line with its error and costs nothing; the others are answered."""
     files = {
         "good.png": draw("square", "red"),
         "half.png": draw("square", "red")[:60],
@@ -235,7 +235,7 @@ def test_bad_files_say_what_the_single_call_says(shots: Batches) -> None:
 
 
 def test_damaged_entries_cost_only_themselves(shots: Batches) -> None:
-    """A damaged entry, or one whose path leaves the archive, is the error of its line."""
+    """A damaged entry, or one with a path outside the archive, fails only its line."""
     good = make_zip(_archive(3), method=zipfile.ZIP_STORED)
     place = good.index(b"shots/001.png") + 60
     bad = good[:place] + bytes([good[place] ^ 255]) + good[place + 1 :]
@@ -289,7 +289,7 @@ def test_pictures_of_a_dataset_are_answered_once_each(shots: Batches) -> None:
 
 
 def test_csv_holds_the_most_probable_label(shots: Batches) -> None:
-    """Only predictions have CSV results, not readings of documents."""
+    """CSV results exist for predictions, not for OCR."""
     made = _send(shots, _archive(2), format="csv")
     shots.world.work()
     rows = shots.content(made).decode().splitlines()
@@ -310,7 +310,7 @@ def test_models_that_cannot_answer_are_refused(shots: Batches) -> None:
 
 
 def test_a_deleted_model_ends_the_batch(shots: Batches) -> None:
-    """The batch is FAILED with the cause; nothing is counted or stored."""
+    """Deleting the model fails the batch; nothing is counted or stored."""
     made = _send(shots, _archive(25))
     shots.world.container.deletions.delete_model(shots.world.account, shots.model.model_id)
     shots.world.work()
@@ -322,7 +322,7 @@ def test_a_deleted_model_ends_the_batch(shots: Batches) -> None:
 
 
 def test_a_batch_that_is_cancelled_while_it_ends(shots: Batches) -> None:
-    """Answered lines stay and count; a late part adds nothing."""
+    """After a cancellation answered lines are stored and count; a late part adds nothing."""
     world = shots.world
     made = _send(shots, _archive(25))
     first, *late = world.messages()
@@ -339,7 +339,7 @@ def test_a_batch_that_is_cancelled_while_it_ends(shots: Batches) -> None:
 
 
 def test_a_part_whose_worker_died_is_answered_again(shots: Batches) -> None:
-    """A part that was written but not counted is written again with the same bytes."""
+    """A part that was written but not counted is written again with equal bytes."""
     world = shots.world
     made = _send(shots, _archive(25))
     message = world.messages()[0]
@@ -375,7 +375,7 @@ def test_results_expire_after_thirty_days(shots: Batches) -> None:
 def test_archives_of_many_files_are_made_ready_in_the_background(
     shots: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call is answered before the parts are written, with the same result."""
+    """For large archives the call returns before the parts are written; the result is the same."""
     monkeypatch.setattr(pictures, "PARTS_IN_CALL", 1)
     made = _send(shots, _archive(11))
     assert (made.status, made.total) == ("QUEUED", 0)
@@ -384,7 +384,7 @@ def test_archives_of_many_files_are_made_ready_in_the_background(
 
 
 def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
-    """An archive of images is refused as a batch of texts."""
+    """An archive of images is refused as a text batch."""
     made, world = _send(shots, _archive(1)), shots.world
     with pytest.raises(BatchNotFound):
         world.container.batches.get(world.account, "language", made.batch_id)
@@ -395,7 +395,7 @@ def test_batches_of_a_family_are_those_of_its_own(shots: Batches) -> None:
 def test_datasets_of_too_many_pictures_are_refused(
     shots: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The batch is FAILED with the limit, and nothing is stored."""
+    """A batch of a dataset with too many images is FAILED with the limit; nothing is stored."""
     monkeypatch.setattr(pictures, "MAX_BATCH_FILES", 17)
     made = shots.create(shots.view)
     shots.world.work()
@@ -405,7 +405,7 @@ def test_datasets_of_too_many_pictures_are_refused(
 
 
 def test_an_archive_is_read_one_file_at_a_time(tmp_path: Path) -> None:
-    """Sixty files of a megabyte take only a few megabytes of memory."""
+    """Reading an archive of sixty 1 MB files takes only a few megabytes of memory."""
     place = tmp_path / "large.zip"
     with zipfile.ZipFile(place, "w") as archive:
         for number in range(60):

@@ -1,4 +1,4 @@
-"""Rankings: what is chosen, what it costs, and the life of one."""
+"""Rankings: selection, cost, life cycle."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_lines_most_worth_labelling_come_first(batches: Batches) -> None:
 
 
 def test_a_repeated_text_is_selected_once(batches: Batches) -> None:
-    """Near-duplicates are omitted, so there may be fewer lines than requested; ids are returned."""
+    """Near-duplicates are omitted, so fewer lines than requested may be returned; ids are kept."""
     content = "".join(f'{{"id": "n{n}", "text": "book it please"}}\n' for n in range(30))
     made = batches.send(content.encode() + b'{"id": "x", "text": "cancel that"}', kind="rank")
     batches.world.work()
@@ -56,14 +56,14 @@ def test_a_repeated_text_is_selected_once(batches: Batches) -> None:
 
 
 def test_the_same_lines_give_the_same_ranking(batches: Batches) -> None:
-    """A repeated ranking has the same bytes."""
+    """Repeating a ranking gives equal bytes."""
     first, second = (batches.send(texts(33), kind="rank", count=9) for _ in range(2))
     batches.world.work()
     assert batches.content(first) == batches.content(second)
 
 
 def test_the_csv_uploads_again_once_its_labels_are_right(batches: Batches) -> None:
-    """The columns `text` and `label` can be uploaded again."""
+    """With columns `text` and `label` the CSV can be corrected and uploaded again."""
     made = batches.send(texts(25), kind="rank", count=5, format="csv")
     batches.world.work()
 
@@ -82,7 +82,7 @@ def test_the_csv_uploads_again_once_its_labels_are_right(batches: Batches) -> No
 
 
 def test_lines_without_an_answer_are_not_ranked_and_cost_nothing(batches: Batches) -> None:
-    """Lines with errors, and lines without a prediction left, count as failed."""
+    """Lines with errors, and lines beyond the quota, count as failed and cost nothing."""
     limit = batches.world.account.predictions_per_month
     batches.use(limit - 5)
     made = batches.send(["", *texts(12)], kind="rank", is_partial=True)
@@ -120,7 +120,7 @@ def test_a_cancelled_ranking_has_no_result_and_costs_nothing(batches: Batches) -
 
 
 def test_a_model_that_is_deleted_ends_the_ranking(batches: Batches) -> None:
-    """The batch is FAILED with the cause; nothing is counted, and no files are left."""
+    """Deleting the model fails the ranking; nothing is counted and no file remains."""
     world = batches.world
     made = batches.send(texts(25), kind="rank")
     first, *others = world.messages()
@@ -138,7 +138,7 @@ def test_a_model_that_is_deleted_ends_the_ranking(batches: Batches) -> None:
 def test_a_worker_that_dies_while_selecting_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message is repeated, and the ranking is that of an undisturbed run."""
+    """After a crash during selection the repeated message gives the same ranking."""
     world = batches.world
     whole = batches.send(texts(25), kind="rank", count=6)
     world.work()
@@ -163,7 +163,7 @@ def test_a_worker_that_dies_while_selecting_is_replaced(
 
 
 def test_a_repeated_part_writes_the_same_bytes(batches: Batches) -> None:
-    """The result does not depend on the worker."""
+    """A repeated part has equal bytes, whichever worker computes it."""
     world, artifacts = batches.world, batches.world.stores.artifacts
     made = batches.send(texts(25), kind="rank")
     first, *_ = world.messages()
@@ -197,7 +197,7 @@ def test_models_that_cannot_rank_are_refused(
 
 
 def test_models_of_sentiment_rank_too(batches: Batches) -> None:
-    """A trained model can rank its own type of data."""
+    """Sentiment models can rank texts."""
     view = batches.world.dataset(
         some_rows({"positive": 9, "negative": 9}), fields=UploadFields("moods", "text-sentiment")
     )
@@ -208,7 +208,7 @@ def test_models_of_sentiment_rank_too(batches: Batches) -> None:
 
 
 def test_pictures_are_ranked(shots: Batches) -> None:
-    """Images are listed by path, each once, with the suggestion of the model."""
+    """Images are listed by path, each once, with the model's suggestion."""
     files = {
         f"a/{n:02d}.png": draw(
             ("circle", "square", "cross")[n % 3], ("red", "green", "blue")[n % 3], (48, 40), salt=n

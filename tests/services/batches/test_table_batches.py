@@ -1,4 +1,4 @@
-"""Batches whose result is a table: parts, kills, cancellation, quota and limits."""
+"""Batches with table results: parts, crashes, cancellation, quota and limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLE = {"format": "xlsx", "columns": "input"}
 
 
 def table(count: int) -> bytes:
-    """Write a table of texts in which some rows have no text and some have more cells."""
+    """Build a table of texts in which some rows lack the text and some have extra cells."""
     rows = [
         f"n{n},{f'book or cancel {n}' if n % 9 else ''}{',more' * (n % 3)}" for n in range(count)
     ]
@@ -36,7 +36,7 @@ def cells(batches: Batches, made: Any) -> list[list[Any]]:
 def test_a_worker_that_dies_while_it_writes_is_replaced(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next one writes the same workbook, and no other object is left."""
+    """After a crash the next worker writes the same workbook, and no other object remains."""
     world, files = batches.world, batches.world.stores.batch_files
     undisturbed = batches.send(table(65), name="t.csv", **TABLE)
     world.work()
@@ -68,7 +68,7 @@ def test_a_worker_that_dies_while_it_writes_is_replaced(
 
 
 def test_a_cancelled_batch_keeps_whole_rows(batches: Batches) -> None:
-    """The result of a cancelled batch is a workbook of the finished parts."""
+    """The result of a cancelled batch is a workbook with complete rows of the finished parts."""
     world = batches.world
     made = batches.send(table(35), name="t.csv", **TABLE)
     messages = world.messages()
@@ -83,7 +83,7 @@ def test_a_cancelled_batch_keeps_whole_rows(batches: Batches) -> None:
 
 
 def test_lines_that_are_not_covered_keep_their_cells(batches: Batches) -> None:
-    """A partial batch returns every row of the input, the rest with an error."""
+    """A partial batch returns every input row; rows beyond the quota have an error."""
     batches.use(batches.world.account.predictions_per_month - 2)
     content = b"id,text\na,book\nb,cancel\nc,book it\n"
     made = batches.send(content, name="t.csv", is_partial=True, **TABLE)
@@ -96,7 +96,7 @@ def test_lines_that_are_not_covered_keep_their_cells(batches: Batches) -> None:
 
 
 def test_a_label_is_never_a_formula_in_csv(batches: Batches) -> None:
-    """Labels get an apostrophe, and cells of the input come back as they were."""
+    """Labels that look like formulas get an apostrophe; input cells are returned unchanged."""
     view = batches.world.dataset(some_rows({"=cmd()": 9, "-x": 9}))
     risky = Batches(batches.world, batches.world.model(view), view)
     made = risky.send(b"text,more\nbook,=1+1\n", name="t.csv", format="csv", columns="input")
@@ -110,7 +110,7 @@ def test_a_label_is_never_a_formula_in_csv(batches: Batches) -> None:
 def test_one_wide_row_is_refused_if_all_become_too_wide(
     batches: Batches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit of rows times columns prevents a small file from making a huge table."""
+    """The product of rows and columns is limited, so a small file cannot make a huge table."""
     monkeypatch.setattr(batch_table, "MAX_TABLE_CELLS", 100)
     content = b"text\n" + b"a\n" * 15 + b"b" + b",c" * 9 + b"\n"
     with pytest.raises(InvalidUpload, match="Up to row 17, the result has 16 rows of 13 columns"):

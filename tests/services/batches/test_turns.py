@@ -1,4 +1,4 @@
-"""Accounts take turns at the parts of their batches, whose chains have a known length."""
+"""Accounts take turns at batch parts, and the message chains have a known length."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.services.batches.conftest import Batches, texts
 
 
 class Neighbour(Batches):
-    """Batches of another account than the world's."""
+    """Batches of a second account."""
 
     def __init__(self, world: World, model: Model, view: DatasetView) -> None:
         super().__init__(world, model, view)
@@ -25,7 +25,7 @@ class Neighbour(Batches):
 
 @pytest.fixture
 def chained(batches: Batches, monkeypatch: pytest.MonkeyPatch) -> Batches:
-    """Batches with as many chains as the local stack has, whose one thread answers all parts."""
+    """A service with as many chains as the local stack has."""
     runs = batches.world.container.batch_runs
     local = Settings.from_environment(_DEFAULTS).batch_chains
     monkeypatch.setattr(runs, "_settings", replace(runs._settings, batch_chains=local))
@@ -46,7 +46,7 @@ def neighbour(chained: Batches) -> Neighbour:
 def test_small_batch_begins_after_the_running_part_of_a_large_one(
     chained: Batches, neighbour: Neighbour
 ) -> None:
-    """One line of an account waits for at most one part of another's hundred."""
+    """A one-line batch waits for at most one running part of another account's large batch."""
     large = chained.send(texts(1_000))
     worker = OneWorker(chained.world)
     worker.deliver_next()
@@ -63,7 +63,7 @@ def test_small_batch_begins_after_the_running_part_of_a_large_one(
 
 
 def test_large_batches_of_accounts_take_turns(chained: Batches, neighbour: Neighbour) -> None:
-    """While two accounts have parts waiting, neither is two parts ahead of the other."""
+    """While two accounts have waiting parts, neither gets more than two parts ahead."""
     first = chained.send(texts(200))
     second = neighbour.send(texts(200), account=neighbour.account)
     worker = OneWorker(chained.world)
@@ -80,7 +80,7 @@ def test_large_batches_of_accounts_take_turns(chained: Batches, neighbour: Neigh
 def test_chains_are_as_long_as_their_parts(
     batches: Batches, monkeypatch: pytest.MonkeyPatch, chains: int
 ) -> None:
-    """51 parts are 51 messages: in one chain of 51 hops, or in three of 17, none sent twice."""
+    """51 parts are 51 messages, in one chain of 51 or in three of 17, and none is sent twice."""
     runs = batches.world.container.batch_runs
     monkeypatch.setattr(runs, "_settings", replace(runs._settings, batch_chains=chains))
     made = batches.send(texts(501))

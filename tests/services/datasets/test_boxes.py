@@ -1,4 +1,4 @@
-"""Boxes of a picture that are replaced at once."""
+"""All boxes of an image are replaced in one call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ CIRCLE, SQUARE = Box(4, 8, 30, 30), Box(44, 8, 30, 30)
 
 @pytest.fixture
 def view(world: World) -> DatasetView:
-    """Three pictures with a circle and a square each."""
+    """Three images with a circle and a square each."""
     files = detection_files(3)
     return world.once("boxes", lambda: world.pictures(files, "image-detection"))
 
 
 def boxes_of(world: World, view: DatasetView, name: str = "scene-0-0.jpg") -> list[Example]:
-    """Read the boxes of a picture."""
+    """Read the boxes of an image."""
     now = world.get(view).dataset
     found = (
         example
@@ -43,7 +43,7 @@ def replace(world: World, view: DatasetView, example_id: int, *sent: SentBox) ->
 
 
 def shown(world: World, view: DatasetView) -> list[tuple[int, str, Box | None]]:
-    """Id, label and box of the first picture's examples."""
+    """Return id, label and box of the first image's examples."""
     now = world.get(view)
     labels = {label.label_id: label.name for label in now.labels}
     return [(e.example_id, labels[e.label_id], e.box) for e in boxes_of(world, view)]
@@ -55,7 +55,7 @@ def counts(world: World, view: DatasetView) -> dict[str, int]:
 
 
 def test_an_unchanged_box_keeps_its_id(world: World, view: DatasetView) -> None:
-    """Other boxes are removed and added; other images, counts and bytes stay correct."""
+    """Unchanged boxes keep their ids; other boxes are replaced; counts and bytes stay correct."""
     circle, square = boxes_of(world, view)
     before = world.get(view).dataset
 
@@ -82,7 +82,7 @@ def test_an_unchanged_box_keeps_its_id(world: World, view: DatasetView) -> None:
 
 
 def test_a_box_under_another_label_moves(world: World, view: DatasetView) -> None:
-    """A moved box keeps its id and is found by it; a box sent twice is stored once."""
+    """A box with a new label keeps its id; a box sent twice is stored once."""
     circle, square = boxes_of(world, view)
 
     done = replace(
@@ -103,7 +103,7 @@ def test_a_box_under_another_label_moves(world: World, view: DatasetView) -> Non
 
 
 def test_the_same_boxes_change_nothing(world: World, view: DatasetView) -> None:
-    """Equal boxes change neither ids nor the date of the dataset."""
+    """Sending equal boxes changes neither ids nor the dataset's date."""
     circle, _ = boxes_of(world, view)
     before = world.get(view).dataset
     world.clock.advance(minutes=1)
@@ -122,7 +122,7 @@ def test_the_same_boxes_change_nothing(world: World, view: DatasetView) -> None:
 
 
 def test_no_boxes_remove_all_and_then_the_picture(world: World, view: DatasetView) -> None:
-    """The file of an image is deleted with its last example, and no other file."""
+    """Removing all boxes deletes the image's examples and its file, and no other file."""
     circle, _ = boxes_of(world, view)
 
     done = replace(world, view, circle.example_id)
@@ -139,7 +139,7 @@ def test_no_boxes_remove_all_and_then_the_picture(world: World, view: DatasetVie
 
 
 def test_new_boxes_are_corrected_like_others(world: World, view: DatasetView) -> None:
-    """New boxes can be found, moved and removed by id, and stay if sent again."""
+    """New boxes can be found, moved and removed by id, and keep their ids if sent again."""
     circle, _ = boxes_of(world, view)
     replace(world, view, circle.example_id, SentBox(Box(1, 1, 9, 9), label="square"))
     [(number, _, box)] = shown(world, view)
@@ -175,7 +175,7 @@ def test_boxes_are_clipped_to_the_image(world: World, view: DatasetView) -> None
 def test_one_bad_box_refuses_all(
     world: World, view: DatasetView, box: Box, label: str | None, text: str
 ) -> None:
-    """The error has the box and the cause, and nothing is changed."""
+    """One invalid box refuses the call with box and cause; nothing changes."""
     circle, _ = boxes_of(world, view)
     before = shown(world, view)
 
@@ -214,7 +214,7 @@ def test_what_cannot_have_boxes(world: World, view: DatasetView) -> None:
 
 
 def test_a_training_that_began_before_learns_the_old_boxes(world: World, view: DatasetView) -> None:
-    """A training uses the image and boxes of its start, which are deleted after its end."""
+    """A training uses the boxes of its start; replaced data is deleted after its end."""
     circle, _ = boxes_of(world, view)
     row = world.get(view).dataset
     world.train(view)

@@ -50,7 +50,7 @@ def _all(world: World, view: DatasetView, wanted: BrowsedList, count: int = 100)
 
 
 def test_pages_are_those_of_lists(world: World, view: DatasetView) -> None:
-    """Without a filter, uploads have list order; with a label, all of its examples are listed."""
+    """Without a filter uploads are in list order; with a label all of its examples are listed."""
     label = view.labels[1]
     texts = [text for text, _ in ROWS]
 
@@ -66,7 +66,7 @@ def test_pages_are_those_of_lists(world: World, view: DatasetView) -> None:
 
 
 def test_texts_are_found_by_what_they_contain(world: World, view: DatasetView) -> None:
-    """Case and encoding of accents do not matter, and a page ends after its last match."""
+    """Search ignores case and accent encoding, and a page ends after its last match."""
     found = list(_pages(world, view, BrowsedList(contains="NUMBER 5", source="all"), 5))
 
     texts = [text for text, _ in ROWS if "number 5" in text]
@@ -79,7 +79,7 @@ def test_texts_are_found_by_what_they_contain(world: World, view: DatasetView) -
 def test_a_scan_ends_in_time(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call without remaining time searches one block, and the next call continues after it."""
+    """Without remaining time a call searches one block, and the next call continues after it."""
     monkeypatch.setattr(browsing, "SCAN_SECONDS", 0.0)
     monkeypatch.setattr(browsing, "_SCANNED_AT_ONCE", 50)
 
@@ -89,7 +89,7 @@ def test_a_scan_ends_in_time(
 
 
 def _flagging_model(world: World, view: DatasetView, places: list[int]) -> Model:
-    """Train a model, and let it flag the uploads at some positions."""
+    """Train a model that flags the uploads at some positions."""
     model = world.model(view)
     found = world.container.browsing.browse(world.account, view, BrowsedList(source="all"), 0, 100)
     rest = world.container.browsing.browse(world.account, view, BrowsedList(source="all"), 100, 100)
@@ -114,7 +114,7 @@ def _flagging_model(world: World, view: DatasetView, places: list[int]) -> Model
 
 
 def test_suspects_come_in_the_order_of_the_report(world: World, view: DatasetView) -> None:
-    """Suspects have suggestions with current names, and can be filtered by label and text."""
+    """Flagged examples have suggestions with current names, and can be filtered."""
     model = _flagging_model(world, view, [120, 3, 138, 132])
     texts = [text for text, _ in ROWS]
     wanted = BrowsedList(suspects_of=model)
@@ -133,7 +133,7 @@ def test_suspects_come_in_the_order_of_the_report(world: World, view: DatasetVie
 
 
 def test_suspects_that_were_changed_are_left_out(world: World, view: DatasetView) -> None:
-    """An example that was removed, moved or edited is no longer flagged."""
+    """A flagged example that was removed, moved or edited is left out."""
     model = _flagging_model(world, view, [1, 2, 3, 4, 5])
     key = f"models/{model.model_id}/{model.version}/{SUSPECTS}"
     document = world.stores.artifacts.get_json(key)
@@ -161,7 +161,7 @@ def test_reports_that_cannot_be_browsed(world: World, view: DatasetView) -> None
 
 
 def test_browsing_has_a_separate_limit(world: World, view: DatasetView) -> None:
-    """Shown examples count per day up to the limit, and not as list calls."""
+    """Browsed examples count toward a daily limit, and not as example calls."""
     limited = world.another(replace(world.settings, browsed_per_day=150))
     browse = limited.container.browsing.browse
 

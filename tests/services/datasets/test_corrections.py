@@ -1,4 +1,4 @@
-"""Examples that move, change and go, in datasets that are read and added to in between."""
+"""Correcting examples of datasets that are read and extended at the same time."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Model:
     """Source, label and text by id."""
 
     def listed(self, source: str) -> list[tuple[int, int, str]]:
-        """Id, label and text in the order of lists."""
+        """Return id, label and text in list order."""
         mine = [(i, label, text) for i, (s, label, text) in self.examples.items() if s == source]
         return sorted(mine, key=lambda one: (self.labels.index(one[1]), one[0]))
 
     def put(self, number: int, source: str, label: int, text: str) -> None:
-        """Move or change an example; of equal ones the lower id stays."""
+        """Move or change an example; of equal examples the lower id stays."""
         self.examples[number] = source, label, text
         same = [i for i, one in self.examples.items() if one == (source, label, text)]
         for other in sorted(same)[1:]:
@@ -71,13 +71,13 @@ def agree(world: World, view: DatasetView, model: Model) -> None:
 
 @pytest.fixture
 def view(world: World) -> DatasetView:
-    """Three labels of more than two chunks, of one, and of a few texts."""
+    """Three labels: one with more than two chunks, one with one, one with a few texts."""
     rows = some_rows({"a": 230, "b": 104, "c": 7})
     return world.once("corrected", lambda: world.dataset(rows))
 
 
 def modelled(world: World, view: DatasetView) -> Model:
-    """Read what a dataset holds."""
+    """Read the content of a dataset into a model."""
     model = Model([label.label_id for label in view.labels])
     for source in SOURCES:
         for number, label, text in listed(world, view, source):
@@ -86,7 +86,7 @@ def modelled(world: World, view: DatasetView) -> Model:
 
 
 def step(world: World, view: DatasetView, model: Model, dice: random.Random) -> None:
-    """Do one thing to both."""
+    """Apply one operation to both."""
     corrections, now = world.container.corrections, world.get(view)
     number = dice.choice(sorted(model.examples))
     source, label, text = model.examples[number]
@@ -116,7 +116,7 @@ def step(world: World, view: DatasetView, model: Model, dice: random.Random) -> 
 
 
 def many(corrections: Any, now: DatasetView, model: Model, dice: random.Random) -> None:
-    """Correct some examples at once, each to a text that no other one has."""
+    """Correct several examples at once, each to a unique text."""
     numbers = dice.sample(sorted(model.examples), 20)
     target = dice.choice(model.labels)
     corrections.correct(
@@ -163,7 +163,7 @@ def test_random_corrections_match_the_model(world: World, view: DatasetView, see
 
 
 def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
-    """A moved example keeps its id, by which it is sorted into its new label."""
+    """A moved example keeps its id, source and order in its new label."""
     first, second, _ = view.labels
     before = listed(world, view, "upload")
 
@@ -177,7 +177,7 @@ def test_ids_sources_and_order_stay(world: World, view: DatasetView) -> None:
 
 
 def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
-    """A merge moves all examples and the name; a removed label removes its examples."""
+    """A merge moves all examples and the name; removing a label removes its examples."""
     first, second, third = view.labels
     model = modelled(world, view)
 
@@ -202,7 +202,7 @@ def test_all_of_a_label_goes_or_moves(world: World, view: DatasetView) -> None:
 
 
 def test_corrections_are_all_or_none(world: World, view: DatasetView) -> None:
-    """With one invalid item nothing is changed."""
+    """With one invalid item nothing changes."""
     numbers = [i for i, _, _ in listed(world, view, "upload")[:3]]
     before = listed(world, view, "upload")
     correct, fine = world.container.corrections.correct, Correction(numbers[0], label="b")
@@ -261,7 +261,7 @@ def test_one_correction_among_many_costs_little(world: World) -> None:
 
 
 def test_receipts_list_only_committed_corrections(world: World, view: DatasetView) -> None:
-    """A correction that died before its commit has no receipt, even after a later commit."""
+    """A correction that crashed before its commit has no receipt, even after a later commit."""
     first, second, third = (i for i, _, _ in listed(world, view, "upload")[:3])
     world.container.corrections.remove_example(view, first)
     leases = world.stores.dataset_leases
@@ -286,7 +286,7 @@ def test_receipts_list_only_committed_corrections(world: World, view: DatasetVie
 
 
 def test_chunks_of_one_label_are_written_in_parallel(world: World) -> None:
-    """Ten thousand corrections of one label end within a gateway's time, as writes overlap."""
+    """10,000 corrections of one label finish within the gateway's time, since writes overlap."""
     view = world.dataset(some_rows({"a": 1_000, "b": 5}))
     numbers = [i for i, _, _ in listed(world, view, "upload")[:1_000:100]]
     # The first four writes wait for each other, which they can only while none has ended.

@@ -1,4 +1,4 @@
-"""Datasets: creating, listing, and whose they are."""
+"""Creating and listing datasets, and their owners."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.builders import World, some_rows
 
 
 def test_dataset_without_examples(world: World) -> None:
-    """A created dataset is available at once, with empty labels in the order they were sent."""
+    """A dataset created without examples is available at once, with labels in the order sent."""
     view = world.container.datasets.create(
         world.account, LANGUAGE, NewDataset("d", "text-intent", "pt", " b,a ")
     )
@@ -69,7 +69,7 @@ def test_lists_are_filtered_by_name_and_status(world: World) -> None:
 def test_filtered_datasets_match_when_they_change_while_they_are_listed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dataset whose file is read after the rows were chosen is not shown as UPLOADING."""
+    """A dataset that is ready before its row is read is not listed with status UPLOADING."""
     world.upload(some_rows({"a": 1}))
     read = DatasetRow.batch_get
 
@@ -96,14 +96,14 @@ def test_dataset_of_another_account_or_family(world: World) -> None:
 
 
 def test_refused_dataset_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refused or failed creation leaves no dataset and no readable labels."""
+    """A refused or failed creation leaves no dataset and no labels."""
     create = world.container.datasets.create
     with pytest.raises(BadRequest):
         create(world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,a"))
     assert world.rows(LabelRow) == []
 
     def refuse(*args: object) -> None:
-        """Be out of reach."""
+        """Raise the error of unavailable storage."""
         raise StorageUnavailable
 
     monkeypatch.setattr(world.stores.datasets, "reserve", refuse)

@@ -1,4 +1,4 @@
-"""Examples: exact pages, order of lists, single additions, concurrency."""
+"""Examples: exact pages, list order, single additions, concurrency."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COUNTS = [(0, 3), (99, 0), (100, 101), (101, 100), (2_500, 0), (0, 0), (7, 250)]
 
 @dataclass
 class Shelf:
-    """A dataset whose examples are known as plain lists."""
+    """A dataset with the same examples as plain lists."""
 
     world: World
     view: DatasetView
@@ -51,7 +51,7 @@ class Shelf:
     """Texts by source and position of the label."""
 
     def expected(self, sources: Sequence[str], labels: Sequence[int]) -> list[str]:
-        """List what a list must show."""
+        """Return the expected list."""
         return [t for s in sources for label in labels for t in self.texts[s, label]]
 
 
@@ -91,7 +91,7 @@ def _write(world: World, view: DatasetView, label_id: int, source: str, texts: l
     source=st.sampled_from(["all", FEEDBACK, UPLOAD]),
 )
 def test_page_of_a_dataset(shelf: Shelf, offset: int, count: int, source: str) -> None:
-    """A page is exactly that part of the list, and says whether more follows."""
+    """A page is exactly its part of the list, and reports whether more follows."""
     sources = SOURCES if source == "all" else (source,)
     expected = shelf.expected(sources, range(len(COUNTS)))
 
@@ -108,7 +108,7 @@ def test_page_of_a_dataset(shelf: Shelf, offset: int, count: int, source: str) -
 )
 @given(label=st.integers(0, len(COUNTS) - 1), offset=st.integers(0, 270), count=st.integers(1, 100))
 def test_page_of_a_label(shelf: Shelf, label: int, offset: int, count: int) -> None:
-    """The list of a label has its uploads, then its feedback, all with the correct label."""
+    """A label's list has its uploads, then its feedback, all with the correct label."""
     expected = shelf.expected(SOURCES, [label])
 
     page = shelf.world.container.examples.list_label(
@@ -121,7 +121,7 @@ def test_page_of_a_label(shelf: Shelf, label: int, offset: int, count: int) -> N
 
 
 def test_reading_page_by_page(shelf: Shelf) -> None:
-    """Consecutive pages of a fixed size are the whole list."""
+    """Consecutive pages add up to the whole list."""
     found: list[str] = []
     while True:
         page = shelf.world.container.examples.list_dataset(
@@ -180,7 +180,7 @@ def test_examples_of_a_dataset_that_is_being_deleted(world: World) -> None:
 
 
 def test_unknown_source(shelf: Shelf) -> None:
-    """A source that does not exist is named in the refusal."""
+    """An unknown source is named in the error."""
     with pytest.raises(InvalidParameter, match="not one of all, feedback, upload"):
         shelf.world.container.examples.list_dataset(
             shelf.world.account, shelf.view, "uploads", 0, 1
@@ -188,7 +188,7 @@ def test_unknown_source(shelf: Shelf) -> None:
 
 
 def test_add_to_a_label_and_to_a_new_one(world: World) -> None:
-    """A text is added at the end of its label, and a new label at the end of the labels."""
+    """A text is added at the end of its label; a new label is the last one."""
     view = world.dataset(some_rows({"a": 1, "b": 1}))
     examples = world.container.examples
 
@@ -212,7 +212,7 @@ def test_add_to_a_label_and_to_a_new_one(world: World) -> None:
 
 
 def test_adding_the_same_text_returns_the_same_example(world: World) -> None:
-    """A repeated addition returns the existing example; another case is another text."""
+    """Adding an existing text returns its example; a text in another case is new."""
     view = world.dataset(some_rows({"a": 3}))
     examples, label_id = world.container.examples, view.labels[0].label_id
 
@@ -245,7 +245,7 @@ def test_add_needs_a_label(world: World) -> None:
 
 
 def test_add_during_an_upload(world: World) -> None:
-    """During an upload nothing is added singly."""
+    """During an upload no single example can be added."""
     view = world.upload(some_rows({"a": 1}))
 
     with pytest.raises(DatasetNotYetAvailable):
@@ -253,7 +253,7 @@ def test_add_during_an_upload(world: World) -> None:
 
 
 def test_add_while_others_add_all_the_time(world: World) -> None:
-    """An addition that gets no lease because of others can be retried."""
+    """An addition that gets no lease because of others is an error that may be retried."""
     view = world.dataset(some_rows({"a": 1}))
     assert world.stores.dataset_leases.acquire_addition(view.dataset)
 
@@ -264,7 +264,7 @@ def test_add_while_others_add_all_the_time(world: World) -> None:
 
 
 def test_label_limit_of_single_additions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A label above the limit is refused even if the caller's view of the dataset is outdated."""
+    """The label limit holds even if the caller's view of the dataset is outdated."""
     monkeypatch.setattr(growth, "MAX_LABELS", 10)
     old = world.dataset([(f"text {n}", f"label {n}") for n in range(9)])
     add = world.container.examples.add_text
@@ -279,7 +279,7 @@ def test_label_limit_of_single_additions(world: World, monkeypatch: pytest.Monke
 
 
 def test_full_dataset(world: World) -> None:
-    """A dataset with a million examples takes no more, and says how many it has."""
+    """A dataset with a million examples takes no more; the error has the number."""
     view = world.dataset(some_rows({"a": 1}))
     counts = (LabelCounts(view.labels[0].label_id, MAX_DATASET_EXAMPLES),)
     full = replace(view, dataset=replace(view.dataset, counts=counts))
@@ -290,7 +290,7 @@ def test_full_dataset(world: World) -> None:
 
 @pytest.mark.parametrize("size", [99, 100, 101])
 def test_add_at_chunk_boundaries(world: World, size: int) -> None:
-    """A text added to a full or nearly full chunk is right after it."""
+    """A text added to a full or almost full chunk follows the others directly."""
     rows = some_rows({"a": size})
     view = world.dataset(rows)
     for text in ("first", "second"):
@@ -302,12 +302,12 @@ def test_add_at_chunk_boundaries(world: World, size: int) -> None:
 
 
 def test_additions_at_one_time_are_all_there(world: World) -> None:
-    """Simultaneous additions each get their own example, and none is lost."""
+    """Simultaneous additions each get their own example; none is lost."""
     world.one_call_at_a_time()
     view = world.dataset(some_rows({"a": 97}))
 
     def add(number: int) -> int:
-        """Add one text, half of them under new labels."""
+        """Add one text; every other one has a new label."""
         label = "a" if number % 2 else f"new {number % 4}"
         added = world.container.examples.add_text(
             world.account, view, f"text {number}", None, label
@@ -326,7 +326,7 @@ def test_additions_at_one_time_are_all_there(world: World) -> None:
 
 
 def test_equal_additions_at_one_time_are_one(world: World) -> None:
-    """Simultaneous additions of the same text get the same example."""
+    """Simultaneous additions of one text get the same example."""
     world.one_call_at_a_time()
     view = world.dataset(some_rows({"a": 1}))
 

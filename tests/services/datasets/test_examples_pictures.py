@@ -1,4 +1,4 @@
-"""Single pictures: what is stored, what is refused, and the temporary URLs of lists."""
+"""Single images: storage, errors, and the temporary URLs in lists."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ CAT, DOG = draw("circle"), draw("square", "blue", kind="JPEG")
 
 @pytest.fixture
 def album(world: World) -> DatasetView:
-    """A dataset of pictures that has labels and no example."""
+    """An image dataset with labels and without examples."""
     return _empty(world)
 
 
 def _empty(world: World, kind: str | None = None) -> DatasetView:
-    """Make a dataset without examples."""
+    """Create a dataset without examples."""
     fields = NewDataset("album", kind, labels="cat,dog")
     return world.container.datasets.create(world.account, VISION, fields)
 
 
 def _add(world: World, view: DatasetView, content: bytes, label: str = "cat", **names: str):
-    """Add a picture by its label's name."""
+    """Add an image by label name."""
     file = PictureFile(content, **names)
     return world.container.examples.add_picture(world.account, view, file, None, label)
 
@@ -55,7 +55,7 @@ def _listed(world: World, view: DatasetView, source: str = "upload"):
 
 
 def test_picture_is_stored_once_with_its_type(world: World, album: DatasetView) -> None:
-    """The file is stored unchanged under its digest, with the type of its content."""
+    """The file is stored once, unchanged, under its digest, with its detected content type."""
     first = _add(world, album, CAT, file_name="cat 1.jpg")
     _add(world, album, DOG, "dog", file_name="dog.png")
     _add(world, album, CAT, "dog", file_name="no dog.png")
@@ -109,7 +109,7 @@ def test_name_of_a_picture(
 
 
 def test_same_picture_again(world: World, album: DatasetView) -> None:
-    """The same bytes with the same label are stored once, whatever their name."""
+    """Equal bytes with the same label are stored once, whatever the file name."""
     first = _add(world, album, CAT, file_name="one.png")
     again = _add(world, album, CAT, file_name="two.png")
     other = _add(world, album, CAT, "dog", file_name="one.png")
@@ -122,7 +122,7 @@ def test_same_picture_again(world: World, album: DatasetView) -> None:
 
 
 def test_new_label(world: World, album: DatasetView) -> None:
-    """A new label is the last one, and its id can be used for more images."""
+    """A new label is the last one and can be used by id."""
     made = _add(world, album, CAT, "bird")
     file = PictureFile(DOG)
     examples = world.container.examples
@@ -134,7 +134,7 @@ def test_new_label(world: World, album: DatasetView) -> None:
 
 @pytest.mark.parametrize("kind", ["image-detection", "image-multi-label"])
 def test_other_types_take_no_single_picture(world: World, kind: str) -> None:
-    """Images with boxes or several labels are only accepted in archives; the error says so."""
+    """Detection and multi-label datasets take images only in archives; the error says so."""
     with pytest.raises(BadRequest, match=f"of type {kind}; .* PUT"):
         _add(world, _empty(world, kind), CAT)
     assert not world.objects()
@@ -206,7 +206,7 @@ def test_expiry_of_the_last_url_is_stored(world: World, album: DatasetView) -> N
 
 
 def test_texts_have_no_urls(world: World) -> None:
-    """Lists of texts write nothing."""
+    """Lists of texts do not write to the dataset's row."""
     view = world.dataset(some_rows({"a": 3}))
     before = world.rows(DatasetRow)[0].attribute_values
 
@@ -217,7 +217,7 @@ def test_texts_have_no_urls(world: World) -> None:
 
 
 def test_no_url_after_the_delete(world: World, album: DatasetView) -> None:
-    """A list that began before a DELETE returns no URL after it; nothing is added, either."""
+    """After DELETE a list that had already begun returns no URL, and no image is added."""
     _add(world, album, CAT)
     view = world.get(album)
     world.container.deletions.delete_dataset(world.account, VISION, album.dataset.dataset_id)
@@ -231,11 +231,11 @@ def test_no_url_after_the_delete(world: World, album: DatasetView) -> None:
 def test_image_written_after_the_deletion_of_its_dataset(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that stalls beyond its lease leaves no file after a deletion."""
+    """A write that outlasts its lease leaves no file after the dataset's deletion."""
     put, dataset_id = world.stores.pictures.put, album.dataset.dataset_id
 
     def put_late(*facts: object) -> None:
-        """Let the whole deletion go by before the file is written."""
+        """Run the whole deletion before the file is written."""
         world.container.deletions.delete_dataset(world.account, VISION, dataset_id)
         world.clock.advance(minutes=5)
         world.settle()

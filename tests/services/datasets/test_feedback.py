@@ -1,4 +1,4 @@
-"""Feedback: a misclassified text with its right label."""
+"""Feedback: a misclassified text with its correct label."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def view(world: World) -> DatasetView:
 
 @pytest.fixture
 def model(world: World, view: DatasetView) -> Model:
-    """Return an untrained model of the dataset: feedback only needs its row."""
+    """An untrained model of the dataset; feedback only needs its row."""
     return world.train(view).model
 
 
 def test_feedback_stands_behind_uploads(world: World, view: DatasetView, model: Model) -> None:
-    """Feedback is listed after the uploads, counts in totals, and has its own words."""
+    """Feedback is listed after uploads, counts in totals, and counts its words separately."""
     before = world.get(view).dataset
 
     added = world.container.feedback.add_text(world.account, model, "two words", "cancel")

@@ -1,4 +1,4 @@
-"""Feedback pictures: which models take them, and names that may be there once."""
+"""Image feedback: which models take it, and unique names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _view(world: World, kind: str = "image") -> DatasetView:
 
 
 def _send(world: World, model: Model, content: bytes, label: str = "cat", **names: str):
-    """Send a picture as feedback."""
+    """Send an image as feedback."""
     file = PictureFile(content, **names)
     return world.container.feedback.add_picture(world.account, model, file, label)
 
@@ -54,7 +54,7 @@ def test_feedback_stands_behind_uploads(world: World, kind: str) -> None:
 
 
 def test_name_that_is_in_use(world: World) -> None:
-    """A used name of an upload or feedback of any label is refused; another one is accepted."""
+    """A name used by an upload or feedback of any label is refused; an unused one is accepted."""
     view = _view(world)
     model = a_model(view)
     _send(world, model, BIRD, "dog", file_name="bird.png")
@@ -67,7 +67,7 @@ def test_name_that_is_in_use(world: World) -> None:
 
 
 def test_name_is_compared_as_it_is_kept(world: World) -> None:
-    """Names that are equal after cutting are the same; another case is another name."""
+    """Names that are equal after truncation conflict; another case is another name."""
     model = a_model(_view(world))
     _send(world, model, BIRD, name="n" * 150)
 
@@ -77,7 +77,7 @@ def test_name_is_compared_as_it_is_kept(world: World) -> None:
 
 
 def test_names_of_later_additions(world: World) -> None:
-    """Names of single additions and of other processes are seen at once."""
+    """Names added singly and by other processes are seen at once."""
     view = _view(world)
     model = a_model(view)
     _send(world, model, BIRD, file_name="bird.png")
@@ -92,7 +92,7 @@ def test_names_of_later_additions(world: World) -> None:
 
 
 def test_same_feedback_again(world: World) -> None:
-    """A repeated call returns the existing example, although its name is in use."""
+    """Repeating a feedback call returns the existing example, although its name is in use."""
     view = _view(world)
     model = a_model(view)
     first = _send(world, model, BIRD, file_name="bird.png")
@@ -112,13 +112,13 @@ def test_uploaded_picture_may_be_feedback(world: World) -> None:
 
 
 def test_one_of_many_gets_the_name(world: World) -> None:
-    """Of simultaneous calls with different images of one name, one succeeds."""
+    """Of simultaneous calls with different images and one name, exactly one succeeds."""
     view = _view(world)
     model = a_model(view)
     world.one_call_at_a_time()
 
     def send(salt: int) -> bool:
-        """Send a picture; False when the name is in use."""
+        """Send an image; return False if the name is in use."""
         try:
             _send(world, model, draw(salt=20 + salt), file_name="same.png")
         except ExampleNameTaken:

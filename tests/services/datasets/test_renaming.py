@@ -17,7 +17,7 @@ def view(world: World) -> DatasetView:
 
 
 def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:
-    """All readers see the new name; nothing else of the dataset changes."""
+    """All readers see the new name; nothing else changes."""
     renamed = world.container.corrections.rename_dataset(view, " Tickets ")
 
     found = world.get(view)
@@ -26,7 +26,7 @@ def test_a_dataset_is_renamed(world: World, view: DatasetView) -> None:
 
 
 def test_a_dataset_being_deleted_keeps_its_name(world: World, view: DatasetView) -> None:
-    """After the start of a deletion a new name is refused."""
+    """A dataset being deleted cannot be renamed."""
     world.container.deletions.delete_dataset(world.account, "language", view.dataset.dataset_id)
 
     with pytest.raises(DatasetBeingDeleted):
@@ -34,7 +34,7 @@ def test_a_dataset_being_deleted_keeps_its_name(world: World, view: DatasetView)
 
 
 def test_a_new_name_shows_in_other_processes_at_once(world: World, view: DatasetView) -> None:
-    """A process that has read the old name shows the new one with its next call."""
+    """A process that has cached the old name shows the new one in its next call."""
     warm = world.another()
     warm.container.datasets.get(world.account.account_id, "language", view.dataset.dataset_id)
 
@@ -52,7 +52,7 @@ def test_a_new_name_shows_in_other_processes_at_once(world: World, view: Dataset
 
 
 def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) -> None:
-    """Examples and uploads with the old name go to the renamed label; duplicates count once."""
+    """Examples sent with a label's old name go to the renamed label; duplicates count once."""
     world.container.corrections.rename_label(view, view.labels[0], "money back")
 
     added = world.container.examples.add_text(
@@ -72,7 +72,7 @@ def test_an_old_name_means_the_renamed_label(world: World, view: DatasetView) ->
 
 
 def test_a_former_name_means_the_label_that_has_it_now(world: World, view: DatasetView) -> None:
-    """A former name that another label gets means the other label."""
+    """A former name that another label has now refers to that label."""
     refund, delivery = view.labels
     world.container.corrections.rename_label(view, refund, "money back")
 
@@ -85,7 +85,7 @@ def test_a_former_name_means_the_label_that_has_it_now(world: World, view: Datas
 
 
 def test_no_two_labels_have_one_name(world: World, view: DatasetView) -> None:
-    """A name of another label is refused, with a hint how to merge both labels."""
+    """Renaming to another label's name is refused with a hint to merge."""
     with pytest.raises(Conflict, match="mergeInto"):
         world.container.corrections.rename_label(view, view.labels[0], " delivery ")
     with pytest.raises(InvalidParameter, match="blank"):

@@ -1,4 +1,4 @@
-"""Thumbnails: made by the ingest, otherwise at the first look; they go with their pictures."""
+"""Thumbnails: created by ingest or at the first view, and deleted with their images."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_ingest_makes_thumbnails(world: World, tiny: TinyVision) -> None:
 
 
 def test_first_browsing_makes_thumbnails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Older and single images get their thumbnails at the first browsing, and only once."""
+    """Images without a thumbnail get one at the first browsing, once."""
     view = world.pictures(FILES)
     reads: list[str] = []
     get = PictureStore.get
@@ -73,7 +73,7 @@ def test_first_browsing_makes_thumbnails(world: World, monkeypatch: pytest.Monke
 def test_extractor_that_sees_less_leaves_them_to_the_first_look(
     world: World, tiny: TinyVision
 ) -> None:
-    """An image that was decoded smaller than a thumbnail makes none."""
+    """An image decoded smaller than a thumbnail gets none at ingest."""
     view = world.upload_pictures(FILES)
     tiny.extractor.least_side = 32
 
@@ -84,7 +84,7 @@ def test_extractor_that_sees_less_leaves_them_to_the_first_look(
 
 
 def test_restored_thumbnail_is_made_again(world: World) -> None:
-    """A thumbnail that lost its image size in a backup is replaced."""
+    """A thumbnail that lost its image size in a backup is created again."""
     view = world.pictures(FILES)
     browse(world, view)
     for digest in kept(world, view):
@@ -94,7 +94,7 @@ def test_restored_thumbnail_is_made_again(world: World) -> None:
 
 
 def test_process_looks_up_each_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Browsing back makes no calls of the bucket."""
+    """Browsing the same page again makes no bucket calls."""
     view = world.pictures(FILES)
     browse(world, view)
     monkeypatch.setattr(ThumbnailStore, "find", None)
@@ -103,7 +103,7 @@ def test_process_looks_up_each_once(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 def test_one_call_makes_them_for_two_seconds(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thumbnails not made in time are omitted; the next call makes more."""
+    """A call creates thumbnails for two seconds; missing ones are left to the next call."""
     view = world.pictures(FILES)
     with monkeypatch.context() as patch:
         patch.setattr(thumbnails, "MAKE_SECONDS", 0.0)
@@ -118,7 +118,7 @@ def test_one_call_makes_them_for_two_seconds(world: World, monkeypatch: pytest.M
 def test_bucket_that_fails_costs_the_thumbnail_alone(
     world: World, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    """Examples are shown without thumbnails if these cannot be made."""
+    """If thumbnails cannot be created, examples are shown without them."""
     view = world.pictures(FILES)
 
     def fail(*_: object) -> None:
@@ -139,7 +139,7 @@ def test_texts_have_no_thumbnails(world: World) -> None:
 
 
 def test_thumbnails_are_deleted_with_their_image(world: World, tiny: TinyVision) -> None:
-    """The thumbnail of an image without examples is deleted; others stay."""
+    """A thumbnail is deleted with its image's last example; others stay."""
     view = world.pictures(FILES)
     world.work()
     gone = browse(world, view)[0].example
@@ -155,7 +155,7 @@ def test_thumbnails_are_deleted_with_their_image(world: World, tiny: TinyVision)
 def test_image_deleted_meanwhile_has_no_thumbnail(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thumbnail made of an image that is deleted meanwhile is deleted as well."""
+    """A thumbnail of an image that is deleted meanwhile is deleted too."""
     view = world.pictures(FILES)
     put = ThumbnailStore.put
 

@@ -1,4 +1,4 @@
-"""Exported graphs answer as the service: the code of their README, in ONNX Runtime."""
+"""Exported ONNX models answer as the service, using the code of their README."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ for sample in json.load(sys.stdin):
 
 
 def exported(world: World, model: Model, folder: Path) -> Path:
-    """Export a model as a graph, unpack it, and check the graph."""
+    """Export a model as ONNX, unpack it, and check the graph."""
     place = unpacked(world, model, "onnx", folder)
     onnx.checker.check_model(str(place / "model.onnx"), full_check=True)
     return place
 
 
 def asked(place: Path, samples: Sequence[str]) -> list[list[Any]]:
-    """Run the code of the README in another process, and return the outputs of the graph."""
+    """Run the README's code in another process, and return the outputs of the graph."""
     [code] = re.findall(r"```python\n(.*?)```", (place / "README.md").read_text(), re.S)
     found = subprocess.run(
         [sys.executable, "-c", code + ASK],
@@ -83,7 +83,7 @@ def shares_of(items: Sequence[Any], labels: Sequence[str]) -> list[float]:
 
 
 def some_texts(count: int) -> list[str]:
-    """Return short texts: like those of the training, and of other words."""
+    """Return short texts: like the training texts, and of other words."""
     draws = random.Random(4)
     words = [*NAMES, *_OTHER]
     texts = []
@@ -136,7 +136,7 @@ def test_texts_are_answered_alike(
     params: dict[str, Any],
     fields: dict[str, Any],
 ) -> None:
-    """Probabilities, first label and rejection, with one or two encoders."""
+    """Graph and service agree in probabilities, top label and rejection, with 1 or 2 encoders."""
     model = text_model(world, params, **fields)
     place, texts = exported(world, model, tmp_path), some_texts(TEXT_COUNT)
     labels = labels_of(place)
@@ -160,7 +160,7 @@ def test_texts_are_answered_alike(
 def test_images_are_answered_alike(
     world: World, tmp_path: Path, record_property: Callable[[str, object], None], kind: str
 ) -> None:
-    """PNG and JPEG files of several sizes and looks."""
+    """Graph and service agree for PNG and JPEG files of several sizes."""
     model = vision_model(world, kind)
     place = exported(world, model, tmp_path)
     labels, draws, files = labels_of(place), np.random.default_rng(3), []
@@ -189,7 +189,7 @@ def test_images_are_answered_alike(
 
 
 def test_models_that_are_no_graph_are_refused(world: World) -> None:
-    """Detection, and texts read in sentences; the message names the format that works."""
+    """Detection and long-text models cannot be exported as ONNX; the error names another format."""
     boxes = vision_model(world, "image-detection")
     long = [(f"{name} is what I ask about. {'Some other words. ' * 60}{n}", name)
             for name in NAMES[:3] for n in range(30)]  # fmt: skip
@@ -201,7 +201,7 @@ def test_models_that_are_no_graph_are_refused(world: World) -> None:
 
 
 def test_the_archive_names_inputs_and_outputs(world: World, tmp_path: Path) -> None:
-    """The manifest describes the graph; golden texts are short, and nothing else is in it."""
+    """The manifest describes the graph; golden texts are short, and no other file is included."""
     folder = exported(world, text_model(world, {"profile": "fast"}), tmp_path)
     manifest = json.loads((folder / "model.json").read_text())
     graph = onnx.load(folder / "model.onnx").graph

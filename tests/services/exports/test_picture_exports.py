@@ -1,4 +1,4 @@
-"""Exports of pictures, read by readers that know the formats from elsewhere, and uploaded again."""
+"""Image exports: parsed by independent readers, and uploaded again."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ BOXES = {
 
 @pytest.fixture
 def scenes(world: World) -> DatasetView:
-    """Images with equal names or stems, and labels that are hard to write."""
+    """Images with equal names or stems, and labels that need escaping."""
     files = {**SCENES, "annotations.csv": annotations(BOXES.items())}
     return world.once("exported scenes", lambda: world.pictures(files, "image-detection"))
 
 
 def _export(world: World, view: DatasetView, kind: str) -> bytes:
-    """Write an export, and read its file."""
+    """Create an export and read its file."""
     made = world.container.exports.create(world.account, view, kind, "upload")
     [job] = [message for message in world.messages() if message[0] == "export"]
     world.deliver(job)
@@ -73,7 +73,7 @@ def _again(world: World, content: bytes, kind: str) -> DatasetView:
 
 
 def _examples(world: World, view: DatasetView) -> Counter[tuple[object, ...]]:
-    """Count examples by picture, label and box."""
+    """Count examples by image, label and box."""
     names = {label.label_id: label.name for label in view.labels}
     row = view.dataset
     return Counter(
@@ -83,7 +83,7 @@ def _examples(world: World, view: DatasetView) -> Counter[tuple[object, ...]]:
 
 
 def _unzipped(content: bytes) -> dict[str, bytes]:
-    """Read an archive; no name occurs twice, whatever the case."""
+    """Read an archive; no name may occur twice, ignoring case."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         names = archive.namelist()
@@ -92,7 +92,7 @@ def _unzipped(content: bytes) -> dict[str, bytes]:
 
 
 def _truth() -> dict[str, list[Box]]:
-    """List the boxes by the digest of their picture."""
+    """Return the boxes by the digest of their image."""
     return {
         picture_digest(content).hex(): sorted(
             (box["label"], box["x"], box["y"], box["width"], box["height"]) for box in BOXES[name]
@@ -107,7 +107,7 @@ def _digest(content: bytes) -> str:
 
 @pytest.mark.parametrize("kind", ["image", "image-multi-label"])
 def test_folders_upload_to_the_same_examples(world: World, kind: str) -> None:
-    """Equal file names get a suffix; an image with several labels is in the folder of each."""
+    """Re-uploading gives the same examples; equal file names get a suffix."""
     shared = draw("cross", salt=9)
     files = {
         "x/red/one.png": draw("circle", "red"),
@@ -131,7 +131,7 @@ def test_folders_upload_to_the_same_examples(world: World, kind: str) -> None:
 
 
 def test_labels_that_no_folder_can_have_look_alike(world: World) -> None:
-    """A slash or a leading dot in a label does not leave the archive."""
+    """Labels with slashes or leading dots become distinct folders inside the archive."""
     view = world.pictures({"a/1.png": draw("circle")}, "image")
     for number, label in enumerate(("../up/down", ".hidden", "C:")):
         world.container.examples.add_picture(
@@ -149,7 +149,7 @@ def test_labels_that_no_folder_can_have_look_alike(world: World) -> None:
 
 
 def test_annotations_upload_to_the_same_examples(world: World, scenes: DatasetView) -> None:
-    """The archive with annotations.csv has each box once, to the last digit."""
+    """An archive with annotations.csv has each box once, with exact coordinates."""
     content = _export(world, scenes, "zip")
     again = _again(world, content, "image-detection")
 
@@ -181,7 +181,7 @@ def test_boxes_upload_to_the_same_examples(world: World, scenes: DatasetView, ki
 def test_coco_is_read_by_its_authors_library(
     world: World, scenes: DatasetView, tmp_path: Path
 ) -> None:
-    """The library finds every box of every picture under its label."""
+    """The library of COCO's authors finds every box of every image under its label."""
     files = _unzipped(_export(world, scenes, "coco"))
     path = tmp_path / "instances.json"
     path.write_bytes(files["instances.json"])
@@ -199,7 +199,7 @@ def test_coco_is_read_by_its_authors_library(
 
 
 def test_coco_follows_the_rules_of_its_authors(world: World, scenes: DatasetView) -> None:
-    """Ids are unique and refer to each other; sizes are the pictures', boxes are [x, y, w, h]."""
+    """COCO ids are unique and consistent; sizes are the images', boxes are [x, y, w, h]."""
     files = _unzipped(_export(world, scenes, "coco"))
     document = json.loads(files["instances.json"])
 
@@ -221,7 +221,7 @@ def test_coco_follows_the_rules_of_its_authors(world: World, scenes: DatasetView
 
 
 def test_yolo_is_read_by_its_classes(world: World, scenes: DatasetView) -> None:
-    """Each picture has a file of its stem, with class, middle and size as shares."""
+    """YOLO labels have class, centre and size as fractions, in a file named after the image."""
     files = _unzipped(_export(world, scenes, "yolo"))
     document = yaml.safe_load(files["data.yaml"])
 
@@ -243,7 +243,7 @@ def test_yolo_is_read_by_its_classes(world: World, scenes: DatasetView) -> None:
 
 
 def test_voc_is_read_as_xml(world: World, scenes: DatasetView) -> None:
-    """Each picture has a document of its stem that names it, its size and its objects."""
+    """VOC has an XML file per image with its name, its size and its objects."""
     files = _unzipped(_export(world, scenes, "voc"))
 
     found = {}

@@ -1,4 +1,4 @@
-"""The runtime answers as the service: exports with the installed networks, in another process."""
+"""The runtime package, in another process, gives the answers of the service."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ assert ("PIL" in sys.modules) == (model.facts["family"] == "vision")
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package of the runtime, as its wheel has it."""
+    """The contents of the runtime package as in its wheel."""
     folder = tmp_path_factory.mktemp("runtime")
     write_runtime(ROOT, ROOT / "deploy/runtime/presage_runtime", folder / "presage_runtime")
     return folder
@@ -79,7 +79,7 @@ def answered(world: World, model: Model, samples: Sequence[Any]) -> list[list[di
 
 
 def check(world: World, package: Path, model: Model, samples: Sequence[Any], folder: Path) -> Path:
-    """Verify a model and compare its answers with those of the service, to the last bit."""
+    """Verify a model and compare its answers with the service's, bit for bit."""
     place = unpacked(world, model, "bundle", folder)
     verified = run(package, "-m", "presage_runtime.command", "verify", str(place))
     assert verified.returncode == 0, verified.stdout + verified.stderr
@@ -121,7 +121,7 @@ def text_model(world: World, kind: str, params: dict[str, object] | None) -> Mod
 def test_texts_are_answered_alike(
     world: World, package: Path, tmp_path: Path, kind: str, params: dict[str, object] | None
 ) -> None:
-    """Short, long and empty texts, with and without rejection, by both types."""
+    """Short, long and empty texts get equal answers, with and without rejection, for both types."""
     place = check(world, package, text_model(world, kind, params), TEXTS, tmp_path)
 
     lines = "\n".join(TEXTS[:2])
@@ -132,7 +132,7 @@ def test_texts_are_answered_alike(
 
 @pytest.mark.parametrize("kind", list(FILES))
 def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, kind: str) -> None:
-    """PNG and JPEG, by models of one label, several labels and objects."""
+    """PNG and JPEG get equal answers from single-label, multi-label and detection models."""
     model = vision_model(world, kind)
     files = []
     for number in range(size(2, 100)):
@@ -146,7 +146,7 @@ def test_images_are_answered_alike(world: World, package: Path, tmp_path: Path, 
 
 
 def test_damage_is_reported(world: World, package: Path, tmp_path: Path) -> None:
-    """A changed or missing file is named, and the command ends with status 1."""
+    """A changed or missing file is named, and the command exits with status 1."""
     model = world.model(world.pictures(label_folders({"red": 4, "blue": 4})))
     place = unpacked(world, model, "bundle", tmp_path)
     card = place / "card.json"

@@ -1,4 +1,4 @@
-"""Exports of texts: round trips, their life, and what ends them."""
+"""Text exports: round trips, life cycle, and failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = [*some_rows({"b,ook": 130, "cancel": 7}), ('say "hi"\r\nthere', "cancel")
 
 @pytest.fixture
 def view(world: World) -> DatasetView:
-    """Texts with commas, quotes and line ends, and one of feedback."""
+    """Texts with commas, quotes and line breaks, and one feedback text."""
 
     def upload() -> DatasetView:
         view = world.dataset(ROWS)
@@ -65,7 +65,7 @@ def _examples(world: World, view: DatasetView) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_an_export_uploads_to_the_same_examples(world: World, view: DatasetView, kind: str) -> None:
-    """Export, upload and export again: the same examples, labels and bytes."""
+    """Exporting, uploading and exporting again gives the same examples, labels and bytes."""
     export = _export(world, view, kind)
     content = _content(world, export)
     sent = UploadSource(content=content, file_name=export.file_name)
@@ -82,7 +82,7 @@ def test_an_export_uploads_to_the_same_examples(world: World, view: DatasetView,
 
 
 def test_sources_are_exported_as_lists_have_them(world: World, view: DatasetView) -> None:
-    """An export has feedback alone, or uploads before feedback."""
+    """An export has feedback only, or uploads followed by feedback."""
     feedback = _content(world, _export(world, view, "jsonl", "feedback"))
     everything = _content(world, _export(world, view, "csv", "all")).decode()
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_exported_is_refused(world: World, view: DatasetView) -> 
 
 
 def test_exports_of_an_account_are_limited(world: World, view: DatasetView) -> None:
-    """The next export is accepted when the first one has expired."""
+    """The limit of exports applies until the first one expires."""
     create = world.container.exports.create
     for _ in range(MAX_KEPT):
         create(world.account, view, "csv", "upload")
@@ -119,7 +119,7 @@ def test_exports_of_an_account_are_limited(world: World, view: DatasetView) -> N
 
 
 def test_an_export_expires_after_a_day(world: World, view: DatasetView) -> None:
-    """After its expiry an export cannot be downloaded, and the sweep deletes row and file."""
+    """After a day an export cannot be downloaded, and the sweep deletes row and file."""
     export = _export(world, view)
     find = world.container.exports.get
     world.clock.advance(hours=23, minutes=59)
@@ -134,7 +134,7 @@ def test_an_export_expires_after_a_day(world: World, view: DatasetView) -> None:
 
 
 def test_exports_are_deleted_with_their_dataset(world: World, view: DatasetView) -> None:
-    """After the answer to the deletion exports are not found, and later no file is left."""
+    """After the deletion of a dataset its exports are a 404, and later no file remains."""
     done = _export(world, view)
     waiting = world.container.exports.create(world.account, view, "csv", "upload")
     messages = world.messages()
@@ -158,7 +158,7 @@ def test_exports_are_deleted_with_their_dataset(world: World, view: DatasetView)
 def test_a_dataset_deleted_meanwhile_leaves_no_file(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file that is written during the deletion of its dataset is deleted as well."""
+    """A file written during the deletion of its dataset is deleted too."""
     world.container.exports.create(world.account, view, "csv", "upload")
     put_file = world.stores.exports.put_file
 
@@ -176,7 +176,7 @@ def test_a_dataset_deleted_meanwhile_leaves_no_file(
 
 
 def test_a_worker_that_died_is_replaced(world: World, view: DatasetView) -> None:
-    """The sweep resends the job after its lease; writes of the former worker are refused."""
+    """After the lease the sweep resends the job; writes of the former worker are refused."""
     made = world.container.exports.create(world.account, view, "csv", "upload")
     [job] = world.messages()
     dead = world.stores.exports.acquire(made.account_id, made.export_id)
@@ -231,7 +231,7 @@ def test_an_interrupted_export_is_retried_and_then_fails(
 
 
 def test_an_export_that_runs_out_of_time_fails(world: World, view: DatasetView) -> None:
-    """An export that does not fit into one run is FAILED with a remedy, and not repeated."""
+    """An export that does not finish in one run is FAILED with a remedy and not repeated."""
     made = world.container.exports.create(world.account, view, "csv", "all")
     [job] = world.messages()
     world.deliver(job, lambda: 30.0)
@@ -244,7 +244,7 @@ def test_an_export_that_runs_out_of_time_fails(world: World, view: DatasetView) 
 
 
 def test_exports_of_others_are_not_found(world: World, view: DatasetView) -> None:
-    """Ids of other datasets, other accounts and unknown ids get the same answer."""
+    """Exports of other datasets or accounts and unknown ids get the same answer."""
     export = _export(world, view)
     other = world.dataset(some_rows({"a": 1}))
     foreign = world.dataset(some_rows({"a": 1}), account=world.new_account("o@example.com"))

@@ -1,4 +1,4 @@
-"""Trains models, exports and unpacks them, for the tests of what is in them."""
+"""Trains, exports and unpacks models for tests of the archives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.services.training.test_vision_engines import FILES
 
 
 def vision_model(world: World, kind: str) -> Model:
-    """Train on drawn images; an empty world gets a copy of the model that another one trained."""
+    """Train on drawn images; an empty world gets a copy of a model trained before."""
 
     def train() -> Model:
         return world.model(world.pictures(FILES[kind](), kind), TrainRequest(epochs=2))

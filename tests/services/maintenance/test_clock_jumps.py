@@ -1,4 +1,4 @@
-"""The clock jumps by two hours: calls are accepted 5 seconds later, and no work is lost."""
+"""After the clock jumps by two hours calls are accepted within 5 seconds and no work is lost."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ JUMPS = pytest.mark.parametrize("hours", [-2, 2])
 
 
 def jump(world: World | TokenWorld, hours: float) -> None:
-    """Set the clock back or ahead, and let 5 seconds pass."""
+    """Set the clock back or forward, and let 5 seconds pass."""
     world.clock.advance(hours=hours, seconds=5)
 
 
 @JUMPS
 @pytest.mark.parametrize("cost", sorted(RATES["STARTER"]))
 def test_rates_admit_calls(world: World, hours: int, cost: str) -> None:
-    """An account that has used up its burst may make 20 calls, in this process and a new one."""
+    """An account that used up its burst may make 20 calls, in this process and in a new one."""
     rates = world.container.rates
     for _ in range(100 * RATES[world.account.plan][cost]):
         rates.check(world.account, cost)
@@ -40,7 +40,7 @@ def test_rates_admit_calls(world: World, hours: int, cost: str) -> None:
 
 @JUMPS
 def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
-    """An upload, a training, an export and a deletion whose workers died before the jump end."""
+    """Jobs whose workers died before the jump finish: upload, training, export and deletion."""
     view, gone = world.dataset(ROWS), world.dataset(ROWS)
     account_id, stores = world.account.account_id, world.stores
     uploaded, model = world.upload(ROWS).dataset, world.train(view).model
@@ -71,7 +71,7 @@ def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
 
 @JUMPS
 def test_running_worker_keeps_its_job(world: World, hours: int) -> None:
-    """An owner that renews its lease after the jump keeps it; before that, another may take it."""
+    """An owner that renews its lease after the jump keeps it; until then another may take it."""
     uploaded, leases = world.upload(ROWS).dataset, world.stores.dataset_leases
     names = (world.account.account_id, LANGUAGE, uploaded.dataset_id, uploaded.upload_id)
     first = leases.acquire_upload(*names)
@@ -90,7 +90,7 @@ def test_running_worker_keeps_its_job(world: World, hours: int) -> None:
 
 @JUMPS
 def test_keys_and_places_become_free(world: World, hours: int) -> None:
-    """A repeated call, and 20 documents, are not refused because of processes that died."""
+    """Crashed processes block neither a repeated call nor 20 documents after the jump."""
     answers, account_id = world.stores.idempotency, world.account.account_id
     running = [world.stores.in_flight.running(account_id, DOCUMENTS) for _ in range(12)]
     for one in running:
@@ -107,7 +107,7 @@ def test_keys_and_places_become_free(world: World, hours: int) -> None:
 
 @JUMPS
 def test_rows_live_on_by_the_new_clock(world: World, hours: int) -> None:
-    """Rows written after the jump live as long as ever, and earlier ones are answered."""
+    """Rows written after the jump expire as usual, and earlier ones stay readable."""
     answers, account_id = world.stores.idempotency, world.account.account_id
     first = answers.claim(account_id, "old", "request", lambda: 1)
     jump(world, hours)
@@ -122,7 +122,7 @@ def test_rows_live_on_by_the_new_clock(world: World, hours: int) -> None:
 def test_tokens_are_given_out_and_accepted(
     clients, clock, settings, private_pem, other_private_pem, hours: int
 ) -> None:
-    """Assertions and refresh tokens give 20 access tokens each, and an earlier token is valid."""
+    """After the jump assertions, refresh tokens and earlier access tokens are accepted."""
     world = TokenWorld(clients, clock, settings, private_pem, other_private_pem)
     day = 24 * 3600
     granted = world.tokens.grant_assertion(world.sign(exp=world.now + day), "offline")

@@ -1,4 +1,4 @@
-"""The clock jumps by two hours over versions, adjustments, exports, imports and templates."""
+"""The clock jumps by two hours: versions, adjustments, exports, imports and templates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SENT = a_csv([("text", "label"), *ROWS])
 
 @pytest.fixture(autouse=True)
 def networks(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Give exports a file for each network, and read documents by their text layers."""
+    """Give exports a file for each network, and read documents by their text layer."""
     for name in ("bge", "use"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.onnx").write_bytes(b"a graph that nothing may open")
@@ -37,18 +37,18 @@ def networks(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
 
 
 def read(world: World, model: Model) -> Model:
-    """Return a model as it is now."""
+    """Read a model again."""
     return world.container.models.get(world.account.account_id, model.model_id)
 
 
 def adjust(world: World, model: Model) -> None:
-    """Ask for an adjustment."""
+    """Request an adjustment."""
     wanted = AdjustmentRequest(UploadSource(content=SENT, file_name="users.csv"))
     world.container.adjustments.request(world.account, model, wanted, 20)
 
 
 def learn(world: World) -> Any:
-    """Ask for a template."""
+    """Request a template."""
     values = [{"file": "a.pdf", "values": {"order": "4711"}}]
     files = {"a.pdf": text_pdf(["Order number: 4711"]), "values.json": json.dumps(values).encode()}
     source = UploadSource(content=make_zip(files), file_name="a.zip")
@@ -56,7 +56,7 @@ def learn(world: World) -> Any:
 
 
 def archive_of(world: World, model: Model) -> bytes:
-    """Return the file of a new export."""
+    """Return the archive of a new export."""
     world.container.model_exports.create(model, "bundle")
     world.work()
     [key] = world.objects(f"exports/{model.model_id}/")
@@ -65,7 +65,7 @@ def archive_of(world: World, model: Model) -> bytes:
 
 @JUMPS
 def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
-    """An adjustment, import, export and learning whose workers died before the jump succeed."""
+    """Jobs of dead workers succeed after the jump: adjustment, import, export and template."""
     view = world.dataset(ROWS)
     adjusted, exported = world.model(view), world.model(view)
     content = archive_of(world, exported)
@@ -97,7 +97,7 @@ def test_dead_workers_jobs_are_done(world: World, hours: int) -> None:
 
 @JUMPS
 def test_new_work_is_accepted(world: World, hours: int) -> None:
-    """After the jump a model takes 20 versions, and the newest is the one that was made last."""
+    """After the jump 20 versions are added, and the newest is the one created last."""
     model = world.model(world.dataset(ROWS))
     jump(world, hours)
 
@@ -114,7 +114,7 @@ def test_new_work_is_accepted(world: World, hours: int) -> None:
 
 @JUMPS
 def test_exports_can_be_fetched_and_expire(world: World, hours: int) -> None:
-    """Exports from before the jump stay, and after a day of the new clock others take places."""
+    """Exports from before the jump stay, count toward the limit, and expire after a day."""
     model = world.model(world.dataset(ROWS))
     exports = world.container.model_exports
     made = [exports.create(model, "bundle") for _ in range(MAX_KEPT_MODELS)]
@@ -131,7 +131,7 @@ def test_exports_can_be_fetched_and_expire(world: World, hours: int) -> None:
 
 @JUMPS
 def test_trainings_and_templates_are_accepted(world: World, hours: int) -> None:
-    """Work that ended before the jump takes no place of trainings and templates after it."""
+    """Work that ended before the jump does not count as open after it."""
     view = world.dataset(ROWS)
     model, learning = world.model(view), learn(world)
     world.work()

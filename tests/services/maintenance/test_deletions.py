@@ -1,4 +1,4 @@
-"""Deletions: refusals, repeated calls, and that nothing is left."""
+"""Deletions: refusals, repeated calls, and that nothing remains."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROWS = some_rows({"book": 120, "cancel": 5})
 
 
 def test_only_datasets_of_failed_uploads_are_deleted(world: World) -> None:
-    """Datasets whose first upload failed are deleted; one with data and a later failure stays."""
+    """Only datasets whose first upload failed are deleted; one with data and a failed PUT stays."""
     failed = [world.dataset([("", "")]) for _ in range(3)]
     kept = world.dataset(ROWS)
     world.clock.advance(seconds=1)
@@ -56,7 +56,7 @@ def test_only_datasets_of_failed_uploads_are_deleted(world: World) -> None:
 
 
 def test_dataset_with_everything_leaves_nothing(world: World) -> None:
-    """Chunks, objects, labels, receipts and embeddings are deleted; only the record stays."""
+    """All rows and objects of a dataset are deleted; only the deletion record stays."""
     view = world.dataset(ROWS)
     world.clock.advance(seconds=1)
     world.container.uploads.add(world.account, view, a_source([("x", "from a put")]))
@@ -87,7 +87,7 @@ def test_dataset_with_everything_leaves_nothing(world: World) -> None:
 
 
 def test_dataset_in_training(world: World) -> None:
-    """While a model is QUEUED or RUNNING its dataset stays, and the refusal names the model."""
+    """A dataset with an open training cannot be deleted; the error names the model."""
     view = world.dataset(some_rows({"a": 5, "b": 5}))
     model = world.train(view).model
     delete, dataset_id = world.container.deletions.delete_dataset, view.dataset.dataset_id
@@ -112,7 +112,7 @@ def test_dataset_in_training(world: World) -> None:
 
 
 def test_dataset_that_is_uploading(world: World) -> None:
-    """A DELETE ends the upload without leftovers, and a late message does nothing."""
+    """DELETE ends an upload without leftovers, and a late message does nothing."""
     view = world.upload(ROWS)
     [reading] = world.messages()
 
@@ -128,13 +128,13 @@ def test_dataset_that_is_uploading(world: World) -> None:
 def test_upload_that_gave_up_halfway_leaves_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Labels and chunks of failed uploads are deleted with the dataset, even after a later PUT."""
+    """Labels and chunks of failed uploads are deleted with the dataset, also after a later PUT."""
     view = world.dataset(some_rows({"a": 5}))
     put = world.stores.receipts.put
     world.container.uploads.add(world.account, view, a_source(some_rows({"b": 3, "c": 3})))
 
     def refuse(*args: object, **kwargs: object) -> None:
-        """Break each attempt after its chunks were written."""
+        """Fail each attempt after its chunks were written."""
         raise MemoryError
 
     monkeypatch.setattr(world.stores.receipts, "put", refuse)
@@ -199,7 +199,7 @@ def test_dataset_of_another_account_or_family(world: World) -> None:
 
 
 def test_running_deletion_has_begun(world: World) -> None:
-    """A deletion that is RUNNING shows a progress between zero and one, which never falls."""
+    """A RUNNING deletion has a progress between zero and one, which never falls."""
     view = world.dataset(ROWS)
     deletion = world.container.deletions.delete_dataset(
         world.account, LANGUAGE, view.dataset.dataset_id
@@ -209,7 +209,7 @@ def test_running_deletion_has_begun(world: World) -> None:
     get = world.container.deletions.get
 
     def look(*args: object) -> None:
-        """Look at the record before and after each report."""
+        """Read the record before and after each report."""
         shown.append(get(world.account.account_id, deletion.deletion_id))
         report(*args)
         shown.append(get(world.account.account_id, deletion.deletion_id))
@@ -223,14 +223,14 @@ def test_running_deletion_has_begun(world: World) -> None:
 
 
 def test_deletion_of_many_labels_makes_few_calls(world: World) -> None:
-    """Each label takes two reads of keys; writes and reports are shared by many labels."""
+    """Each label costs two key reads; writes and reports are shared by many labels."""
     view = world.dataset(some_rows({f"label {number}": 1 for number in range(60)}))
     owner, dataset_id = world.account, view.dataset.dataset_id
     world.container.deletions.delete_dataset(owner, LANGUAGE, dataset_id)
     calls, bodies = Counter[str](), []
 
     def note(parsed: dict[str, Any], model: Any, **_: Any) -> None:
-        """Note one answered call."""
+        """Record one answered call."""
         calls[model.name] += 1
         bodies.extend(row for row in parsed.get("Items", ()) if "body" in row)
 

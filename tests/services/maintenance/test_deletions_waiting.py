@@ -1,4 +1,4 @@
-"""Deletions of datasets whose pictures were shown, and what cards say of them afterwards."""
+"""Deletions of image datasets with valid URLs, and cards of their models afterwards."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _delete(world: World, view: DatasetView) -> Deletion:
 
 
 def _state(world: World, view: DatasetView) -> Deletion:
-    """Return the deletion, as a repeated DELETE does."""
+    """Return the deletion record by repeating the DELETE."""
     row = view.dataset
     return world.container.deletions.delete_dataset(world.account, row.family, row.dataset_id)
 
 
 def test_pictures_leave_nothing(world: World) -> None:
-    """Images, features, names and rows are deleted at once, even while URLs are still valid."""
+    """Images, features, names and rows are deleted at once, even while URLs are valid."""
     view = world.pictures(FILES)
     prefix = f"datasets/{view.dataset.dataset_id}/"
     for name in ("features/lite2-x/0001", "names", "parts/x"):
@@ -52,7 +52,7 @@ def test_pictures_leave_nothing(world: World) -> None:
 
 
 def test_waits_until_the_last_url_is_dead(world: World) -> None:
-    """A sweep ends the deletion 30 minutes after the last list, and not before."""
+    """The sweep ends the deletion once the last URL has expired, after 30 minutes."""
     view = world.pictures(FILES)
     _show(world, view)
     world.clock.advance(minutes=10)
@@ -73,7 +73,7 @@ def test_waits_until_the_last_url_is_dead(world: World) -> None:
 
 
 def test_nothing_to_wait_for(world: World) -> None:
-    """Images without valid URLs, and texts, are deleted at once."""
+    """Texts, and images without valid URLs, are deleted at once."""
     hidden, old = world.pictures(FILES), world.pictures(FILES)
     _show(world, old)
     world.clock.advance(minutes=30)
@@ -87,7 +87,7 @@ def test_nothing_to_wait_for(world: World) -> None:
 
 
 def test_job_that_arrives_again_keeps_waiting(world: World) -> None:
-    """A second delivery neither ends the waiting nor restarts it."""
+    """A second delivery of the job neither ends nor restarts the waiting."""
     view = world.pictures(FILES)
     _show(world, view)
     world.container.deletions.delete_dataset(world.account, VISION, view.dataset.dataset_id)
@@ -105,13 +105,13 @@ def test_job_that_arrives_again_keeps_waiting(world: World) -> None:
 def test_worker_that_died_after_deleting_the_row(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another worker that finds no dataset still knows of the valid URLs."""
+    """After a crash the next worker finds no dataset but still waits for valid URLs."""
     view = world.pictures(FILES)
     _show(world, view)
     finish = world.stores.deletions.finish
 
     def die(_: object) -> None:
-        """End the worker at its last step."""
+        """Kill the worker at its last step."""
         raise MemoryError
 
     monkeypatch.setattr(world.stores.deletions, "finish", die)
@@ -153,7 +153,7 @@ REDACTED = {
 
 
 def test_examples_are_removed_from_cards(world: World) -> None:
-    """Cards of all versions lose texts, names and ids of a deleted dataset; figures stay."""
+    """Cards lose texts, names and ids of a deleted dataset; figures stay."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     other = world.dataset(some_rows({"cat": 5, "dog": 5}))
     artifacts, keys = world.stores.artifacts, []
@@ -175,7 +175,7 @@ def test_examples_are_removed_from_cards(world: World) -> None:
 
 
 def test_file_names_are_removed_from_curves(world: World) -> None:
-    """Learning curves of a deleted dataset's models keep labels and figures, but no file names."""
+    """Learning curves keep labels and figures of a deleted dataset, but no file names."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     model = world.model(view)
     result = {"exampleName": "anna.jpg-cat", "expectedLabel": "cat", "predictedLabel": "dog"}
@@ -201,7 +201,7 @@ def test_file_names_are_removed_from_curves(world: World) -> None:
 
 
 def test_card_of_a_model_deleted_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A card that is written after the deletion of its model is deleted."""
+    """A card that is written after the deletion of its model is deleted too."""
     view = world.dataset(some_rows({"cat": 5, "dog": 5}))
     model = world.model(view)
     key = f"models/{model.model_id}/{model.version}/{CARD}"

@@ -1,4 +1,4 @@
-"""The parts of the engines in the health call."""
+"""The state of engine parts in the health call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DIGEST = "ab" * 32
 
 
 class Pool:
-    """Keeps one part in memory."""
+    """A pool that has one part loaded."""
 
     def is_loaded(self, name: str) -> bool:
         """Return whether it is that part."""
@@ -21,7 +21,7 @@ class Pool:
 
 
 class Bucket:
-    """Offers one part, and counts the requests."""
+    """A bucket that offers one part, and counts requests."""
 
     asked = 0
 
@@ -31,7 +31,7 @@ class Bucket:
         return folder == "far"
 
     def ensure(self, folder: str) -> None:
-        """Bring nothing."""
+        """Do nothing."""
         raise AssertionError("Health brings nothing.")
 
 
@@ -88,7 +88,7 @@ def test_facts_are_read_again_when_they_change(tmp_path):
 
 
 def test_folder_that_is_not_there(tmp_path):
-    """Without any model files every expected part is missing."""
+    """Without a model folder every expected part is missing."""
     found = HealthService(tmp_path / "none", INSTALLED_ONLY, [], ("a",)).parts()
 
     assert found == [EnginePart("a", "missing")]

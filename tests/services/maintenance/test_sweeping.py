@@ -1,4 +1,4 @@
-"""The sweep: lost messages, dead workers, calls cut in half, closed accounts."""
+"""The sweep: lost messages, dead workers, interrupted calls, closed accounts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _sweep(world: World) -> list[str]:
 
 
 def test_recent_work_is_not_resent(world: World) -> None:
-    """Waiting and running jobs are not sent again, but those of dead workers are."""
+    """Recent jobs are not sent again; jobs of dead workers are."""
     view = world.dataset(ROWS)
     world.upload(ROWS)
     model = world.train(view).model
@@ -69,12 +69,12 @@ def test_lost_messages_are_sent_again(world: World) -> None:
 
 
 def test_queue_that_was_down_at_the_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work that was accepted while no queue answered is done after a sweep."""
+    """Work accepted while no queue answered is done after a sweep."""
     view = world.dataset(ROWS)
     send = world.stores.queues.send
 
     def refuse(*args: object) -> None:
-        """Be out of reach."""
+        """Raise the error of an unavailable queue."""
         raise StorageUnavailable
 
     monkeypatch.setattr(world.stores.queues, "send", refuse)
@@ -91,13 +91,13 @@ def test_queue_that_was_down_at_the_request(world: World, monkeypatch: pytest.Mo
 def test_sweep_that_could_not_send_tries_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interrupted sweep leaves the work to the next ones."""
+    """If a sweep is interrupted while sending, the next ones do the rest."""
     view = world.upload(ROWS)
     world.messages()
     send = world.stores.queues.send
 
     def refuse(*args: object) -> None:
-        """Be out of reach."""
+        """Raise the error of an unavailable queue."""
         raise StorageUnavailable
 
     monkeypatch.setattr(world.stores.queues, "send", refuse)
@@ -112,7 +112,7 @@ def test_sweep_that_could_not_send_tries_again(
 
 
 def test_deletion_cut_off_before_its_record(world: World) -> None:
-    """A dataset and a model marked by a call that died afterwards are still deleted."""
+    """A dataset and a model that a crashed call only marked are still deleted."""
     view = world.dataset(ROWS)
     model = world.model(world.dataset(ROWS))
     assert world.stores.datasets.start_deletion(view.dataset)
@@ -154,7 +154,7 @@ def test_upload_whose_workers_die(world: World) -> None:
 
 
 def test_closed_account_is_emptied_when_its_time_is_over(world: World) -> None:
-    """All data of a closed account is deleted after its retention, and no other data."""
+    """A closed account's data is deleted after its retention, and no other data."""
     other = world.new_account("other@example.com")
     theirs = world.dataset(some_rows({"a": 1}), account=other)
     view = world.dataset(ROWS)

@@ -1,4 +1,4 @@
-"""What corrections replace is deleted once no reader can use it."""
+"""Data that corrections replace is deleted once no reader needs it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.pictures import draw, label_folders
 
 
 def contents(world: World) -> dict[str, bytes]:
-    """Everything that is stored of examples, unpacked: chunks, notes and objects."""
+    """Return all stored bytes of examples, unpacked: chunks, notes and objects."""
     found = {key: world.stores.artifacts.get(key) or b"" for key in world.objects()}
     for row in world.rows(ExampleChunkRow):
         name = f"{row.sequence}/{row.number}"
@@ -31,12 +31,12 @@ def contents(world: World) -> dict[str, bytes]:
 
 
 def holders(world: World, *needles: bytes) -> list[str]:
-    """Return the names of rows and objects with any of these bytes."""
+    """Return the names of rows and objects that contain any of these bytes."""
     return [name for name, body in contents(world).items() if any(n in body for n in needles)]
 
 
 def first_text(world: World, view: DatasetView) -> tuple[int, str]:
-    """Return id and text of an example whose id is unique."""
+    """Return id and text of an example with a unique id."""
     [item] = world.container.browsing.browse(world.account, view, _everything(), 4, 1).items
     return item.example.example_id, item.example.name
 
@@ -48,7 +48,7 @@ def _everything() -> Any:
 
 
 def test_a_removed_text_leaves_no_trace(world: World) -> None:
-    """Text, id and digest are in no chunk, note, vector, card or curve any more."""
+    """A removed text is in no chunk, note, vector, card or curve."""
     view = world.dataset([*some_rows({"a": 110, "b": 20}), ("b please number 3", "a")])
     model = world.model(view)
     number, text = first_text(world, view)
@@ -67,7 +67,7 @@ def test_a_removed_text_leaves_no_trace(world: World) -> None:
 
 
 def test_a_training_that_began_before_reads_what_was_there(world: World) -> None:
-    """A training uses the examples and names of its start; nothing is deleted before its end."""
+    """A training uses the examples of its start; nothing of them is deleted before its end."""
     view = world.dataset(some_rows({"a": 30, "b": 30}))
     model_id = world.train(view).model.model_id
     [job] = world.messages()
@@ -90,7 +90,7 @@ def test_a_training_that_began_before_reads_what_was_there(world: World) -> None
 
 
 def test_adjustments_do_not_keep_a_removed_text_for_ever(world: World) -> None:
-    """After ten minutes an adjustment is refused until the text is removed from the model."""
+    """Adjustments cannot keep a removed text longer: after ten minutes they are refused."""
     model = world.model(world.dataset(some_rows({"a": 30, "b": 30})))
     view = world.container.datasets.get(world.account.account_id, LANGUAGE, model.dataset_id)
     number, text = first_text(world, view)
@@ -123,7 +123,7 @@ def test_adjustments_do_not_keep_a_removed_text_for_ever(world: World) -> None:
 
 
 def test_moved_examples_keep_their_vectors(world: World) -> None:
-    """Vectors are stored by text, so a move neither computes nor loses any."""
+    """Vectors are stored by text, so moving an example neither computes nor loses any."""
     view = world.dataset(some_rows({"a": 30, "b": 30}))
     number, text = first_text(world, view)
     before = holders(world, text_digest(text))
@@ -137,7 +137,7 @@ def test_moved_examples_keep_their_vectors(world: World) -> None:
 
 
 def test_pictures_that_no_example_names_are_deleted(world: World, tiny: Any) -> None:
-    """An image with two labels stays with one of them; its bytes are released with the last."""
+    """An image with two labels stays until its last example is removed."""
     files = label_folders({"cat": 6, "dog": 6})
     shared = draw("circle", "red", (40, 40), at=(4, 4, 30, 30), salt=999)
     files |= {"cat/shared.png": shared, "dog/shared.png": shared}

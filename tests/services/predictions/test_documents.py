@@ -1,4 +1,4 @@
-"""Reading of documents: limits, pages in threads, time, memory, and the parts of an answer."""
+"""Reading documents: limits, page threads, time, memory, and the parts of an answer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_whole(content, request, engine=None, seconds=float("inf"), threads=2):
 
 
 def assert_threads_end(before):
-    """Wait until no more threads run than before."""
+    """Wait until there are no more threads than before."""
     deadline = time.monotonic() + 60
     while threading.active_count() > before:
         assert time.monotonic() < deadline, threading.enumerate()
@@ -77,7 +77,7 @@ def assert_threads_end(before):
 
 
 def texts(findings):
-    """Page and text of each finding."""
+    """Return page and text of each finding."""
     return [(each.page_number, each.item.text) for each in findings]
 
 
@@ -91,7 +91,7 @@ def prebuilt(tmp_path):
 
 
 def test_models(prebuilt):
-    """OCR models need a card and an engine; unknown ids are not found."""
+    """OCR models need a card and an engine; unknown ids are a 404."""
     assert prebuilt.find("2", "OCRModel") == MODEL
     a_service().require_networks(MODEL)
     with pytest.raises(PrebuiltNotInstalled, match="tabulatev2"):
@@ -112,7 +112,7 @@ def test_model_of_another_type_reads_nothing():
 
 
 def test_picture():
-    """The lines of an image are findings on page one, in its pixels."""
+    """The lines of an image are findings on page one, in pixels of the image."""
     found = read(PICTURE, engine=TinyEngine(lambda pixels, check: ("one", "two")))
 
     assert texts(found) == [(1, "one"), (1, "two")]
@@ -127,7 +127,7 @@ def test_blank_page():
 
 @pytest.mark.parametrize(("count", "is_allowed"), [(600, True), (601, False)])
 def test_words_of_a_picture(count, is_allowed):
-    """An image may have 600 words."""
+    """An image may have 600 words; one more is refused."""
     lines = [" ".join(["word"] * 100)] * 6 + ["word"] * (count - 600)
     engine = TinyEngine(lambda pixels, check: lines)
 
@@ -140,7 +140,7 @@ def test_words_of_a_picture(count, is_allowed):
 
 
 def test_words_of_a_pdf():
-    """A PDF has no limit of words, scanned or with a text layer."""
+    """PDFs have no word limit, whether scanned or with a text layer."""
     lines = [" ".join(["word"] * 100)] * 7
     engine = TinyEngine(lambda pixels, check: lines)
 
@@ -173,7 +173,7 @@ def test_text_layer_is_read_without_the_engine():
 
 @pytest.mark.parametrize(("task", "most"), [("text", 8), ("table", 8), ("contact", 5), ("form", 8)])
 def test_pages_of_a_pdf(task, most):
-    """PDFs may have eight pages, five for business cards."""
+    """A PDF may have eight pages, five for business cards."""
     template = FormTemplate((TemplateKey("a", ("Total amount",)),)) if task == "form" else None
     request = OcrRequest(task, template)
     page = Sheet(words("Some words of a page", 20, 100, 12), media=(0, 0, 300, 200))
@@ -204,7 +204,7 @@ def test_documents_that_cannot_be_read(content, error, words):
 
 
 def test_addresses():
-    """A document is downloaded within the limits of size and remaining time."""
+    """A document at a URL is downloaded within the limits of size and remaining time."""
     server = Tricks()
     try:
         service = a_service(downloads=Downloader([f"127.0.0.1:{server.port}"]))
@@ -241,7 +241,7 @@ def test_pages_are_read_by_threads():
 
 
 def test_pixels_go_as_soon_as_a_page_is_read():
-    """Only as many pages are in memory as threads read them."""
+    """At most as many pages are in memory as threads read them."""
     alive = []
 
     def watch(pixels, check):
@@ -281,7 +281,7 @@ print(max(most) - before, held() - before)
 
 
 def test_memory_is_returned_after_each_document():
-    """Memory that the networks of a page freed is returned after the document."""
+    """Memory that the networks used for a page is returned after the document."""
     answer = subprocess.run(
         [sys.executable, "-c", MEMORY_PROBE],
         cwd=Path(__file__).parents[3],
@@ -296,7 +296,7 @@ def test_memory_is_returned_after_each_document():
 
 
 def test_end_of_the_time_names_the_page(monkeypatch):
-    """A document that cannot be finished in time says how far it came, and leaves no thread."""
+    """A document that cannot be finished in time reports its progress and leaves no thread."""
     done, late = [], [0.0]
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late[0])
     monkeypatch.setattr(page_work, "time", clock)
@@ -317,7 +317,7 @@ def test_end_of_the_time_names_the_page(monkeypatch):
 
 
 def test_answer_does_not_wait_for_a_page_that_never_checks():
-    """The error is returned while a thread still reads the page."""
+    """The error is returned even if a page's thread never checks the time."""
     release = threading.Event()
     before = threading.active_count()
     engine = TinyEngine(lambda pixels, check: (release.wait(300), ("late",))[1])
@@ -340,13 +340,13 @@ def test_engine_that_vanishes_is_not_installed():
 
 
 def test_pdf_without_time():
-    """A call whose time is up before its PDF is opened ends at once with a timeout."""
+    """If time is up before the PDF is opened, the call ends at once with a timeout."""
     with pytest.raises(TimedOut, match="in the time that was left"):
         read(text_pdf(["a page"]), seconds=0.0)
 
 
 def test_failure_of_one_page_ends_the_others():
-    """The first failure is the answer; waiting pages are not started."""
+    """The first failing page ends the call; waiting pages are not started."""
 
     def fails(pixels, check):
         if len(engine.pages) == 2:
@@ -363,7 +363,7 @@ def test_failure_of_one_page_ends_the_others():
 
 
 def test_calls_share_the_memory_of_a_process():
-    """Two calls read pages at a time; others wait for their turn."""
+    """Two calls per process read pages at a time; others wait."""
     service = a_service(engine := TinyEngine(lambda pixels, check: (time.sleep(0.02), ("x",))[1]))
     content, answers = image_pdf([PAPER] * 4), []
 
@@ -381,7 +381,7 @@ def test_calls_share_the_memory_of_a_process():
 
 
 def test_field_is_taken_from_its_best_page():
-    """A value is preferred to an empty one of an earlier page; each entity is returned once."""
+    """A value wins over an empty one on an earlier page; each entity is returned once."""
     template = FormTemplate((TemplateKey("total", ("Total amount",)), TemplateKey("x", ("Zip",))))
     first, second = (["The first page of two", "Total amount:"], ["Total amount: 42.50", "Its end"])
     content = text_pdf(first, second)
@@ -393,7 +393,7 @@ def test_field_is_taken_from_its_best_page():
 
 
 def ruled_pdf(*tables):
-    """Write pages with a ruled table each, each cell 150 x 30 points."""
+    """Return a PDF with a ruled table on each page, cells 150 x 30 points."""
     sheets = []
     for rows in tables:
         content = []
@@ -423,7 +423,7 @@ def test_tables_of_a_form(wants_tables):
 
 @pytest.mark.parametrize("links", [True, False])
 def test_table_over_two_pages(links):
-    """With `linkTables`, and only then, parts of a table share number, names and row count."""
+    """Only with `linkTables` do parts of a table share number, names and row count."""
     first = [("Item", "Price"), *[(f"Pen {n}", f"{n}.50") for n in range(1, 20)]]
     content = ruled_pdf(first, [("Item", "Price"), ("Ink", "4.75"), ("Paper", "11.00")])
 
@@ -441,7 +441,7 @@ def test_table_over_two_pages(links):
 
 
 def test_templates():
-    """A template is sent or named, but not both."""
+    """A template is sent or named; both is an error."""
     key = {"entity": "a", "keyVariations": ["A b"]}
     sent = {"version": "1.0", "keys": [{"key": key}], "tableRecognition": False}
 
@@ -471,7 +471,7 @@ def test_layout_counts_through_the_document():
 
 
 def test_places_that_were_not_read():
-    """They are listed by page, without text, and only with `layout`."""
+    """Unread regions are listed by page, without text, and only with `layout`."""
     engine = TinyEngine(lambda pixels, check: ("one", "", ""))
 
     found = read_whole(image_pdf([PAPER, PAPER]), OcrRequest("text", layout=True), engine)
@@ -482,13 +482,13 @@ def test_places_that_were_not_read():
 
 
 def a_column(name, x, count, width=30):
-    """Write lines of a column of a PDF: words that begin with the column's name."""
+    """Return the lines of a PDF column, whose words begin with the column's name."""
     line = " ".join([f"{name}word"] * (width // 6))
     return b"".join(words(f"{name}{n} {line}", x, 760 - 14 * n, 10) for n in range(count))
 
 
 def test_columns_of_a_text_layer():
-    """The text layer of a PDF is ordered like the text of an image, with headers and footers."""
+    """A PDF's text layer gets the reading order of an image's text, with headers and footers."""
     head = words("A heading over both columns of it", 150, 790, 16)
     foot = words("17", 300, 30, 10)
     page = pdf([Sheet(head + a_column("a", 50, 20) + a_column("b", 320, 25) + foot)])
@@ -504,7 +504,7 @@ def test_columns_of_a_text_layer():
 
 @pytest.mark.parametrize("output", ["text", "markdown"])
 def test_5_000_words_are_written_soon(output):
-    """A page full of words in ten columns takes only seconds."""
+    """A page of 5,000 words in ten columns is written within seconds."""
     rows = [
         words(" ".join(["word"] * 10), 10 + 57 * (n % 10), 820 - 16 * (n // 10), 2)
         for n in range(500)

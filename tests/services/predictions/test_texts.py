@@ -1,4 +1,4 @@
-"""Predictions of own models: order, top N, states, versions."""
+"""Predictions of custom models: order, top N, states, versions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _predict(world: World, model_id: str, text: str, count: int | None = None) -
 
 
 def test_all_labels_by_probability(world: World) -> None:
-    """Without a count all labels are returned, most probable first, with a sum of one."""
+    """Without a count all labels are returned, most probable first, adding up to one."""
     model = world.model(world.dataset(ROWS))
 
     items = world.answer(model.model_id, "greet please number 3")
@@ -64,7 +64,7 @@ def test_model_of_another_account(world: World) -> None:
 
 
 def test_prebuilt_model_that_is_not_installed(world: World, tmp_path: Path) -> None:
-    """A prebuilt model without its files says how to install it."""
+    """A prebuilt model without its files is refused with how to install it."""
     bare = world.another(replace(world.settings, model_dir=str(tmp_path)))
 
     with pytest.raises(PrebuiltNotInstalled, match=r"python -m infra\.models install"):
@@ -98,17 +98,17 @@ def test_old_version_answers_until_the_retraining_succeeds(
     seen = []
 
     def current() -> Model:
-        """Read the model."""
+        """Read the model again."""
         return world.container.models.get(model.account_id, model.model_id)
 
     def check() -> None:
-        """Ask for a prediction and the metrics in the present state."""
+        """Predict and read the metrics in the present state."""
         answer = _predict(world, model.model_id, "book please")[0]
         shown = world.container.models.metrics(current()).data
         seen.append((current().status, current().version, answer, shown == metrics))
 
     def fail(*args: object) -> None:
-        """Inspect the state during the run, then break it."""
+        """Check during the run, then fail it."""
         check()
         raise TrainingFailed
 
@@ -145,7 +145,7 @@ def test_model_of_a_deleted_dataset(world: World) -> None:
 
 
 def test_deleted_model_answers_nothing(world: World) -> None:
-    """After the answer to DELETE, a warm process does not predict any more."""
+    """After DELETE is answered, a process that has cached the model does not predict."""
     model = world.model(world.dataset(ROWS))
     _predict(world, model.model_id, "book")
 
@@ -171,7 +171,7 @@ def test_encoder_of_another_digest(world: World) -> None:
 
 
 def test_encoder_with_damaged_files(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An encoder that cannot be read is a conflict with a remedy, not an internal error."""
+    """An unreadable encoder is a conflict with a remedy, not an internal error."""
     model = world.model(world.dataset(ROWS))
     other = world.another()
     encoders = other.container.encoders
@@ -205,7 +205,7 @@ def test_artifact_that_is_gone(world: World) -> None:
     ids=["torn", "older version", "another kind"],
 )
 def test_artifact_of_another_version(world: World, content: bytes, words: str) -> None:
-    """An artifact that cannot be read is an error with a remedy, and a retraining fixes it."""
+    """An unreadable artifact is an error with a remedy; a retraining fixes it."""
     model = world.model(world.dataset(ROWS))
     path = f"models/{model.model_id}/{model.version}/{ARTIFACT}"
     assert path in world.objects()

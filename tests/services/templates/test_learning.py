@@ -1,4 +1,4 @@
-"""Jobs that learn templates: lost messages, dead workers, retries, and what ends them."""
+"""Template jobs: lost messages, dead workers, retries, failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERS = ("4711", "8152", "9003")
 
 @pytest.fixture(autouse=True)
 def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the documents be read without networks: they have text layers."""
+    """An engine that is not needed, since the documents have text layers."""
     monkeypatch.setitem(world.container.readers._engines, "ppocr", TinyEngine())
     monkeypatch.setattr(world.container.ocr, "require_networks", lambda model: None)
 
@@ -60,7 +60,7 @@ def test_a_lost_message_is_sent_again(world: World) -> None:
 
 
 def test_a_worker_that_died_is_replaced(world: World) -> None:
-    """The sweep resends the job after its lease; the former worker can publish nothing."""
+    """After the lease the sweep resends the job; the former worker cannot publish."""
     made = _create(world)
     [job] = world.messages()
     dead = world.stores.learnings.acquire(made.account_id, made.learning_id)
@@ -86,7 +86,7 @@ def test_a_worker_that_died_is_replaced(world: World) -> None:
 
 
 def test_a_repeated_message_changes_nothing(world: World) -> None:
-    """A job that has ended is not run again."""
+    """A message of a finished job does nothing."""
     made = _create(world)
     [job] = world.messages()
     world.deliver(job)
@@ -120,7 +120,7 @@ def test_an_interrupted_job_is_retried_and_then_fails(
 def test_a_call_whose_row_was_not_written_leaves_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the row cannot be written, the input is deleted again."""
+    """If the row cannot be written, the stored input is deleted."""
 
     def broken(*_: Any) -> None:
         raise StorageUnavailable
@@ -133,7 +133,7 @@ def test_a_call_whose_row_was_not_written_leaves_nothing(
 
 
 def test_a_lost_send_is_no_error(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The row exists when the queue does not answer, so the sweep sends the job later."""
+    """If the queue does not answer, the row exists, and the sweep sends the job later."""
 
     def broken(*_: Any) -> None:
         raise StorageUnavailable
@@ -145,7 +145,7 @@ def test_a_lost_send_is_no_error(world: World, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_job_that_runs_out_of_time_fails(world: World) -> None:
-    """A job that does not fit into one run is FAILED with a remedy, and not repeated."""
+    """A job that does not finish in one run is FAILED with a remedy and not repeated."""
     made = _create(world)
     world.messages()
     job = LearnJob.of(made)
@@ -155,7 +155,7 @@ def test_a_job_that_runs_out_of_time_fails(world: World) -> None:
 
 
 def test_other_accounts_find_nothing(world: World) -> None:
-    """A job is found by its own account only."""
+    """Another account does not find a job."""
     made = _create(world)
     other = world.new_account("other@example.com")
 
@@ -166,7 +166,7 @@ def test_other_accounts_find_nothing(world: World) -> None:
 
 
 def test_jobs_of_a_day_are_limited(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An account has at most a number of jobs at a time, also ended ones."""
+    """The number of an account's jobs is limited, ended ones included."""
     now = world.clock.now
     ended = TemplateLearning("A", "1", {}, now, now, now, "SUCCEEDED")
     monkeypatch.setattr(
@@ -196,7 +196,7 @@ def test_templates_are_deleted_with_their_account(world: World) -> None:
 def test_a_slow_attempt_that_cannot_store_its_archive_leaves_the_later_job(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failed attempt at a call undoes only what it has created itself."""
+    """A failed slow attempt undoes only what it created itself."""
     put = world.stores.learnings.put_input
     made: list[TemplateLearning] = []
 

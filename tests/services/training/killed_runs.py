@@ -1,4 +1,4 @@
-"""Kills workers in the middle of a training, import or adjustment."""
+"""Kills workers during a training, import or adjustment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.builders import World
 
 
 def interrupt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the workers until the run has written its version, but not its row; they die there."""
+    """Run the workers until the run has written its version but not its row, and kill them."""
 
     class Killed(BaseException):
         pass

@@ -1,4 +1,4 @@
-"""Adjustments in the service: feedback, interrupted runs, closed accounts and backups."""
+"""Adjustments: feedback, interrupted runs, closed accounts and backups."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def adjust(world: World, model: Model, rows: Any = SENT, **options: Any) -> None
 
 
 def read(world: World, model: Model) -> tuple[Model, dict[str, Any]]:
-    """Return the model as it is now, and what its card says about the adjustment."""
+    """Return the model and the adjustment in its card."""
     found = world.container.models.get(model.account_id, model.model_id)
     return found, world.container.models.card(model.account_id, model.model_id).get(
         "adjustment", {}
@@ -49,7 +49,7 @@ def read(world: World, model: Model) -> tuple[Model, dict[str, Any]]:
 
 
 def add_feedback(world: World, model: Model, count: int) -> None:
-    """Add feedback that the model would answer wrongly."""
+    """Add feedback that the model answers wrongly."""
     for number in range(count):
         text = some_rows({"book": count}, "sent")[number][0]
         world.container.feedback.add_text(world.account, model, f"again {text}", "cancel")
@@ -61,7 +61,7 @@ def files_of_adjustments(world: World, model: Model) -> list[str]:
 
 
 def test_a_text_that_equals_a_label_does_not_swap_the_columns(world: World, model: Model) -> None:
-    """Without a header, the column with more labels of the model holds the labels."""
+    """Without a header, the column with more of the model's labels is the label column."""
     wanted = AdjustmentRequest(a_source([("book", "cancel"), *SENT]))
     world.container.adjustments.request(world.account, model, wanted, 0.0)
     world.work()
@@ -89,7 +89,7 @@ def test_feedback_changes_nothing_unless_the_call_asks(world: World, model: Mode
 
 
 def test_feedback_sets_the_temperature_if_the_call_asks(world: World, model: Model) -> None:
-    """Feedback counts among the labelled texts, and makes the model less confident."""
+    """With `withFeedback` feedback counts as labelled and makes the model less confident."""
     adjust(world, model)
     world.work()
     _, plain = read(world, model)
@@ -105,7 +105,7 @@ def test_feedback_sets_the_temperature_if_the_call_asks(world: World, model: Mod
 
 
 def test_feedback_completes_a_file_of_few_texts(world: World, model: Model) -> None:
-    """Feedback counts towards the 20 labelled texts; a text that is sent, too, counts once."""
+    """Feedback counts toward the minimum of 20 labelled texts; equal texts count once."""
     add_feedback(world, model, 18)
     with pytest.raises(InvalidParameter, match="2 texts with and 0 without"):
         adjust(world, model, SENT[:2])
@@ -137,7 +137,7 @@ def test_feedback_that_cannot_be_used_is_refused(
 def test_a_killed_adjustment_is_finished_by_another_worker(
     world: World, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a kill between artifact and row, the former version is served until the run is done."""
+    """If killed between artifact and row, the old version is served until the run is repeated."""
     adjust(world, model)
     interrupt(world, monkeypatch)
     waiting, _ = read(world, model)
@@ -156,7 +156,7 @@ def test_a_killed_adjustment_is_finished_by_another_worker(
 def test_data_deleted_during_an_adjustment_is_not_in_its_version(
     world: World, model: Model, monkeypatch: pytest.MonkeyPatch, *, removes_all: bool
 ) -> None:
-    """A deletion of a dataset or example also removes its traces from the version being made."""
+    """Data deleted during an adjustment is removed from its version, too."""
     view = world.container.datasets.get(model.account_id, LANGUAGE, model.dataset_id)
     [item] = world.container.browsing.browse(world.account, view, BrowsedList(), 0, 1).items
     card = f"models/{model.model_id}/{model.version}/{CARD}"
@@ -169,7 +169,7 @@ def test_data_deleted_during_an_adjustment_is_not_in_its_version(
     put_version = world.stores.model_files.put_version
 
     def put_late(*given: Any) -> None:
-        """Write the version after the first attempt of the deletion."""
+        """Write the version after the first attempt at the deletion."""
         if removes_all:
             world.container.deletions.delete_dataset(world.account, LANGUAGE, model.dataset_id)
         for message in world.messages(delayed=True):
@@ -192,7 +192,7 @@ def test_data_deleted_during_an_adjustment_is_not_in_its_version(
 def test_an_adjustment_of_a_closed_account_leaves_nothing(
     world: World, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Closing an account while its adjustment runs deletes the texts with everything else."""
+    """Closing an account during an adjustment deletes its texts."""
     adjust(world, model)
     interrupt(world, monkeypatch)
     due = world.clock.now.replace(day=28)
@@ -215,7 +215,7 @@ def test_a_waiting_adjustment_is_in_the_backup(
     *,
     is_killed: bool,
 ) -> None:
-    """A backup made before or during the run verifies; the restored stack finishes the run."""
+    """A backup before or during the run verifies; the restored stack finishes the run."""
     adjust(world, model)
     if is_killed:
         interrupt(world, monkeypatch)

@@ -1,4 +1,4 @@
-"""Embeddings: computed once, stored with their dataset, never shared."""
+"""Embeddings: computed once per dataset, stored, never shared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _encoder(world: World, name: str = "use") -> TinyEncoder:
 
 
 def test_parts_of_an_upload_are_embedded(world: World) -> None:
-    """Each part of an upload becomes one shard of its language's encoder, and is deleted."""
+    """Each part of an upload becomes one shard of its encoder, and the part is deleted."""
     view, parts = world.unembedded(some_rows({"a": PART_TEXTS, "b": 1}))
     prefix = f"datasets/{view.dataset.dataset_id}/"
     assert len(world.objects(f"{prefix}parts/")) == len(parts) == 2
@@ -33,7 +33,7 @@ def test_parts_of_an_upload_are_embedded(world: World) -> None:
 
 
 def test_part_that_arrives_twice(world: World) -> None:
-    """A part that is done is not embedded again."""
+    """A part that is already done is not embedded again."""
     _, [part] = world.unembedded(some_rows({"a": 3}))
 
     world.deliver(part)
@@ -43,7 +43,7 @@ def test_part_that_arrives_twice(world: World) -> None:
 
 
 def test_vectors_in_the_order_of_the_texts(world: World) -> None:
-    """Vectors have the order of their texts; equal texts are embedded once."""
+    """Vectors are in the order of their texts; equal texts are embedded once."""
     texts = ["one", "two", "one", "three"]
     shown: list[tuple[int, int]] = []
 
@@ -59,7 +59,7 @@ def test_vectors_in_the_order_of_the_texts(world: World) -> None:
 
 
 def test_vectors_do_not_depend_on_who_computes_them(world: World) -> None:
-    """The first training and a later one with stored vectors see the same vectors."""
+    """Computing vectors or reading stored ones gives the same result."""
     texts = [f"text {number}" for number in range(1_050)]
     service = world.container.embeddings
 
@@ -80,7 +80,7 @@ def test_vectors_are_not_shared_between_datasets(world: World) -> None:
 
 
 def test_vectors_made_before_a_stop_are_kept(world: World) -> None:
-    """A run that is stopped between parts leaves its work to the next one."""
+    """A run stopped between parts leaves its finished vectors to the next run."""
     texts = [f"text {number}" for number in range(1_500)]
 
     def stop(done: int, total: int) -> None:
@@ -97,14 +97,14 @@ def test_vectors_made_before_a_stop_are_kept(world: World) -> None:
 
 
 def test_other_languages_use_one_encoder(world: World) -> None:
-    """A dataset that is not English is embedded by the multilingual encoder alone."""
+    """A dataset in another language uses only the multilingual encoder."""
     world.dataset(some_rows({"a": 2}), fields=UploadFields("f", "text-intent", "fr"))
 
     assert (_encoder(world, "bge").texts, _encoder(world).texts) == (0, 2)
 
 
 def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
-    """A training takes open parts from the end, so no text is embedded twice."""
+    """A training takes open parts from the end, so that no text is embedded twice."""
     total = 3 * PART_TEXTS
     view, parts = world.unembedded(some_rows({"a": total}))
     dataset = view.dataset
@@ -126,7 +126,7 @@ def test_training_and_queue_share_the_parts_of_an_upload(world: World) -> None:
 
 
 def test_parts_of_later_uploads_are_left_to_the_queue(world: World) -> None:
-    """A training ends although uploads continue."""
+    """A training finishes although uploads continue."""
     view, _ = world.unembedded(some_rows({"a": 3}))
     dataset = view.dataset
     later = f"datasets/{dataset.dataset_id}/parts/later/00000.json"

@@ -1,4 +1,4 @@
-"""Features of images: computed once, stored with their dataset, reused by a training."""
+"""Image features: computed once, stored with their dataset, reused by trainings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _folder(view: DatasetView, name: str = "features/") -> str:
 
 
 def _uploaded(world: World, counts: dict[str, int] = COUNTS) -> tuple[DatasetView, list[Message]]:
-    """Upload pictures and read them; return the dataset and the messages of its parts."""
+    """Upload and read images; return the dataset and the messages of its parts."""
     view = world.upload_pictures(label_folders(counts))
     parts = world.read_files()
     return world.get(view), parts
@@ -87,7 +87,7 @@ def test_part_becomes_several_objects(world: World, tiny: TinyVision) -> None:
 
 
 def test_part_near_the_deadline_continues(world: World, tiny: TinyVision) -> None:
-    """A part whose function runs out of time stores its rows and continues in the next."""
+    """A part that runs out of time stores its rows and continues in the next function."""
     view, [message] = _uploaded(world)
 
     world.deliver(message, lambda: 30.0)
@@ -104,7 +104,7 @@ def test_part_near_the_deadline_continues(world: World, tiny: TinyVision) -> Non
 def test_parts_beyond_the_space_are_left_to_the_training(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ingest computes a limited part ahead of trainings; the rest is computed when needed."""
+    """Ingest computes features up to a limit; the training computes the rest."""
     monkeypatch.setattr("chalicelib.stores.examples.parts.PART_PICTURES", 4)
     small = world.another(replace(world.settings, feature_bytes=tiny.extractor.row_bytes))
     view, parts = _uploaded(world)
@@ -123,7 +123,7 @@ def test_parts_beyond_the_space_are_left_to_the_training(
 def test_picture_that_cannot_be_read(
     world: World, tiny: TinyVision, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A broken or deleted image is logged and omitted; the others are used."""
+    """An unreadable image is logged and skipped; the others are used."""
     view, [message] = _uploaded(world)
     first, second, *_ = world.objects(_folder(view, "images/"))
     world.stores.artifacts.put(first, b"\x89PNG\r\n\x1a\n nothing")
@@ -142,7 +142,7 @@ def test_picture_that_cannot_be_read(
 def test_part_of_a_deleted_dataset(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Features that are computed during the deletion of their dataset are deleted."""
+    """Features computed during the deletion of their dataset are deleted."""
     view, [message] = _uploaded(world)
     other = world.another()
     extract = tiny.extractor.extract
@@ -167,7 +167,7 @@ def test_part_of_a_deleted_dataset(
 def test_missing_backbone_does_not_stop_the_queue(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the files of the networks an upload succeeds; a training reports what is missing."""
+    """Without the networks an upload succeeds, and a training reports what is missing."""
     view, [message] = _uploaded(world)
 
     def extract(*args: Any) -> Any:
@@ -183,7 +183,7 @@ def test_missing_backbone_does_not_stop_the_queue(
 
 
 def test_training_uses_what_exists(world: World, tiny: TinyVision) -> None:
-    """Rows of the ingest are read, not computed again, and match their images."""
+    """A training reads the rows of the ingest, which match their images."""
     view, [message] = _uploaded(world)
     first = _collect(world, view, tiny.extractor)
     made = list(tiny.extractor.calls)
@@ -204,13 +204,13 @@ def test_training_uses_what_exists(world: World, tiny: TinyVision) -> None:
 
 
 def test_training_starts_from_the_end(world: World, tiny: TinyVision) -> None:
-    """A training starts with the last images, and meets an ingest that starts with the first."""
+    """A training starts with the last images, the ingest with the first."""
     view, [message] = _uploaded(world)
     progress: list[tuple[int, int, int]] = []
     digests = list(world.stores.parts.items(message[1].part) or [])
 
     def check(*shown: int) -> None:
-        """Let the ingest do its work after the first object of the training."""
+        """Run the ingest after the training's first object."""
         progress.append((shown[0], shown[1], shown[2]))
         if shown[2] == 4 and len(progress) == 2:
             world.deliver(message, lambda: 30.0)
@@ -225,7 +225,7 @@ def test_training_starts_from_the_end(world: World, tiny: TinyVision) -> None:
 
 
 def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
-    """With space for copies all views exist; a later training without it reads none of them."""
+    """With space for augmented views all exist; a later training without it reads none."""
     view, _ = _uploaded(world)
     features = _collect(world, view, tiny.extractor, copies=1_000)
 
@@ -244,7 +244,7 @@ def test_views_are_made_and_kept(world: World, tiny: TinyVision) -> None:
 
 
 def test_space_limits_altered_views_only(world: World, tiny: TinyVision) -> None:
-    """When features need too much space augmented views are dropped, never the pictures."""
+    """If features need too much space, augmented views are dropped, never the originals."""
     view, _ = _uploaded(world)
     row = tiny.extractor.row_bytes
     counts = []
@@ -258,7 +258,7 @@ def test_space_limits_altered_views_only(world: World, tiny: TinyVision) -> None
 
 
 def test_the_requested_number_of_copies_is_made(world: World, tiny: TinyVision) -> None:
-    """If fewer copies are requested, fewer are made, evenly for all images."""
+    """If fewer augmented copies are requested, they are spread evenly over all images."""
     view, _ = _uploaded(world)
     counts = []
     for copies in (0, 9, 10, 19, 20):
@@ -273,7 +273,7 @@ def test_the_requested_number_of_copies_is_made(world: World, tiny: TinyVision) 
 def test_rows_beyond_the_file_come_from_the_bucket(
     world: World, tiny: TinyVision, kept: int
 ) -> None:
-    """A training whose features are larger than its file reads the same rows."""
+    """With features larger than its file, a training reads the same rows from the bucket."""
     view, [message] = _uploaded(world)
     world.deliver(message)
     whole = _collect(world, view, tiny.extractor, copies=1_000)
@@ -289,7 +289,7 @@ def test_rows_beyond_the_file_come_from_the_bucket(
 
 
 def test_rows_made_before_a_stop_are_kept(world: World, tiny: TinyVision) -> None:
-    """A training that is stopped between objects leaves its work to the next one."""
+    """A training stopped between objects leaves its finished rows to the next one."""
     view, _ = _uploaded(world)
 
     def stop(done: int, total: int, made: int) -> None:
@@ -312,7 +312,7 @@ def test_rows_made_before_a_stop_are_kept(world: World, tiny: TinyVision) -> Non
 
 
 def test_damaged_object_is_made_again(world: World, tiny: TinyVision) -> None:
-    """Rows of a damaged object, or of another width, are computed again with the same result."""
+    """Rows of a damaged object, or of another width, are computed again."""
     view, [message] = _uploaded(world)
     world.deliver(message)
     whole = _collect(world, view, tiny.extractor)
@@ -333,7 +333,7 @@ def test_damaged_object_is_made_again(world: World, tiny: TinyVision) -> None:
 
 
 def test_equal_files_are_computed_once(world: World, tiny: TinyVision) -> None:
-    """One picture file under two labels has one row."""
+    """One image file with two labels has one row."""
     files = label_folders({"bike": 3, "car": 3})
     files["car/again.png"] = files["bike/bike-0.png"]
     view = world.pictures(files)
@@ -346,7 +346,7 @@ def test_equal_files_are_computed_once(world: World, tiny: TinyVision) -> None:
 
 
 def test_lost_lease_closes_the_file(world: World, tiny: TinyVision) -> None:
-    """A stopped collection frees its disk space, so that no worker fills its disk."""
+    """A stopped collection closes its temporary file."""
     view, _ = _uploaded(world)
 
     def check(*_: int) -> None:
@@ -362,7 +362,7 @@ def test_lost_lease_closes_the_file(world: World, tiny: TinyVision) -> None:
 
 
 def test_threads_change_nothing(world: World, tiny: TinyVision) -> None:
-    """Several images at a time give the same objects."""
+    """Several threads give the same objects."""
     view, [message] = _uploaded(world)
     world.one_call_at_a_time()
     world.deliver(message)
@@ -383,7 +383,7 @@ def test_threads_change_nothing(world: World, tiny: TinyVision) -> None:
 def test_storage_that_does_not_answer(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part whose images cannot be read now is retried, and stays until then."""
+    """If images cannot be read now, the part stays and is retried."""
     view, [message] = _uploaded(world)
     get = world.stores.pictures.get
 

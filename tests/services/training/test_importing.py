@@ -1,4 +1,4 @@
-"""Imports of models: equal answers, and archives that must be refused."""
+"""Model imports: equal answers, and archives that must be refused."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def files_of(content: bytes) -> Files:
 
 
 def packed(files: Files, *, is_signed: bool = True) -> bytes:
-    """Return an archive of files; signed ones have the digests of the files in `model.json`."""
+    """Build an archive; if signed, `model.json` has the digests of the files."""
     if is_signed:
         manifest = json.loads(files["model.json"])
         for name in manifest["files"].keys() & files.keys():
@@ -67,7 +67,7 @@ def packed(files: Files, *, is_signed: bool = True) -> bytes:
 
 
 def imported(world: World, content: bytes, account: Any = None) -> Model:
-    """Import an archive and return the model after its run."""
+    """Import an archive and return the model after the run."""
     account = account or world.account
     source = UploadSource(content=content, file_name="model.zip")
     made = world.container.imports.request(account, "language", source, "theirs")
@@ -89,7 +89,7 @@ def answers(world: World, model: Model) -> Any:
 def test_an_import_answers_as_the_exported_model(
     world: World, exported: tuple[Model, bytes]
 ) -> None:
-    """In another account: the same artifact, answers equal to the bit, and no archive left."""
+    """In another account: the same artifact, bit-identical answers, and no archive left."""
     model, content = exported
     other = world.new_account("other@example.com")
     found = imported(world, content, other)
@@ -118,7 +118,7 @@ def test_an_import_answers_as_the_exported_model(
 def test_a_killed_import_is_finished_by_another_worker(
     world: World, exported: tuple[Model, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a kill between artifact and row, the model is open; later it has succeeded."""
+    """If killed between artifact and row, the run is repeated and succeeds."""
     _, content = exported
 
     class Killed(BaseException):
@@ -151,7 +151,7 @@ def test_a_restored_backup_ends_its_open_imports(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Imports that waited or ran when a backup was taken succeed or name the cause after it."""
+    """Imports that were open in a backup succeed after the restore, or name the cause."""
     _, content = exported
     damaged = content[: len(content) // 2]
 
@@ -222,7 +222,7 @@ def npy(array: Any, *, pickles: bool = False) -> bytes:
 
 
 def nan(files: Files) -> None:
-    """Set weights that are not numbers."""
+    """Return weights that are not numbers."""
     change_head(files, lambda _, arrays: arrays["biases"].fill(np.nan))
 
 
@@ -315,7 +315,7 @@ def many_files(files: Files) -> None:
 def test_hostile_archives_fail_with_the_cause(
     world: World, exported: tuple[Model, bytes], spoil: Callable[[Files], None], cause: str
 ) -> None:
-    """The model is FAILED, has no version, and no object is left."""
+    """A hostile archive makes the model FAILED, without a version or leftover object."""
     files = files_of(exported[1])
     spoil(files)
     found = imported(world, packed(files))
@@ -370,7 +370,7 @@ def test_a_graph_in_the_archive_is_ignored(world: World, exported: tuple[Model, 
 def test_an_interrupted_import_is_retried(
     world: World, exported: tuple[Model, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A storage that does not answer ends the attempt, not the import."""
+    """If storage does not answer, the import's attempt is retried."""
 
     def broken(*_: Any) -> None:
         raise StorageUnavailable

@@ -18,7 +18,7 @@ def _empty(world: World, labels: str = "book_flight,cancel_order,late_parcel"):
 
 
 def test_names_alone_make_a_model(world: World) -> None:
-    """A dataset without an example gives a model that answers, and a card that says so."""
+    """A dataset with only label names gives a working model, and the card says so."""
     model = world.model(_empty(world), NAMES)
     card = world.container.models.card(model.account_id, model.model_id)
 
@@ -33,7 +33,7 @@ def test_names_alone_make_a_model(world: World) -> None:
 
 
 def test_few_examples_join_the_names(world: World) -> None:
-    """Examples of labels with two are answered by a model without them; the card says so."""
+    """Examples and names train together; only labels with two examples are tested."""
     view = world.dataset(some_rows({"book": 2, "cancel": 1}))
     model = world.model(view, TrainRequest(params={"minimumExamples": 1}))
     card = world.container.models.card(model.account_id, model.model_id)
@@ -45,7 +45,7 @@ def test_few_examples_join_the_names(world: World) -> None:
 
 
 def test_one_example_a_label_gives_no_accuracy(world: World) -> None:
-    """Without its only example a label would be judged by its name, so nothing is tested."""
+    """With one example per label the accuracy is unknown, and the card says so."""
     view = world.dataset(some_rows({"book": 1, "cancel": 1}))
     model = world.model(view, TrainRequest(params={"minimumExamples": 1}))
     card = world.container.models.card(model.account_id, model.model_id)
@@ -56,7 +56,7 @@ def test_one_example_a_label_gives_no_accuracy(world: World) -> None:
 
 
 def test_five_examples_are_the_default(world: World) -> None:
-    """Without the parameter nothing changes, and a label below the asked minimum is refused."""
+    """The default minimum is five; labels below the requested minimum are refused."""
     with pytest.raises(TooFewExamples, match="at least 5 examples"):
         world.train(_empty(world))
     view = world.dataset(some_rows({"book": 2, "cancel": 1}))
@@ -67,7 +67,7 @@ def test_five_examples_are_the_default(world: World) -> None:
 
 
 def test_labels_below_the_minimum_can_be_skipped(world: World) -> None:
-    """`skipSmallLabels` leaves out the labels below the asked minimum only."""
+    """`skipSmallLabels` skips only labels below the requested minimum."""
     view = world.dataset(some_rows({"book": 3, "cancel": 2, "odd": 1}))
     params = {"minimumExamples": 2, "skipSmallLabels": True}
     model = world.model(view, TrainRequest(params=params))
@@ -77,7 +77,7 @@ def test_labels_below_the_minimum_can_be_skipped(world: World) -> None:
 
 
 def test_unlabelled_texts_of_another_dataset(world: World) -> None:
-    """Texts of another dataset of the account move the prototypes; its labels are ignored."""
+    """Unlabelled texts of another dataset move the prototypes; its labels are ignored."""
     others = world.dataset(some_rows({"anything": 30}))
     params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
     moved = world.model(_empty(world), TrainRequest(params=params))
@@ -90,7 +90,7 @@ def test_unlabelled_texts_of_another_dataset(world: World) -> None:
 
 
 def test_unlabelled_texts_added_meanwhile_are_not_read(world: World) -> None:
-    """A resumed run reads the texts without labels of its start."""
+    """A resumed run uses only the unlabelled texts that existed at its start."""
     others, names = world.dataset(some_rows({"anything": 30})), _empty(world)
     params = {"minimumExamples": 0, "unlabelled": others.dataset.dataset_id}
     undisturbed = world.model(names, TrainRequest(params=params))
@@ -109,7 +109,7 @@ def test_unlabelled_texts_added_meanwhile_are_not_read(world: World) -> None:
 
 
 def test_corrected_unlabelled_texts_are_read_as_they_are(world: World) -> None:
-    """A resumed run needs no chunks that a correction has replaced, because they are deleted."""
+    """A resumed run reads corrected unlabelled texts, since the replaced chunks are deleted."""
     others, names = world.dataset(some_rows({"anything": 30})), _empty(world)
     page = world.container.examples.list_dataset(world.account, others, "upload", 0, 1)
     world.container.corrections.remove_example(others, page.items[0].example.example_id)
@@ -126,7 +126,7 @@ def test_corrected_unlabelled_texts_are_read_as_they_are(world: World) -> None:
 
 
 def test_a_run_records_its_unlabelled_texts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The start of a run has the counts of the dataset without labels."""
+    """A run's start records the counts of the unlabelled dataset."""
     others, begun = world.dataset(some_rows({"anything": 30})), []
     store, begin = type(world.stores.checkpoints), type(world.stores.checkpoints).begin
 
@@ -142,7 +142,7 @@ def test_a_run_records_its_unlabelled_texts(world: World, monkeypatch: pytest.Mo
 
 
 def test_unknown_unlabelled_dataset(world: World) -> None:
-    """A dataset that the account does not have is refused at once."""
+    """An unlabelled dataset that the account does not have is refused at once."""
     params = {"minimumExamples": 0, "unlabelled": 999_999}
     with pytest.raises(InvalidParameter, match="not an available language dataset"):
         world.train(_empty(world), TrainRequest(params=params))

@@ -1,4 +1,4 @@
-"""Long texts from upload to prediction: every word up to the limit counts."""
+"""Long texts, from upload to prediction: every word up to the limit is used."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def letters(label: str, count: int, seed: int) -> list[tuple[str, str]]:
 
 
 def test_the_last_sentence_of_long_texts_decides(world: World) -> None:
-    """Evidence behind the 128th token is learned from uploads, and predicted alone and in batch."""
+    """Evidence after the 128th token is learned and predicted, singly and in batches."""
     view = world.dataset([*letters("book", 60, 1), *letters("stop", 60, 2)])
     model = world.model(view)
 
@@ -41,7 +41,7 @@ def test_the_last_sentence_of_long_texts_decides(world: World) -> None:
 
 
 def test_parts_of_long_texts_are_as_long_as_those_of_short_ones(world: World) -> None:
-    """A part of an upload has as many windows, not as many texts, and vectors of the windows."""
+    """Upload parts are sized by windows, not by texts, and store a vector for each window."""
     rows = letters("book", 100, 1) + letters("stop", 100, 2)
     windows = len(split_texts([text for text, _ in rows]).windows)
 

@@ -38,7 +38,7 @@ def test_models_of_a_dataset_by_creation(world: World) -> None:
 
 
 def test_models_of_one_moment_by_id(world: World) -> None:
-    """Models that were created in the same millisecond are ordered by id."""
+    """Models created in the same millisecond are ordered by id."""
     view = world.dataset(ROWS)
     ids = [world.train(view).model.model_id for _ in range(4)]
 
@@ -46,7 +46,7 @@ def test_models_of_one_moment_by_id(world: World) -> None:
 
 
 def test_models_of_an_account_by_creation(world: World) -> None:
-    """Models that are not deleted are listed by creation, by name and status, page by page."""
+    """An account's models are listed by creation, filtered by name and status, in pages."""
     view = world.dataset(ROWS)
     models = []
     request = world.container.training.request
@@ -76,7 +76,7 @@ def test_models_of_an_account_by_creation(world: World) -> None:
 def test_filtered_models_match_when_they_change_while_they_are_listed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model whose training ends after the rows were chosen is not shown as queued."""
+    """A model whose training ends before its row is read is not listed as QUEUED."""
     world.train(world.dataset(ROWS))
     read = ModelRow.batch_get
 
@@ -93,7 +93,7 @@ def test_filtered_models_match_when_they_change_while_they_are_listed(
 def test_deleted_models_are_not_listed_when_the_deletion_comes_late(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that is deleted after the rows were chosen is left out of a list without filter."""
+    """A model deleted before its row is read is not listed."""
     model = world.model(world.dataset(ROWS))
     read = ModelRow.batch_get
 
@@ -121,7 +121,7 @@ def test_curve_page_by_page(world: World) -> None:
 
 
 def test_model_without_metrics(world: World) -> None:
-    """Metrics and card of a model that has not finished are a 404."""
+    """Metrics and card of an unfinished model are a 404."""
     model = world.train(world.dataset(ROWS)).model
 
     with pytest.raises(MetricsNotFound):
@@ -131,7 +131,7 @@ def test_model_without_metrics(world: World) -> None:
 
 
 def test_models_are_their_owners(world: World, tmp_path: Path) -> None:
-    """Another account's model answers exactly like one that does not exist."""
+    """Another account's model gets the same answer as an unknown one."""
     model = world.model(world.dataset(ROWS))
     other = world.new_account("other@example.com")
     texts = []

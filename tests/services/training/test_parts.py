@@ -1,4 +1,4 @@
-"""Trainings that leave vectors and features to the workers of the queue `embed`."""
+"""Trainings that delegate vectors and features to workers of the `embed` queue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTS = 12
 
 @pytest.fixture
 def large(world: World, monkeypatch: pytest.MonkeyPatch) -> TinyEncoder:
-    """An encoder that is so slow that a hundred texts are much work for it."""
+    """A test encoder so slow that a hundred texts are delegated."""
     monkeypatch.setattr(spreading, "SPREAD_SECONDS", 0.1)
     monkeypatch.setattr(spreading, "PART_SECONDS", 0.0625)
     made = TinyEncoder("mpnet")
@@ -39,7 +39,7 @@ def large(world: World, monkeypatch: pytest.MonkeyPatch) -> TinyEncoder:
 
 
 def _waiting(world: World, view: DatasetView) -> list[str]:
-    """Everything in the folders of running trainings."""
+    """Return everything in the folders of running trainings."""
     return world.objects(f"datasets/{view.dataset.dataset_id}/runs/")
 
 
@@ -51,7 +51,7 @@ def _given_away(world: World, view: DatasetView) -> tuple[Model, list[Message]]:
 
 
 def _work(world: World, messages: list[Message]) -> None:
-    """Put messages back, and deliver until there are none."""
+    """Deliver messages until none is left."""
     for message in messages:
         world.send(message)
     world.work()
@@ -60,7 +60,7 @@ def _work(world: World, messages: list[Message]) -> None:
 def test_training_waits_without_a_worker_and_is_the_same(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other workers embed each part once; the last one wakes the training; the bytes are equal."""
+    """Other workers embed each part once, the last one resumes the training; bytes are equal."""
     view = world.dataset(ROWS)
 
     model, heads = _given_away(world, view)
@@ -83,7 +83,7 @@ def test_training_waits_without_a_worker_and_is_the_same(
 def test_little_work_is_not_split(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Little work is not delegated, and that of small encoders never."""
+    """A small amount of work, or any with a small encoder, is not delegated."""
     monkeypatch.setattr(spreading, "SPREAD_SECONDS", 0.8)
     view = world.dataset(ROWS)
 
@@ -95,7 +95,7 @@ def test_little_work_is_not_split(
 def test_account_has_few_waiting_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each finished part sends the next one, and the progress grows."""
+    """Each finished part sends the next one, and progress grows."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -118,7 +118,7 @@ def test_account_has_few_waiting_parts(
 def test_chains_are_as_long_as_their_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each part is one message, the chains are equally long, and the last part wakes once."""
+    """Each part is one message, chains are equally long, and the last part resumes once."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     model, heads = _given_away(world, world.dataset(ROWS))
     worker = OneWorker(world, heads)
@@ -134,7 +134,7 @@ def test_chains_are_as_long_as_their_parts(
 def test_part_of_a_worker_that_died_is_done_again(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch, dies: str
 ) -> None:
-    """If each worker dies once anywhere in a part, the training still ends without leftovers."""
+    """If every part's worker dies once, the training still finishes without leftovers."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -164,7 +164,7 @@ def test_part_of_a_worker_that_died_is_done_again(
 
 
 def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -> None:
-    """A finished part is not computed again, and sends nothing again."""
+    """A repeated message of a finished part computes and sends nothing."""
     view = world.dataset(ROWS)
     _, heads = _given_away(world, view)
 
@@ -178,7 +178,7 @@ def test_messages_that_come_twice_do_nothing(world: World, large: TinyEncoder) -
 def test_last_two_parts_that_end_at_once_wake_their_training(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last two parts wake their training even if both end at once."""
+    """If the last two parts end simultaneously, the training is still resumed."""
     monkeypatch.setattr(parts, "PARTS_AT_ONCE", 2)
     view = world.dataset(ROWS)
     model, waiting = _given_away(world, view)
@@ -188,7 +188,7 @@ def test_last_two_parts_that_end_at_once_wake_their_training(
     progress = world.stores.run_parts.progress
 
     def let_the_last_end(*asked: Any) -> float:
-        """Between a look at what is left and the word that the training waits on for it."""
+        """Finish the last part between the check for remaining parts and the start of waiting."""
         monkeypatch.setattr(world.stores.run_parts, "progress", progress)
         world.deliver(waiting.pop())
         return progress(*asked)
@@ -201,7 +201,7 @@ def test_last_two_parts_that_end_at_once_wake_their_training(
 
 
 def test_training_computes_lost_parts_itself(world: World, large: TinyEncoder) -> None:
-    """After some minutes without a finished part the training resumes, and computes the rest."""
+    """After minutes without a finished part the training computes the rest itself."""
     view = world.dataset(ROWS)
     model, heads = _given_away(world, view)
     world.deliver(heads[0])
@@ -222,7 +222,7 @@ def test_training_computes_lost_parts_itself(world: World, large: TinyEncoder) -
 def test_late_part_helps_a_resumed_training(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A late worker and the training meet in the middle: no text is embedded twice."""
+    """A late worker and the resumed training embed no text twice."""
     view = world.dataset(ROWS)
     model, heads = _given_away(world, view)
     world.clock.advance(seconds=PARTS_SECONDS + 1)
@@ -230,7 +230,7 @@ def test_late_part_helps_a_resumed_training(
     late = iter(heads)
 
     def make_and_let_others(run: Model, part: Any) -> None:
-        """Do a part, and let a late worker do one."""
+        """Compute a part, and let a late worker compute one."""
         make(run, part)
         if (head := next(late, None)) is not None:
             monkeypatch.setattr(world.container.embeddings, "make_run_part", make)
@@ -248,7 +248,7 @@ def test_late_part_helps_a_resumed_training(
 
 
 def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncoder) -> None:
-    """A training that waits for parts is not resumed by another message."""
+    """A training that waits for parts is not started by another message."""
     view = world.dataset(ROWS)
     model, _ = _given_away(world, view)
 
@@ -259,13 +259,13 @@ def test_waiting_training_counts_as_one_that_runs(world: World, large: TinyEncod
 
 
 def test_part_of_a_finished_run_leaves_nothing(world: World, large: TinyEncoder) -> None:
-    """A worker that stalled until dataset and training were deleted deletes what it wrote."""
+    """A worker that wakes after the deletion of dataset and training deletes what it wrote."""
     view = world.dataset(ROWS)
     _, heads = _given_away(world, view)
     make = world.container.embeddings.make_run_part
 
     def stalled(run: Model, part: Any) -> None:
-        """Let everything end and be deleted, then write."""
+        """End and delete everything before the write."""
         world.container.embeddings.make_run_part = make
         world.settle()
         account = world.account
@@ -282,7 +282,7 @@ def test_part_of_a_finished_run_leaves_nothing(world: World, large: TinyEncoder)
 def test_training_that_fails_clears_its_parts(
     world: World, large: TinyEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Delegated parts are deleted with their run, even if no worker computed them."""
+    """A failed training deletes its delegated parts."""
     view = world.dataset(ROWS)
     model, _ = _given_away(world, view)
     assert len(_waiting(world, view)) == PARTS + 1
@@ -302,7 +302,7 @@ def _is_missing(*_: object, **__: object) -> None:
 def test_delegated_features_are_the_same(
     world: World, tiny: TinyVision, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other workers compute plain and altered views once each, with equal bytes."""
+    """Delegated plain and augmented views are computed once each, with equal bytes."""
     monkeypatch.setattr(TinyExtractor, "row_seconds", 1.0)
     monkeypatch.setattr(spreading, "SPREAD_SECONDS", 4.0)
     request = TrainRequest(epochs=3, params={"augmentData": True})

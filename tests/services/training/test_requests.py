@@ -1,4 +1,4 @@
-"""Asking for trainings: what is refused and with which words, the queue, the limits."""
+"""Training requests: errors and their messages, queue, limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_new_training_is_queued(world: World) -> None:
 
 
 def test_queue_position_counts_paid_ones_first(world: World) -> None:
-    """A free training waits for every paid one and for the free ones before it."""
+    """A free training's position counts all paid ones and the earlier free ones."""
     paid = world.new_account("paid@example.com", "GOLD")
     mine = world.dataset(ROWS)
     theirs = world.dataset(ROWS, account=paid)
@@ -85,13 +85,13 @@ def test_too_few_examples_names_every_short_label(world: World) -> None:
 
 
 def test_too_few_labels(world: World) -> None:
-    """One label is not enough, however many examples it has."""
+    """One label is refused, however many examples it has."""
     with pytest.raises(TooFewExamples, match=r"at least 2 labels; dataset \d+ has 1"):
         world.train(world.dataset(some_rows({"greet": 50})))
 
 
 def test_feedback_counts_only_where_it_is_used(world: World) -> None:
-    """Feedback helps a label over the minimum with `withFeedback`, and not without."""
+    """Feedback counts toward the minimum only with `withFeedback`."""
     model = world.model(world.dataset(ROWS))
     view = world.dataset(some_rows({"book": 5, "cancel": 4}))
     model = replace(model, dataset_id=view.dataset.dataset_id)
@@ -118,7 +118,7 @@ def test_feedback_counts_only_where_it_is_used(world: World) -> None:
 def test_word_limit(
     world: World, upload: int, feedback: int, with_feedback: bool, is_refused: bool
 ) -> None:
-    """At most 3,000,000 words are trained, feedback included where it is used."""
+    """At most 3,000,000 words are trained; feedback counts if it is used."""
     view = world.dataset(ROWS)
     [row] = world.rows(DatasetRow)
     row.update([DatasetRow.words_upload.set(upload), DatasetRow.words_feedback.set(feedback)])
@@ -133,7 +133,7 @@ def test_word_limit(
 
 
 def test_sixth_open_training_is_refused(world: World) -> None:
-    """Five trainings of an account may be open; the sixth waits until one has ended."""
+    """Five trainings of an account may be open; a sixth is refused until one ends."""
     view = world.dataset(ROWS)
     other = world.new_account("other@example.com")
     for _ in range(5):
@@ -153,7 +153,7 @@ def test_callers_at_the_limit_of_open_trainings(world: World) -> None:
     world.one_call_at_a_time()
 
     def ask(_: int) -> bool:
-        """Ask once."""
+        """Request one training."""
         try:
             world.train(view)
         except TooManyOpen:
@@ -169,7 +169,7 @@ def test_callers_at_the_limit_of_open_trainings(world: World) -> None:
 
 
 def test_dataset_that_cannot_be_trained(world: World) -> None:
-    """UPLOADING, FAILED and DELETION_PENDING datasets are refused with their status."""
+    """A dataset that is UPLOADING, FAILED or being deleted is refused with its status."""
     uploading = world.upload(ROWS)
     with pytest.raises(DatasetNotReady, match="its status is UPLOADING"):
         world.train(uploading)
@@ -218,7 +218,7 @@ def test_sentiment_has_no_algorithm(world: World) -> None:
 
 
 def test_global_dataset_adds_its_labels(world: World) -> None:
-    """A training with a global dataset also uses its labels; the own dataset stays unchanged."""
+    """A training with a global dataset also uses its labels; the caller's dataset is unchanged."""
     owner = replace(world.account, account_id=GLOBAL_ACCOUNT_ID)
     shared = world.dataset(some_rows({"weather": 6, "book": 5}, "global"), account=owner)
     other = world.dataset(
@@ -247,7 +247,7 @@ def test_global_dataset_adds_its_labels(world: World) -> None:
 
 
 def test_retraining_keeps_the_id(world: World) -> None:
-    """A retraining is a new run of the same model, with its own request."""
+    """A retraining is a new run of the same model with its own request."""
     view = world.dataset(ROWS)
     model = world.model(view, TrainRequest(epochs=2, algorithm="multilingual-intent"))
     world.clock.advance(minutes=1)
@@ -263,7 +263,7 @@ def test_retraining_keeps_the_id(world: World) -> None:
 
 
 def test_model_that_cannot_be_retrained(world: World) -> None:
-    """A busy model, and one whose dataset was deleted, are not retrained; no guard is left."""
+    """A busy model, and one without its dataset, cannot be retrained; no guard remains."""
     view = world.dataset(ROWS)
     model = world.model(view)
     retrain = world.container.training.retrain
@@ -297,7 +297,7 @@ def test_model_being_deleted_is_not_retrained(world: World) -> None:
 
 
 def test_messages_hold_ids_only(world: World) -> None:
-    """No text or name travels through a queue."""
+    """Queue messages contain ids, no texts or names."""
     view = world.dataset(ROWS)
     world.train(view)
     world.container.datasets.create(world.account, LANGUAGE, NewDataset("n", "text-intent"))
@@ -311,7 +311,7 @@ def test_messages_hold_ids_only(world: World) -> None:
 
 
 def test_failed_training_can_be_requested_again(world: World) -> None:
-    """A model that FAILED is retrained under its id, and shows no failure then."""
+    """A FAILED model can be retrained, and then shows no failure."""
     view = world.dataset(ROWS)
     model = world.train(view).model
     taken = world.stores.model_leases.acquire(model.account_id, model.model_id, 1)
@@ -328,7 +328,7 @@ def test_failed_training_can_be_requested_again(world: World) -> None:
 
 
 def test_profile_that_is_not_installed(world: World, tmp_path: Path) -> None:
-    """A missing profile is a 409 with the command to install it; by default it is not needed."""
+    """A profile that is not installed is a 409 with the install command; the default needs none."""
     view = world.dataset(ROWS)
     world.container.encoders._directory = tmp_path
 
@@ -348,7 +348,7 @@ def test_profile_that_is_not_installed(world: World, tmp_path: Path) -> None:
 
 
 def test_retraining_checks_the_profile(world: World, tmp_path: Path) -> None:
-    """A retraining is refused like a training, and the model still predicts."""
+    """A retraining with a missing profile is refused, and the model still predicts."""
     model = world.model(world.dataset(ROWS))
     world.container.encoders._directory = tmp_path
 

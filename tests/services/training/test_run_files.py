@@ -1,4 +1,4 @@
-"""Files of calls that queue runs: nothing is left of a call that dies, and each is used once."""
+"""Files of calls that queue runs: a crashed call leaves none, and each is used once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def import_archive(world: World) -> Callable[[], object]:
 
 
 def train_with_upload(world: World) -> Callable[[], object]:
-    """Return a call that trains with uploaded texts without labels."""
+    """Return a call that trains with uploaded unlabelled texts."""
     fields = NewDataset("Names", "text-intent", "en_US", "book_flight,cancel_order")
     view = world.container.datasets.create(world.account, "language", fields)
     params = {"minimumExamples": 0, "unlabelled": world.send_file(a_csv(some_rows({"any": 30})))}
@@ -50,7 +50,7 @@ def train_with_upload(world: World) -> Callable[[], object]:
 def test_a_new_model_leaves_no_file_if_its_call_dies(
     world: World, prepare: Callable[[World], Callable[[], object]], count: int
 ) -> None:
-    """Wherever the call dies, the model is either queued with its files, or nothing is left."""
+    """A crash at any write leaves the model queued with its files, or nothing."""
     call = prepare(world)
     with dying(world, lambda before: len(before) == count) as seen:
         try:
@@ -76,14 +76,14 @@ def _attempt(world: World, number: int) -> Model:
 
 @pytest.fixture
 def dead_attempt(world: World) -> None:
-    """Let the first attempt at an import die after it has stored the hidden model."""
+    """Kill the first attempt at an import after it has stored the hidden model."""
     with dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
         _attempt(world, 1)
 
 
 @pytest.mark.usefixtures("dead_attempt")
 def test_a_later_attempt_replaces_the_hidden_model_of_a_dead_one(world: World) -> None:
-    """With an idempotency key, the call succeeds at its second attempt."""
+    """With an idempotency key the second attempt replaces the dead one's hidden model."""
     world.clock.advance(seconds=1)
     found = _attempt(world, 2)
 
@@ -94,7 +94,7 @@ def test_a_later_attempt_replaces_the_hidden_model_of_a_dead_one(world: World) -
 def test_a_slow_attempt_that_fails_leaves_the_model_and_the_file_of_a_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The later attempt has replaced the hidden row and stored the archive, and still runs."""
+    """A failing slow attempt leaves the model and file of the later attempt."""
     put = world.stores.imported_files.put
 
     def put_before_another(*args: Any) -> None:
@@ -115,7 +115,7 @@ def test_a_slow_attempt_that_fails_leaves_the_model_and_the_file_of_a_later_one(
 
 @pytest.mark.usefixtures("dead_attempt")
 def test_a_model_that_was_created_again_after_the_sweep_can_be_deleted(world: World) -> None:
-    """The deletion of the leftovers has the same id, and is not the deletion of the new model."""
+    """A model created again after the sweep can be deleted, although the ids are equal."""
     world.settle()
     found = _attempt(world, 2)
     world.work()
@@ -127,7 +127,7 @@ def test_a_model_that_was_created_again_after_the_sweep_can_be_deleted(world: Wo
 
 @pytest.mark.usefixtures("dead_attempt")
 def test_a_model_that_the_sweep_deletes_is_not_created_before_it_is_gone(world: World) -> None:
-    """Otherwise the job of the sweep would delete the accepted model."""
+    """While the sweep deletes a model's leftovers, the model cannot be created again."""
     world.clock.advance(seconds=world.settings.lease_seconds * 2 + 1)
     world.container.sweeping.run()
     world.clock.advance(seconds=1)
@@ -144,7 +144,7 @@ def test_a_model_that_the_sweep_deletes_is_not_created_before_it_is_gone(world: 
 def test_an_archive_whose_server_states_no_size_is_checked_for_storage(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The size counts against the stored bytes once the archive is downloaded."""
+    """An archive without a stated size is checked against the quota after its download."""
 
     def fetch(_: object, target: Any, *__: object) -> None:
         target.write(bytes(2_000))
@@ -175,7 +175,7 @@ def adjust(world: World, model: Model, path: str) -> None:
 
 
 def test_an_upload_is_used_for_one_adjustment(world: World, trained: Model) -> None:
-    """A second call with the same path is refused, and the file is deleted once it is copied."""
+    """A second adjustment with the same path is refused; the file is deleted once copied."""
     path = world.send_file(a_csv(SENT))
     adjust(world, trained, path)
     assert world.objects("incoming/") == []
@@ -190,7 +190,7 @@ def test_an_upload_is_used_for_one_adjustment(world: World, trained: Model) -> N
 def test_of_two_adjustments_with_one_upload_one_is_refused(
     world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call that reads the file while another one claims it is refused, and deletes nothing."""
+    """Of two adjustments that use one upload, one is refused and deletes nothing."""
     path, seen = world.send_file(a_csv(SENT)), []
     read_file = type(world.stores.uploaded_files).read
 
@@ -209,7 +209,7 @@ def test_of_two_adjustments_with_one_upload_one_is_refused(
 def test_a_refused_adjustment_releases_its_upload(
     world: World, trained: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file over the limit or for a busy model is refused; the file can be sent again."""
+    """If an adjustment is refused, its upload can be used again."""
     path = world.send_file(a_csv(SENT))
     with monkeypatch.context() as patch:
         patch.setattr(run_files, "MAX_TEXT_FILE_BYTES", 100)
@@ -226,7 +226,7 @@ def test_a_refused_adjustment_releases_its_upload(
 def test_a_deletion_of_a_dataset_is_not_delayed_by_new_adjustments(
     world: World, trained: Model
 ) -> None:
-    """While a dataset is being deleted, its models cannot be adjusted; afterwards they can."""
+    """While a dataset is being deleted its models cannot be adjusted; afterwards they can."""
     view = world.container.datasets.get(trained.account_id, LANGUAGE, trained.dataset_id)
     path = world.send_file(a_csv(SENT))
     deletion = world.container.deletions.delete_dataset(

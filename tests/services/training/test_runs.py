@@ -1,4 +1,4 @@
-"""Running trainings: their data, publication, failures and attempts."""
+"""Training runs: data, publication, failures and attempts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS = some_rows({"book": 10, "cancel": 10})
 
 
 def _break(world: World, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """Make every training fail while it reads its examples."""
+    """Make every training fail when it reads its examples."""
 
     def read(*args: Any) -> Any:
         """Fail."""
@@ -35,7 +35,7 @@ def _break(world: World, monkeypatch: pytest.MonkeyPatch, error: Exception) -> N
 
 
 def test_finished_training(world: World) -> None:
-    """A model that SUCCEEDED has statistics, metrics, a curve as long as its epochs, and a card."""
+    """A SUCCEEDED model has statistics, metrics, a curve of all epochs, and a card."""
     view = world.dataset(ROWS)
 
     model = world.model(view, TrainRequest(epochs=3))
@@ -64,7 +64,7 @@ def test_split_ratio_is_used(world: World, ratio: float, train: int) -> None:
 
 
 def test_epochs_limit_the_run(world: World) -> None:
-    """A training runs at most the requested epochs."""
+    """A training runs at most the requested number of epochs."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=1))
 
     assert model.epochs == 1
@@ -72,7 +72,7 @@ def test_epochs_limit_the_run(world: World) -> None:
 
 
 def test_training_uses_what_was_there_when_it_began(world: World) -> None:
-    """Examples that were added after the request and before the start are used."""
+    """Examples added between request and start are used."""
     view = world.dataset(ROWS)
     model = world.train(view).model
     world.container.examples.add_text(world.account, view, "one more", None, "book")
@@ -84,7 +84,7 @@ def test_training_uses_what_was_there_when_it_began(world: World) -> None:
 
 
 def test_embeddings_of_the_upload_are_used(world: World) -> None:
-    """Texts that the ingest has embedded are not embedded again by a training."""
+    """Texts embedded by the ingest are not embedded again."""
     view = world.dataset(ROWS)
     encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
@@ -97,7 +97,7 @@ def test_embeddings_of_the_upload_are_used(world: World) -> None:
 
 
 def test_training_embeds_what_is_missing(world: World) -> None:
-    """A training before the embedding jobs does their work, so that nothing is left for them."""
+    """A training before the embedding jobs computes all vectors and leaves them nothing to do."""
     view, [part] = world.unembedded(ROWS)
     encoder = world.container.encoders.get("bge")
     assert isinstance(encoder, TinyEncoder)
@@ -111,7 +111,7 @@ def test_training_embeds_what_is_missing(world: World) -> None:
 
 
 def test_same_data_gives_the_same_model(world: World) -> None:
-    """Two trainings of one dataset have the same artifact, byte for byte."""
+    """Two trainings of one dataset give byte-identical artifacts."""
     view = world.dataset(ROWS)
     artifacts = []
     for _ in range(2):
@@ -122,7 +122,7 @@ def test_same_data_gives_the_same_model(world: World) -> None:
 
 
 def test_refused_training_has_failed_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Data that the engine cannot train on fails the run with its text, and frees the dataset."""
+    """If the engine refuses the data, the run is FAILED with its message and frees the dataset."""
     view = world.dataset(ROWS)
     _break(world, monkeypatch, TrainingFailed("All texts are equal. Add others."))
 
@@ -172,7 +172,7 @@ def test_worker_that_dies_three_times(world: World) -> None:
 
 
 def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A success on the last attempt whose write is not confirmed is not a failure."""
+    """A success whose write is not confirmed stays a success."""
     model = world.train(world.dataset(ROWS)).model
     [message] = world.messages()
     leases = world.stores.model_leases
@@ -195,7 +195,7 @@ def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.Monkey
 
 
 def test_missing_encoder_fails_the_run(world: World, tmp_path: Path) -> None:
-    """A training that needs an encoder that is not installed says how to install it."""
+    """A missing encoder fails the run with how to install it."""
     view = world.dataset(ROWS)
     world.container.encoders._encoders.clear()
     world.container.encoders._directory = tmp_path
@@ -206,7 +206,7 @@ def test_missing_encoder_fails_the_run(world: World, tmp_path: Path) -> None:
 
 
 def test_stalled_owner_writes_nothing(world: World) -> None:
-    """All writes of a worker that lost its run to another are refused."""
+    """All writes of a worker that lost its lease are refused."""
     model = world.train(world.dataset(ROWS)).model
     leases = world.stores.model_leases
     first = leases.acquire(model.account_id, model.model_id, 1)
@@ -253,7 +253,7 @@ def real_encoders(world: World) -> None:
 
 
 def _labels(world: World, model: Model, texts: Sequence[str]) -> list[str | None]:
-    """Return the first labels of the answers; None for an empty answer."""
+    """Return the top labels of the answers; None for an empty answer."""
     answers = [world.answer(model.model_id, text) for text in texts]
     return [answer[0].label if answer else None for answer in answers]
 
@@ -264,7 +264,7 @@ ASKED = ("a plane ticket to Lima", "pizza in Oslo", "the derivative of x squared
 @pytest.mark.usefixtures("real_encoders")
 @pytest.mark.parametrize("algorithm", ["intent", "multilingual-intent", "multilingual-intent-ood"])
 def test_out_of_domain_training(world: World, algorithm: str) -> None:
-    """With every intent algorithm, a model trained with a rate may return no label."""
+    """With a rate, every intent algorithm trains a model that may return no label."""
     params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
     request = TrainRequest(epochs=20, algorithm=algorithm, params=params)
 
@@ -278,7 +278,7 @@ def test_out_of_domain_training(world: World, algorithm: str) -> None:
 
 @pytest.mark.usefixtures("real_encoders")
 def test_older_models_without_a_rate_still_answer_labels(world: World) -> None:
-    """An older model ignores the rate when it is retrained; one without a rate has none."""
+    """A retraining ignores the rate of an older model; one without a rate has none."""
     view = world.dataset(_flights_and_meals())
     params: dict[str, object] = {"outOfDomainRate": 0.2, "profile": "fast"}
     request = TrainRequest(epochs=20, algorithm="intent", params=params)

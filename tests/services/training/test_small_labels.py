@@ -1,4 +1,4 @@
-"""Trainings of texts that leave out labels with too few examples. beyond.md, section 15."""
+"""Text trainings that skip labels with too few examples. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROWS = some_rows({"rare": 2, "book": 10, "odd": 4, "cancel": 10})
 
 
 def test_small_labels_are_left_out_and_listed(world: World) -> None:
-    """The model knows the other labels; card, metrics and evaluation have only their examples."""
+    """Skipped labels are listed; model, metrics and evaluation have only the others."""
     view = world.dataset(ROWS)
     model = world.model(view, SKIPPING)
     models, stats = world.container.models, model.stats
@@ -35,7 +35,7 @@ def test_small_labels_are_left_out_and_listed(world: World) -> None:
 
 
 def test_same_model_as_without_the_labels(world: World) -> None:
-    """Leaving labels out gives the artifact of a dataset that never had them."""
+    """Skipping labels gives the artifact of a dataset that never had them."""
     small = world.model(world.dataset(ROWS), SKIPPING)
     rows = [row for row in ROWS if row[1] in {"book", "cancel"}]
     plain = world.model(world.dataset(rows), TrainRequest(epochs=2, params={"profile": "fast"}))
@@ -49,7 +49,7 @@ def test_same_model_as_without_the_labels(world: World) -> None:
 
 
 def test_feedback_counts_and_a_retraining_learns_a_label_that_has_grown(world: World) -> None:
-    """A label that has five examples by the next training is no longer left out."""
+    """A label with five examples at the next training is no longer skipped."""
     view = world.dataset(ROWS)
     model = world.model(view, SKIPPING)
     world.container.examples.add_text(world.account, view, "one more odd text", None, "odd")
@@ -64,7 +64,7 @@ def test_feedback_counts_and_a_retraining_learns_a_label_that_has_grown(world: W
 
 
 def test_two_labels_must_remain(world: World) -> None:
-    """A dataset of small labels is refused, with the labels, their counts and the remedy."""
+    """If fewer than two labels remain, the error has labels, counts and remedy."""
     view = world.dataset(some_rows({"book": 10, "rare": 2, "odd": 4}))
     with pytest.raises(TooFewExamples, match=r"has 1, .*'rare' has 2, 'odd' has 4\. Add examples"):
         world.train(view, SKIPPING)

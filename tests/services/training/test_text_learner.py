@@ -1,4 +1,4 @@
-"""Text trainings that are too long for one function, or too large for any."""
+"""Text trainings too long for one function, or too large for memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = some_rows({"book": 70, "cancel": 70})
 def test_a_long_fit_is_left_to_the_next_function(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A function that used its time for vectors stops; the next one has them and trains."""
+    """If the vectors used up a function's time, the next one trains with them."""
     monkeypatch.setattr(run, "expected_seconds", lambda examples, dims, labels: 500.0)
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
@@ -47,7 +47,7 @@ def test_a_long_fit_is_left_to_the_next_function(
 def test_lost_labels_end_the_training_with_the_cause(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dataset whose labels are gone when its training begins is named in the failure."""
+    """If labels are gone at the start of a training, the failure names the dataset."""
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
     [training] = world.messages()
@@ -64,7 +64,7 @@ def test_lost_labels_end_the_training_with_the_cause(
 def test_slow_steps_need_more_time_in_reserve(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a step takes five minutes, a function with five minutes left starts no other."""
+    """If a step takes five minutes, no step starts with five minutes left."""
     view, _ = world.unembedded(ROWS)
     model_id = world.train(view).model.model_id
     [training] = world.messages()
@@ -92,7 +92,7 @@ def test_too_many_texts_are_sampled(world: World, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
-    """The card lists contradictory labels with their texts, which are deleted with the dataset."""
+    """The card lists contradictory labels with texts, which are deleted with the dataset."""
     twice = [("please do that at once", label) for label in ("book", "cancel")]
     view = world.dataset(some_rows({"book": 20, "cancel": 20}) + twice)
     model = world.model(view)
@@ -110,7 +110,7 @@ def test_the_card_reports_on_the_data_until_it_is_deleted(world: World) -> None:
 
 
 def test_suspects_are_kept_with_the_version_until_the_data_is_deleted(world: World) -> None:
-    """The full list is stored next to the card, with ids, and deleted with the data."""
+    """The full list of suspects is stored with ids next to the card, and deleted with the data."""
     words = {"book": "reserve room night stay arrive", "cancel": "annul refund call off undo"}
     rows = [
         (" ".join(three), label)
@@ -181,7 +181,7 @@ AWKWARD = {
 def test_awkward_data_still_trains(
     world: World, rows: list[tuple[str, str]], algorithm: str
 ) -> None:
-    """All accepted texts can be trained on: finite figures, a bounded report, every label."""
+    """Any accepted data trains: finite figures, a bounded report, every label."""
     view = world.dataset(rows)
     kept = {label for _, label in rows if label.strip()}
 

@@ -1,4 +1,4 @@
-"""Asking for trainings of images: what is enough, which algorithms go with which type."""
+"""Requests for image trainings: minimum of data, and algorithms by type."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.pictures import detection_files, draw, label_folders
 
 
 def _album(world: World, labels: str, kind: str = "image") -> DatasetView:
-    """Make a dataset with labels and without pictures."""
+    """Create a dataset with labels and without images."""
     return world.container.datasets.create(
         world.account, VISION, NewDataset("album", labels=labels, type=kind)
     )
 
 
 def _add(world: World, view: DatasetView, label: str, salt: int) -> None:
-    """Add a picture."""
+    """Add an image."""
     file = PictureFile(draw(salt=salt), f"{salt}.png")
     world.container.examples.add_picture(world.account, world.get(view), file, None, label)
 
 
 def test_two_pictures_are_enough(world: World) -> None:
-    """Two labels with an image can be trained, even if others have none."""
+    """Two labels with an image each can be trained, even if others have none."""
     view = _album(world, "cat,dog,wolf")
     _add(world, view, "cat", 1)
     with pytest.raises(TooFewExamples) as refusal:

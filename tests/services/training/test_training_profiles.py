@@ -1,4 +1,4 @@
-"""Profiles of text trainings: which encoders a model gets, what its card says, what it needs."""
+"""Profiles of text trainings: encoders, cards and requirements."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _predict(world: World, model: Model) -> str:
 
 
 def test_best_installed_encoders_are_taken(world: World) -> None:
-    """Without a request a training uses the fast profile, or the accurate one once installed."""
+    """By default a training uses the fast profile, or the accurate one if installed."""
     view = world.dataset(ROWS, fields=UploadFields("intents", "text-intent", language="fr"))
 
     before = world.model(view)
@@ -63,7 +63,7 @@ def test_best_installed_encoders_are_taken(world: World) -> None:
 def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
     world: World, monkeypatch: pytest.MonkeyPatch, worth: float, profile: str
 ) -> None:
-    """With enough texts a sample decides; its vectors are stored, and the card has the reason."""
+    """With enough texts a sample decides whether to add an encoder; the card has the reason."""
     _add(world, "minilm")
     monkeypatch.setattr(profiles, "_WORTH", worth)
     monkeypatch.setattr(profiles, "_COMPARED_PART", 100.0)
@@ -85,7 +85,7 @@ def test_a_further_encoder_is_used_if_a_sample_shows_a_gain(
 
 
 def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
-    """The card has the reason: too few texts, a request, or a missing encoder."""
+    """The card's reason is too few texts, a request, or a missing encoder."""
     view = world.dataset(ROWS)
 
     def reason(request: TrainRequest | None = None) -> str:
@@ -102,7 +102,7 @@ def test_the_card_gives_the_reason_for_the_profile(world: World) -> None:
 
 
 def test_fast_profile_is_forced(world: World) -> None:
-    """`trainParams.profile` fast leaves an installed large encoder alone."""
+    """`trainParams.profile` fast does not use an installed large encoder."""
     _add(world, "mpnet")
 
     model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": "fast"}))
@@ -112,7 +112,7 @@ def test_fast_profile_is_forced(world: World) -> None:
 
 
 def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`trainParams.profile` accurate applies even to data for which it is not worthwhile."""
+    """`trainParams.profile` accurate applies even if the data does not justify it."""
     _add(world, "mpnet")
     monkeypatch.setattr(profiles, "BUDGET_SECONDS", 0.001)
     view = world.dataset(ROWS)
@@ -129,7 +129,7 @@ def test_accurate_profile_is_forced(world: World, monkeypatch: pytest.MonkeyPatc
 def test_other_languages_take_the_multilingual_encoder(
     world: World, language: str, algorithm: str | None
 ) -> None:
-    """All but plain English models use e5 in addition to the multilingual encoder."""
+    """Models of other languages use e5 in addition to the multilingual encoder."""
     _add(world, "mpnet", "e5")
     fields = UploadFields("intents", "text-intent", language=language)
 
@@ -139,7 +139,7 @@ def test_other_languages_take_the_multilingual_encoder(
 
 
 def test_model_without_its_encoder_answers_nothing(world: World) -> None:
-    """An accurate model without its large encoder is a 409 until that is installed again."""
+    """Without its large encoder an accurate model is a 409 until it is installed again."""
     _add(world, "mpnet")
     model = world.model(world.dataset(ROWS), TrainRequest(params={"profile": ACCURATE}))
     other = world.another()
@@ -155,7 +155,7 @@ def test_model_without_its_encoder_answers_nothing(world: World) -> None:
 
 
 def test_settings_keep_trainings_fast(world: World) -> None:
-    """PRESAGE_TEXT_PROFILE fast is the profile of trainings that request none."""
+    """PRESAGE_TEXT_PROFILE=fast is the default profile."""
     _add(world, "mpnet")
     view = world.dataset(ROWS)
     other = world.another(replace(world.settings, text_profile="fast"))

@@ -1,4 +1,4 @@
-"""Uploaded texts without labels, which a training from label names uses. beyond.md, section 15."""
+"""Uploaded unlabelled texts in trainings from label names. beyond.md, section 15."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def wanted(path: object) -> TrainRequest:
 
 
 def copies(world: World) -> list[str]:
-    """List the stored texts of runs, and their vectors."""
+    """List the stored copies of texts and their vectors."""
     return [key for key in world.objects("models/") if "/adjustments/" in key]
 
 
@@ -66,18 +66,18 @@ def read(world: World, model: Model) -> Model:
 
 
 def artifact(world: World, model: Model) -> bytes | None:
-    """Return the artifact of a model's served version."""
+    """Return the artifact of the served version."""
     model = read(world, model)
     return world.stores.model_files.artifact(model.model_id, model.version)
 
 
 def refuse(*_: object, **__: object) -> None:
-    """Fail like a bucket or table that cannot be reached."""
+    """Fail like a bucket or table that does not answer."""
     raise StorageUnavailable
 
 
 def test_uploaded_texts_count_as_those_of_a_dataset(world: World, view) -> None:
-    """The same texts give the same model from both sources; nothing of the upload is left."""
+    """Uploaded texts give the same model as texts of a dataset; nothing of the upload remains."""
     others = world.dataset(TEXTS)
     plain = world.model(view, wanted(others.dataset.dataset_id))
     path = send(world)
@@ -97,7 +97,7 @@ def test_uploaded_texts_count_as_those_of_a_dataset(world: World, view) -> None:
 
 
 def test_a_waiting_run_outlives_its_upload(world: World, view) -> None:
-    """The run uses its own copy, because its upload has expired when it begins."""
+    """A waiting run uses its own copy after its upload has expired."""
     model = world.train(view, wanted(send(world))).model
     world.messages()
     world.clock.advance(hours=30)
@@ -107,7 +107,7 @@ def test_a_waiting_run_outlives_its_upload(world: World, view) -> None:
 
 
 def test_a_retraining_uses_the_texts_of_its_own_call(world: World, view) -> None:
-    """A retraining stores its texts under its own run, and deletes them when it ends."""
+    """A retraining stores its texts for its own run, and deletes them at its end."""
     model = world.model(view, TrainRequest(params=NAMES))
     before = artifact(world, model)
     world.container.training.retrain(world.account, model, wanted(send(world)))
@@ -122,7 +122,7 @@ def test_a_retraining_uses_the_texts_of_its_own_call(world: World, view) -> None
 def test_a_killed_run_is_finished_by_another_worker(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a kill the sweep starts the run again, which reads the stored texts once more."""
+    """After a crash the sweep restarts the run, which reads the stored texts again."""
     plain = world.model(view, wanted(world.dataset(TEXTS).dataset.dataset_id))
     model = world.train(view, wanted(send(world))).model
     interrupt(world, monkeypatch)
@@ -140,7 +140,7 @@ def test_a_killed_run_is_finished_by_another_worker(
 def test_a_run_that_fails_for_good_deletes_the_texts(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run without attempts left is FAILED, and its texts are deleted."""
+    """A run without attempts left is FAILED and deletes its texts."""
     model = world.train(view, wanted(send(world))).model
 
     def fail(*_: object) -> None:
@@ -157,7 +157,7 @@ def test_a_run_that_fails_for_good_deletes_the_texts(
 
 
 def test_a_run_without_its_texts_says_so(world: World, view) -> None:
-    """If the stored texts are lost, the run fails with the remedy instead of ignoring them."""
+    """If the stored texts are lost, the run fails with a remedy."""
     model = world.train(view, wanted(send(world))).model
     for key in copies(world):
         world.stores.artifacts.delete(key)
@@ -170,7 +170,7 @@ def test_a_run_without_its_texts_says_so(world: World, view) -> None:
 def test_a_deleted_model_leaves_no_texts(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Texts that the end of a run could not delete go with the model."""
+    """Texts left by an interrupted clean-up are deleted with the model."""
     model = world.train(view, wanted(send(world))).model
     with monkeypatch.context() as patch:
         patch.setattr(type(world.stores.user_texts), "delete_until", refuse)
@@ -185,7 +185,7 @@ def test_a_deleted_model_leaves_no_texts(
 def test_a_closed_account_leaves_no_texts(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Closing an account while its training runs deletes the texts with everything else."""
+    """Closing an account during its training deletes the texts."""
     world.train(view, wanted(send(world)))
     interrupt(world, monkeypatch)
     due = world.clock.now.replace(day=28)
@@ -199,7 +199,7 @@ def test_a_closed_account_leaves_no_texts(
 
 
 def test_a_waiting_run_is_in_the_backup(world: World, view, tmp_path: Path) -> None:
-    """The restored stack finishes a run with the texts of an upload that it does not have."""
+    """A restored stack finishes a waiting run, although the upload itself is not restored."""
     model = world.train(view, wanted(send(world))).model
     folder = BackupFolder(tmp_path / "backup")
     folder.verify(dump(world.settings, folder))
@@ -229,7 +229,7 @@ def test_a_waiting_run_is_in_the_backup(world: World, view, tmp_path: Path) -> N
 def test_a_file_that_cannot_be_used_is_refused(
     world: World, view, content: bytes, refusal: type[ServiceError], words: str
 ) -> None:
-    """The error names limit, value and remedy; no model is made, and the upload is not used up."""
+    """An unusable file is refused with limit, value and remedy; the upload can be used again."""
     path = send(world, content)
     for _ in range(2):
         with pytest.raises(refusal, match=words):
@@ -239,7 +239,7 @@ def test_a_file_that_cannot_be_used_is_refused(
 
 
 def test_texts_that_repeat_or_cannot_be_read(world: World, view) -> None:
-    """Equal texts are stored once; rows without a text or with a too long one are left out."""
+    """Equal texts are stored once; rows with an empty or too long text are skipped."""
     rows = [*TEXTS, *TEXTS, ("", "none"), ("a" * 20_001, "long")]
     world.train(view, wanted(send(world, a_csv([("text", "label"), *rows]))))
 
@@ -248,7 +248,7 @@ def test_texts_that_repeat_or_cannot_be_read(world: World, view) -> None:
 
 
 def test_foreign_and_unknown_paths_are_alike(world: World, view) -> None:
-    """An upload of another account answers like one that does not exist, and stays usable."""
+    """Another account's upload gets the answer of an unknown path, and stays usable."""
     path = send(world)
     other = world.new_account("other@example.test")
     fields = NewDataset("Names", "text-intent", "en_US", "one,two")
@@ -290,7 +290,7 @@ def test_a_refused_call_releases_the_upload(
 def test_an_accepted_run_keeps_its_texts_if_the_answer_is_lost(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The row may be written although the call fails; then the run still finds its texts."""
+    """If the answer of the row's write is lost, the run still finds its texts."""
     model = world.model(view, TrainRequest(params=NAMES))
     service = world.container.training
     queue_again = service._queue_again
@@ -310,7 +310,7 @@ def test_an_accepted_run_keeps_its_texts_if_the_answer_is_lost(
 def test_of_two_calls_with_one_upload_one_is_refused(
     world: World, view, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second retraining with the same path, which reads it at the same time, deletes nothing."""
+    """Of two simultaneous retrainings with one path, one is refused and deletes nothing."""
     model = world.model(view, TrainRequest(params=NAMES))
     path, seen = send(world), []
     read_file = type(world.stores.uploaded_files).read
@@ -331,7 +331,7 @@ def test_of_two_calls_with_one_upload_one_is_refused(
 
 
 def test_a_slow_file_ends_the_call(world: World, view, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is not read in time is a timeout with a remedy, and stays usable."""
+    """A file that is not read in time is a timeout with a remedy, and can be used again."""
     path = send(world)
 
     def wait(file: Any, *, check: Any, **_: Any):

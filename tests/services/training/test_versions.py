@@ -1,4 +1,4 @@
-"""Versions of models: which ones are kept, and when a retraining replaces the served one."""
+"""Model versions: which are kept, and when a retraining replaces the served one."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def current(world: World, model: Model) -> Model:
 
 
 def folders(world: World, model: Model) -> set[str]:
-    """Return the folders of versions in the bucket."""
+    """Return the version folders in the bucket."""
     keys = world.stores.artifacts.keys(model_prefix(model.model_id))
     return {key.split("/")[-2] for key in keys if key.endswith(ARTIFACT)}
 
 
 def test_the_newest_ten_and_the_served_one_are_kept(world: World) -> None:
-    """Older versions go with their files; one that is served stays however old it is."""
+    """The newest ten versions and the served one are kept; others are deleted with their files."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
     model = retrain(world, model)
     for _ in range(KEPT_VERSIONS):
@@ -56,7 +56,7 @@ def test_the_newest_ten_and_the_served_one_are_kept(world: World) -> None:
 
 
 def test_a_version_of_a_batch_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A version that an unfinished batch uses is neither deleted by a call nor by a training."""
+    """A version used by an open batch is deleted neither by a call nor by a training."""
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
     first = model.versions.kept[0]
     monkeypatch.setattr(world.stores.batches, "used_versions", lambda *_: frozenset({first.folder}))
@@ -70,7 +70,7 @@ def test_a_version_of_a_batch_is_kept(world: World, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_served_version_cannot_be_removed_meanwhile(world: World) -> None:
-    """Of a deletion and a serve of one version at the same time, only one succeeds."""
+    """Of simultaneous calls to delete and to serve a version only one succeeds."""
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
     first = model.versions.kept[0]
 
@@ -82,7 +82,7 @@ def test_a_served_version_cannot_be_removed_meanwhile(world: World) -> None:
 
 
 def test_serving_during_a_run_waits_for_its_end(world: World) -> None:
-    """A version can be served while a retraining runs, whose end serves the new version."""
+    """A version can be served during a retraining, whose end serves the new version."""
     model = retrain(world, world.model(world.dataset(ROWS), TrainRequest(epochs=2)))
     world.container.training.retrain(world.account, model, TrainRequest(epochs=2))
 
@@ -113,13 +113,13 @@ def test_model_of_an_earlier_release_has_one_version(world: World) -> None:
 def test_worse_version_is_not_served(
     world: World, monkeypatch: pytest.MonkeyPatch, answers: str, is_served: bool
 ) -> None:
-    """With `if-better` a version whose interval reaches below the tolerance is only kept."""
+    """With `if-better` a version that may be worse than the tolerance is stored, not served."""
     model = world.model(world.dataset(ROWS), TrainRequest(epochs=2))
     learner = world.container.training_runs._learners["language"]
     learn = learner.learn
 
     def found(*arguments: Any) -> Any:
-        """Return what was learned with another evaluation."""
+        """Return the training's result with another evaluation."""
         return replace(learn(*arguments), evaluation=evaluation(answers))
 
     monkeypatch.setattr(learner, "learn", found)

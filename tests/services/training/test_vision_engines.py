@@ -1,4 +1,4 @@
-"""The installed networks and the real engines behind the services, one training of each type."""
+"""The installed networks and engines with the services, one training of each type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.pictures import detection_files, draw, label_folders
 
 
 def _multi_label_files() -> dict[str, bytes]:
-    """Draw images of shapes, some of which are in two folders."""
+    """Draw images of shapes, some in two folders."""
     files: dict[str, bytes] = {}
     for number in range(8):
         shape = "circle" if number % 2 else "square"

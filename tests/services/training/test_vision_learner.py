@@ -1,4 +1,4 @@
-"""Trainings of images as a service: results, progress and failures."""
+"""Image trainings as a service: results, progress and failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.tiny_vision import TinyTraining, TinyVision
 
 
 def test_finished_training(world: World, album: DatasetView) -> None:
-    """A model that SUCCEEDED has statistics in images, metrics, a whole curve and a card."""
+    """A SUCCEEDED model has statistics in images, metrics, a complete curve and a card."""
     model = world.model(album, TrainRequest(epochs=3, params={"trainSplitRatio": 0.75}))
 
     stats = model.stats
@@ -52,7 +52,7 @@ def test_finished_training(world: World, album: DatasetView) -> None:
 def test_options_reach_the_engine(
     world: World, tiny: TinyVision, album: DatasetView, request_: TrainRequest, expected: Any
 ) -> None:
-    """Epochs, learning rate, ratio and augmentation are the requested ones or the defaults."""
+    """Epochs, learning rate, ratio and augmentation are as requested, or the defaults."""
     world.model(album, request_)
 
     [training] = tiny.opened
@@ -79,7 +79,7 @@ def test_options_reach_the_engine(
 def test_few_pictures_with_boxes_are_altered_unless_the_caller_chose(
     world: World, tiny: TinyVision, request_: TrainRequest, expected: bool
 ) -> None:
-    """Few images are augmented only if neither epochs nor augmentation are requested."""
+    """Few images are augmented unless epochs or augmentation are requested."""
     world.model(world.pictures(detection_files(5), "image-detection"), request_)
 
     [training] = tiny.opened
@@ -106,12 +106,12 @@ def test_detection_learns_boxes_of_pictures(world: World, tiny: TinyVision) -> N
 def test_epochs_are_seen_while_it_runs(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each epoch is in the learning curve as soon as it has ended; progress never decreases."""
+    """Each epoch appears in the learning curve when it ends; progress never decreases."""
     model, message = asked(world, album, TrainRequest(epochs=30))
     lengths, progress = [], []
 
     def look(training: TinyTraining) -> None:
-        """Look as a caller does."""
+        """Read the state as a caller does."""
         now = current(world, model)
         assert now.status == RUNNING
         pages = [world.container.models.curve(now, offset, 25) for offset in (0, 25)]
@@ -159,7 +159,7 @@ def test_retraining_that_fails_keeps_the_model(
 def test_storage_that_does_not_answer(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training whose images cannot be read in three attempts is FAILED with a fixed text."""
+    """If images cannot be read in three attempts, the training is FAILED with a fixed message."""
     model, message = asked(world, album)
 
     def get(*_: Any) -> Any:
@@ -178,7 +178,7 @@ def test_storage_that_does_not_answer(
 
 
 def test_pictures_that_are_gone(world: World, album: DatasetView) -> None:
-    """Unreadable images are omitted; without any readable one the error has a remedy."""
+    """Unreadable images are skipped; without any readable one the error has a remedy."""
     first, *rest = world.objects(f"datasets/{album.dataset.dataset_id}/images/")
     world.stores.artifacts.delete(first)
     model = world.model(album, REQUEST)
@@ -197,7 +197,7 @@ def test_pictures_that_are_gone(world: World, album: DatasetView) -> None:
 def test_missing_backbone_fails_the_run(
     world: World, tiny: TinyVision, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training whose networks are not installed says how to install them."""
+    """If networks are not installed, the run fails with how to install them."""
 
     def extract(*_: Any) -> Any:
         """Fail."""
@@ -210,7 +210,7 @@ def test_missing_backbone_fails_the_run(
 
 
 def test_engine_that_refuses(world: World, tiny: TinyVision, album: DatasetView) -> None:
-    """Data that the engine cannot train on fails the run with its text, and frees the dataset."""
+    """If the engine refuses the data, the run is FAILED with its message and frees the dataset."""
     for key in world.objects(f"datasets/{album.dataset.dataset_id}/images/")[1:]:
         world.stores.artifacts.delete(key)
 
@@ -223,7 +223,7 @@ def test_engine_that_refuses(world: World, tiny: TinyVision, album: DatasetView)
 def test_global_dataset_keeps_its_own_features(
     world: World, tiny: TinyVision, album: DatasetView
 ) -> None:
-    """Images of a global dataset are trained on, with the features stored with that dataset."""
+    """Images of a global dataset use the features stored with that dataset."""
     owner = replace(world.account, account_id=GLOBAL_ACCOUNT_ID)
     shared = world.pictures(label_folders({"car": 3, "boat": 3}, salt=50), account=owner)
     world.messages()

@@ -1,4 +1,4 @@
-"""Trainings of images that are stopped, killed, stalled or repeated: the model is the same."""
+"""Image trainings that are stopped, killed, stalled or repeated give the same model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.tiny_vision import STEPS, TinyTraining, TinyVision
 def test_training_out_of_time_after_every_step(
     world: World, tiny: TinyVision, album: DatasetView, augment: bool, epochs: int
 ) -> None:
-    """A training that runs out of time any number of times ends with the same model."""
+    """A training that runs out of time repeatedly ends with the same model."""
     request = TrainRequest(epochs=epochs, params={"augmentData": augment})
     undisturbed = world.model(album, request)
     for key in world.objects("datasets/"):
@@ -54,7 +54,7 @@ def test_training_out_of_time_after_every_step(
 def test_files_added_meanwhile_are_not_used(
     world: World, tiny: TinyVision, album: DatasetView
 ) -> None:
-    """A run that resumes after a PUT trains on the examples of its start."""
+    """A run that resumes after a PUT uses the examples of its start."""
     undisturbed = world.model(album, REQUEST)
     model, message = asked(world, album)
     world.deliver(message, lambda: 30.0)
@@ -94,7 +94,7 @@ def test_state_that_cannot_be_used(
     monkeypatch: pytest.MonkeyPatch,
     damage: str,
 ) -> None:
-    """A damaged checkpoint, or one of another version, is not used: the run starts again."""
+    """If the checkpoint is damaged or of another version, the run starts again."""
     undisturbed = world.model(album, REQUEST)
     model, message = _stopped_run(world, album)
     assert tiny.opened[-1].epochs_done > 0
@@ -123,12 +123,12 @@ def test_state_that_cannot_be_used(
 
 
 def _refusing(*_: Any) -> Any:
-    """Load no checkpoint."""
+    """Return a loader that refuses every checkpoint."""
     raise ValueError("of another version")
 
 
 def test_run_continues_from_its_state(world: World, tiny: TinyVision, album: DatasetView) -> None:
-    """A run continues from an intact checkpoint."""
+    """A run resumes from an intact checkpoint."""
     _, message = _stopped_run(world, album)
 
     world.deliver(message)
@@ -137,7 +137,7 @@ def test_run_continues_from_its_state(world: World, tiny: TinyVision, album: Dat
 
 
 def _kill_at(monkeypatch: pytest.MonkeyPatch, place: int) -> Iterator[int]:
-    """Kill the worker at the step of this number, once."""
+    """Kill the worker once at a step."""
     number = itertools.count()
     pending = [place]
 
@@ -159,7 +159,7 @@ def test_killed_worker_costs_an_epoch_at_most(
     monkeypatch: pytest.MonkeyPatch,
     place: int,
 ) -> None:
-    """After the death of a worker the next one repeats no finished epoch."""
+    """After a crash the next worker repeats no finished epoch."""
     monkeypatch.setattr(vision_learner, "SAVE_EPOCH_SECONDS", 0.0)
     model, message = asked(world, album)
     _kill_at(monkeypatch, place)
@@ -179,7 +179,7 @@ def test_killed_worker_costs_an_epoch_at_most(
 def test_saving_inside_an_epoch(
     world: World, tiny: TinyVision, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Long epochs are also saved between their steps."""
+    """Long epochs are also checkpointed between their steps."""
     monkeypatch.setattr(vision_learner, "SAVE_SECONDS", 0.0)
     _, message = asked(world, album)
     _kill_at(monkeypatch, 5)
@@ -197,7 +197,7 @@ def test_saving_inside_an_epoch(
 def test_quick_epochs_are_not_saved_each(
     world: World, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A short training writes no checkpoint."""
+    """Quick epochs do not each write a checkpoint."""
     saved: list[Any] = []
     monkeypatch.setattr(world.stores.checkpoints, "put", lambda *given: saved.append(given))
 
@@ -209,13 +209,13 @@ def test_quick_epochs_are_not_saved_each(
 def test_two_workers_on_one_training(
     world: World, tiny: TinyVision, album: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker that stalls between steps publishes nothing after another has finished the run."""
+    """A worker that stalls publishes nothing after another has finished the run."""
     model, message = asked(world, album)
     other = world.another()
     pending = [True]
 
     def stall(training: TinyTraining) -> None:
-        """Let another worker do the whole run in between."""
+        """Run the whole training in another worker."""
         if training.number == 4 and pending:
             pending.clear()
             world.clock.advance(minutes=5)
@@ -242,7 +242,7 @@ def test_stalled_training_of_a_deleted_model(
     method, pending = getattr(getattr(world.stores, owner), name), [True]
 
     def stall(*args: Any) -> Any:
-        """Let another worker finish, and the caller delete the model, in between."""
+        """Finish in another worker and delete the model."""
         if pending:
             pending.clear()
             world.clock.advance(minutes=5)
@@ -258,7 +258,7 @@ def test_stalled_training_of_a_deleted_model(
 
 
 def test_message_that_comes_twice(world: World, tiny: TinyVision, album: DatasetView) -> None:
-    """A message of a run that is done, or that another owns, does nothing."""
+    """A message of a finished or owned run does nothing."""
     model, message = asked(world, album)
     world.deliver(message)
     done = current(world, model)
@@ -270,7 +270,7 @@ def test_message_that_comes_twice(world: World, tiny: TinyVision, album: Dataset
 
 
 def test_deleted_model_leaves_nothing(world: World, album: DatasetView) -> None:
-    """Versions, curves and checkpoints are deleted with a model, even those of failed runs."""
+    """A deleted model leaves no version, curve or checkpoint, even of failed runs."""
     model, message = _stopped_run(world, album)
     assert world.objects(f"models/{model.model_id}/checkpoints/") != []
     assert world.objects(f"models/{model.model_id}/curves/") != []
@@ -284,7 +284,7 @@ def test_deleted_model_leaves_nothing(world: World, album: DatasetView) -> None:
 
 
 def test_attempts_of_a_long_run(world: World, album: DatasetView) -> None:
-    """Continuations are not failed attempts, however many there are."""
+    """Continuations do not count as failed attempts."""
     model, message = asked(world, album, TrainRequest(epochs=5))
     for _ in range(8):
         world.deliver(message, lambda: 30.0)

@@ -1,4 +1,4 @@
-"""What the tests of image trainings share: asking, looking, and acting between two steps."""
+"""Helpers for tests of image trainings."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def current(world: World, model: Model) -> Model:
 
 
 def artifact(world: World, model: Model) -> bytes | None:
-    """Read the artifact that predicts."""
+    """Read the served artifact."""
     return world.stores.model_files.artifact(model.model_id, model.version)
 
 
 def asked(world: World, view: DatasetView, request: TrainRequest = REQUEST) -> tuple[Any, Message]:
-    """Ask for a training; return the model and its message."""
+    """Request a training; return the model and its message."""
     model = world.train(view, request).model
     [message] = world.messages()
     return model, message
 
 
 def before_steps(monkeypatch: pytest.MonkeyPatch, act: Callable[[TinyTraining], None]) -> None:
-    """Do something before each step."""
+    """Call a function before each step."""
     step = TinyTraining.step
 
     def stepped(self: TinyTraining) -> Any:
-        """Act, then step."""
+        """Call the function, then step."""
         act(self)
         return step(self)
 

@@ -1,4 +1,4 @@
-"""Calls that create datasets: what is left of one that dies, and attempts at the same call."""
+"""Calls that create datasets: leftovers of a crashed call, and overlapping attempts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = UploadFields("intents", "text-intent", descriptions=DESCRIBED)
 
 
 def upload(world: World) -> DatasetView:
-    """Upload a file, whose labels have descriptions, as a new dataset."""
+    """Upload a file as a new dataset whose labels have descriptions."""
     return world.upload(ROWS, fields=FIELDS)
 
 
@@ -59,7 +59,7 @@ def left(world: World) -> list[Any]:
 def test_a_new_dataset_leaves_nothing_if_its_call_dies(
     world: World, call: Callable[[World], DatasetView], count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wherever the call dies, the dataset is either complete, or nothing is left and announced."""
+    """A crash at any write leaves a complete dataset, or nothing and no event."""
     events: list[str] = []
     monkeypatch.setattr(world.stores.events, "emit", lambda *args, **_: events.append(args[1]))
     with dying(world, lambda before: len(before) == count) as seen:
@@ -82,7 +82,7 @@ def test_a_new_dataset_leaves_nothing_if_its_call_dies(
 def test_a_dataset_is_found_only_when_its_call_has_finished_it(
     world: World, call: Callable[[World], DatasetView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither a list nor its id shows a dataset that is only reserved."""
+    """A dataset that is only reserved is neither listed nor found by id."""
     finish, datasets = world.stores.datasets.finish, world.container.datasets
     account_id, seen = world.account.account_id, []
 
@@ -104,7 +104,7 @@ def test_a_dataset_is_found_only_when_its_call_has_finished_it(
 def test_a_later_attempt_completes_the_dataset_of_a_dead_one(
     world: World, call: Callable[[World], DatasetView]
 ) -> None:
-    """With an idempotency key the call succeeds, and a deletion removes all labels of both."""
+    """With an idempotency key the second attempt succeeds, and a deletion removes all labels."""
     with (
         attempt(world, 1),
         dying(world, lambda before: before[-1:] == ["BatchWriteItem"]),
@@ -126,7 +126,7 @@ def test_a_later_attempt_completes_the_dataset_of_a_dead_one(
 def test_the_sweep_leaves_the_dataset_of_an_attempt_long_after_the_first(
     world: World, call: Callable[[World], DatasetView], has_died: bool, monkeypatch: Any
 ) -> None:
-    """The time of the first attempt is old, but the call of the later attempt is running."""
+    """The sweep spares a dataset whose later attempt is running, though the first one is old."""
     finish, first, later = world.stores.datasets.finish, attempt(world, 1), attempt(world, 2)
     if has_died:
         with first, dying(world, lambda before: "BatchWriteItem" in before), pytest.raises(Died):
@@ -148,7 +148,7 @@ def test_the_sweep_leaves_the_dataset_of_an_attempt_long_after_the_first(
 def test_nothing_is_left_of_a_call_that_ends_after_the_sweep_deleted_its_dataset(
     world: World, call: Callable[[World], DatasetView], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call stores labels and file after the row is gone. It fails, and leaves nothing."""
+    """A call whose row the sweep deleted fails and leaves nothing."""
     put = world.stores.labels.put
 
     def settle_before(*args: Any) -> None:
@@ -166,7 +166,7 @@ def test_nothing_is_left_of_a_call_that_ends_after_the_sweep_deleted_its_dataset
 
 
 def test_pages_pass_a_hidden_dataset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Following the pages of a list ends, and returns each dataset once."""
+    """The pages of a list skip a hidden dataset and return each dataset once."""
     first, finish = create(world), world.stores.datasets.finish
     seen: list[tuple[list[int], int | None]] = []
 
@@ -195,7 +195,7 @@ def test_pages_pass_a_hidden_dataset(world: World, monkeypatch: pytest.MonkeyPat
 def test_an_answer_has_the_labels_that_another_attempt_stored(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A slow attempt returns the stored labels, not those that it reserved itself."""
+    """A slow attempt returns the stored labels, not those it reserved itself."""
     finish = world.stores.datasets.finish
 
     def after_another(*args: Any) -> Any:
@@ -213,7 +213,7 @@ def test_an_answer_has_the_labels_that_another_attempt_stored(
 def test_a_slow_attempt_that_fails_returns_the_dataset_of_the_later_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The dataset, its file and the counted upload stay."""
+    """A failing slow attempt returns the later attempt's dataset, which stays complete."""
     finish = world.stores.datasets.finish
     made: list[Any] = []
 
@@ -236,7 +236,7 @@ def test_a_slow_attempt_that_fails_returns_the_dataset_of_the_later_one(
 
 
 def test_the_uploads_of_two_attempts_end_as_one(world: World) -> None:
-    """Both attempts count an upload. The account's bytes are those of the one dataset."""
+    """Two attempts at one upload end with one dataset, whose bytes are counted once."""
     with attempt(world, 1), dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
         upload(world)
     world.clock.advance(seconds=1)
@@ -254,7 +254,7 @@ def test_the_uploads_of_two_attempts_end_as_one(world: World) -> None:
 def test_a_slow_attempt_at_an_uploaded_file_uncounts_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may not use the file that the later attempt has claimed, and its upload stays counted."""
+    """A slow attempt cannot use a file claimed by the later one, whose upload stays counted."""
     files = world.stores.uploaded_files
     source = UploadSource(path=world.send_file(a_csv([("text", "label"), *ROWS])))
     claim = files.claim
@@ -277,7 +277,7 @@ def test_a_slow_attempt_at_an_uploaded_file_uncounts_nothing(
 
 
 def test_a_slow_attempt_at_an_addition_leaves_the_file_of_the_later_one(world: World) -> None:
-    """Its preparation would be refused, but the later attempt has started, whose file stays."""
+    """If a later attempt has started the addition, a slow one whose checks fail changes nothing."""
     view, uploads = world.dataset(ROWS), world.container.uploads
     more = a_source([("sit down", "book"), ("get up", "cancel")])
 
@@ -298,7 +298,7 @@ def test_a_slow_attempt_at_an_addition_leaves_the_file_of_the_later_one(world: W
 def test_a_repeated_deletion_of_leftovers_leaves_what_was_created_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker that deletes the leftovers dies at its end, and its job is delivered again."""
+    """A repeated deletion of leftovers does not delete what was created again."""
     with attempt(world, 1), dying(world, lambda before: "PutObject" in before), pytest.raises(Died):
         upload(world)
     world.clock.advance(seconds=world.settings.lease_seconds * 3)
@@ -318,5 +318,5 @@ def test_a_repeated_deletion_of_leftovers_leaves_what_was_created_again(
 
 
 def dies(*_: object) -> None:
-    """End the process of a worker."""
+    """Kill a worker."""
     raise Died

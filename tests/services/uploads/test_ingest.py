@@ -1,4 +1,4 @@
-"""Reading files: labels, duplicates, receipts, attempts, and the oracles' numbers."""
+"""Reading files: labels, duplicates, receipts, attempts, and expected counts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_duplicates_are_exact(world: World) -> None:
 
 
 def test_receipt_names_the_first_rejections(world: World) -> None:
-    """Every row is accepted, a duplicate or rejected; the first hundred rejections are listed."""
+    """Each row is accepted, duplicate or rejected; the first hundred rejections are listed."""
     rows = [*ROWS, *[("one cell",)] * 150, ROWS[0], ROWS[1]]
 
     view = world.dataset(rows)
@@ -54,7 +54,7 @@ def test_receipt_names_the_first_rejections(world: World) -> None:
 
 
 def test_labels_that_cutting_would_merge(world: World) -> None:
-    """A label over 180 characters is cut, but not when another one would become the same."""
+    """A label over 180 characters is truncated unless it would equal another one."""
     long, same, other = "x" * 200, "x" * 201, "y" * 200
 
     view = world.dataset([("1", long), ("2", same), ("3", other), ("4", "y" * 200)])
@@ -66,7 +66,7 @@ def test_labels_that_cutting_would_merge(world: World) -> None:
 
 
 def test_one_label_above_the_limit_is_refused(world: World) -> None:
-    """With 1,001 labels nothing is stored, and the message has both numbers."""
+    """1,001 labels are refused with both numbers, and nothing is stored."""
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(1_001)])
 
     assert view.dataset.status == "FAILED"
@@ -76,7 +76,7 @@ def test_one_label_above_the_limit_is_refused(world: World) -> None:
 
 
 def test_put_over_the_label_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Existing labels count towards the limit of a PUT, which then changes nothing."""
+    """Existing labels count toward the limit of a PUT, which then changes nothing."""
     monkeypatch.setattr(growth, "MAX_LABELS", 10)
     view = world.dataset([(f"text {number}", f"label {number}") for number in range(10)])
 
@@ -108,7 +108,7 @@ def test_words_and_bytes_are_added_up(world: World) -> None:
 
 
 def test_file_is_read_again_after_failures(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupted attempt is repeated with the same ids, and nothing is stored twice."""
+    """A repeated attempt uses the same ids and stores nothing twice."""
     put = world.stores.examples.put_chunk
     broken = [1]
 
@@ -136,7 +136,7 @@ def test_upload_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -
     """After three attempts the upload is FAILED, with the cause in dataset and receipt."""
 
     def refuse(*args: object) -> None:
-        """Break always."""
+        """Fail always."""
         raise RuntimeError("the disk is full")
 
     monkeypatch.setattr(world.stores.examples, "put_chunk", refuse)
@@ -159,7 +159,7 @@ def test_upload_out_of_attempts(world: World, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the commit of the last attempt is written but not confirmed, the data stays."""
+    """If the commit of the last attempt is not confirmed, the data stays."""
     view = world.upload(ROWS)
     [message] = world.messages()
     commit = world.stores.dataset_leases.commit_upload
@@ -183,7 +183,7 @@ def test_end_whose_reply_was_lost_stays(world: World, monkeypatch: pytest.Monkey
 
 
 def test_lost_raw_file_fails_the_upload(world: World) -> None:
-    """If the storage has lost the file, the upload fails instead of being retried forever."""
+    """If storage has lost the file, the upload fails instead of being retried forever."""
     view = world.upload(ROWS)
     world.stores.artifacts.delete_prefix("datasets/")
 

@@ -1,4 +1,4 @@
-"""Reading archives: labels, duplicates, boxes, feedback, storage, attempts and left-overs."""
+"""Reading archives: labels, duplicates, boxes, feedback, storage, attempts and leftovers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PETS = label_folders({"cat": 3, "dog": 2})
 
 
 def digest(content: bytes) -> str:
-    """Name a picture as the storage does."""
+    """Return the storage name of an image."""
     return hashlib.sha256(content).hexdigest()[:32]
 
 
@@ -86,7 +86,7 @@ def test_folders_are_labels(world: World) -> None:
 
 
 def test_pictures_are_served_as_what_they_are(world: World) -> None:
-    """The stored content type is that of the bytes, not of the name."""
+    """The stored content type follows the bytes, not the file name."""
     png, jpeg = draw(), draw(kind="JPEG")
     view = world.pictures({"a/1.jpg": png, "b/2.png": jpeg})
 
@@ -101,7 +101,7 @@ def test_pictures_are_served_as_what_they_are(world: World) -> None:
 
 
 def test_features_are_requested_once(world: World) -> None:
-    """A job is sent for each 64 different pictures; one in two folders waits once."""
+    """One job is sent per 64 different images; an image in two folders counts once."""
     files = label_folders({"cat": 40, "dog": 40})
     twice = {"dog/again.png": files["cat/cat-0.png"]}
     world.upload_pictures({**files, **twice}, "image-multi-label")
@@ -123,7 +123,7 @@ def test_features_are_requested_once(world: World) -> None:
 
 
 def test_same_picture_under_several_labels(world: World) -> None:
-    """Multi-label: equal bytes in two folders are one picture with two labels."""
+    """Multi-label: equal bytes in two folders are one image with two labels."""
     beach, hill = draw("circle"), draw("square")
     files = {"sea/1.png": beach, "sand/2.png": beach, "sea/3.png": hill, "sea/4.png": beach}
 
@@ -136,7 +136,7 @@ def test_same_picture_under_several_labels(world: World) -> None:
 
 
 def test_put_adds_a_label_to_a_picture(world: World) -> None:
-    """Multi-label: a PUT of a known picture under a new label adds that label only."""
+    """Multi-label: a PUT of an existing image under a new label only adds the label."""
     beach = draw("circle")
     view = world.pictures({"sea/1.png": beach}, "image-multi-label")
     size = view.dataset.bytes
@@ -150,7 +150,7 @@ def test_put_adds_a_label_to_a_picture(world: World) -> None:
 
 
 def test_put_keeps_ids_and_counts_duplicates(world: World) -> None:
-    """A PUT keeps the old labels, appends new ones, and omits equal images."""
+    """PUT keeps existing labels, appends new ones, and skips equal images."""
     view = world.pictures(PETS)
     old = [label.label_id for label in view.labels]
 
@@ -164,7 +164,7 @@ def test_put_keeps_ids_and_counts_duplicates(world: World) -> None:
 
 
 def test_boxes_are_examples(world: World) -> None:
-    """Detection: each box is an example with its picture and place; equal ones are duplicates."""
+    """Detection: each box is an example with image and position; equal boxes are duplicates."""
     scene = draw_scene([("circle", "red", (4, 4, 30, 30))])
     rows = [
         ("a.jpg", [a_box("can", 4, 4, 30, 30), a_box("can", 4.0, 4, 30, 30)]),
@@ -196,7 +196,7 @@ def feedback(world: World, view: Any, files: Any) -> Any:
 
 
 def test_feedback_in_bulk(world: World) -> None:
-    """Boxes become feedback; an unknown label and a used name reject only their rows."""
+    """Boxes become feedback; an unknown label or a used name rejects only its rows."""
     view = world.pictures(detection_files(2), "image-detection")
     scene, used = draw(size=(96, 96), salt=50), draw(size=(96, 96), salt=51)
     rows = [
@@ -225,7 +225,7 @@ def test_feedback_in_bulk(world: World) -> None:
 
 
 def test_feedback_may_repeat_a_box_of_the_upload(world: World) -> None:
-    """Duplicates are counted per source: a box of the upload may come as feedback too."""
+    """Duplicates are counted per source, so feedback may repeat an uploaded box."""
     files = detection_files(1)
     view = world.pictures(files, "image-detection")
     size = view.dataset.bytes
@@ -277,7 +277,7 @@ def test_failed_put_leaves_nothing(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_archive_is_dropped_once_it_is_read(world: World) -> None:
-    """The images are stored separately, so the archive is deleted."""
+    """The archive is deleted once its images are stored."""
     view = world.upload_pictures(PETS)
     assert [key for key in world.objects() if "/raw/" in key]
 
@@ -288,12 +288,12 @@ def test_archive_is_dropped_once_it_is_read(world: World) -> None:
 
 
 def test_attempt_that_broke_is_repeated(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next attempt stores only the images that were not stored."""
+    """A repeated attempt stores only the images that are missing."""
     put_picture, calls = PictureStore.put, Counter()
     lost = digest(PETS["dog/dog-1.png"])
 
     def put_once_broken(self: PictureStore, dataset_id: int, name: str, *more: Any) -> None:
-        """Fail the first time with the last picture."""
+        """Fail once at the last image."""
         calls[name] += 1
         if name == lost and calls[name] == 1:
             raise StorageUnavailable
@@ -318,7 +318,7 @@ def test_upload_out_of_attempts_leaves_nothing(
     """After three attempts the upload is FAILED with the cause, and its images are deleted."""
 
     def refuse(*args: object) -> None:
-        """Break always."""
+        """Fail always."""
         raise RuntimeError("the disk is full")
 
     monkeypatch.setattr(world.stores.examples, "put_chunk", refuse)
@@ -344,7 +344,7 @@ def test_dataset_deleted_while_it_is_read(
     put_picture, number = PictureStore.put, iter(range(100))
 
     def put_after_deletion(self: PictureStore, *more: Any) -> None:
-        """Delete the dataset, and end that deletion, before the second picture is stored."""
+        """Delete the dataset before the second image is stored."""
         if next(number) == 1:
             world.container.deletions.delete_dataset(
                 world.account, dataset.family, dataset.dataset_id
@@ -367,11 +367,11 @@ def test_dataset_deleted_while_it_is_read(
 def test_synchronous_upload_that_runs_out_of_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The call answers UPLOADING; the queue continues, and stores no image again."""
+    """A synchronous upload out of time answers UPLOADING; the queue stores no image again."""
     put_picture, calls = PictureStore.put, Counter()
 
     def put_slowly(self: PictureStore, dataset_id: int, name: str, *more: Any) -> None:
-        """Take ten seconds for each picture."""
+        """Take ten seconds for each image."""
         calls[name] += 1
         world.clock.advance(seconds=10)
         put_picture(self, dataset_id, name, *more)
@@ -392,7 +392,7 @@ def test_synchronous_upload_that_runs_out_of_time(
 
 
 def test_synchronous_upload_is_finished_with_the_call(world: World) -> None:
-    """If there is enough time, the answer has the labels."""
+    """With enough time a synchronous upload returns the labels."""
     view = world.container.uploads.create_sync(
         world.account, "vision", an_archive(PETS), UploadFields("pets"), 25
     )

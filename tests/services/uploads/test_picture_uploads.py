@@ -1,4 +1,4 @@
-"""Accepting archives: types, names, limits, addresses, states, and feedback in bulk."""
+"""Accepting archives: types, names, limits, URLs, states, and bulk feedback."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PETS = label_folders({"cat": 2, "dog": 2})
 
 @contextmanager
 def served(files: dict[str, bytes], seconds: float = 0.0, at_once: int = 0) -> Iterator[int]:
-    """Serve files on loopback, with a delay between headers and body after the first request."""
+    """Serve files locally, with a delay between headers and body after the first request."""
     pauses = chain(repeat(0.0, at_once), repeat(seconds))
 
     class Handler(BaseHTTPRequestHandler):
@@ -70,7 +70,7 @@ def served(files: dict[str, bytes], seconds: float = 0.0, at_once: int = 0) -> I
 
 
 def allowing(world: World, port: int, **settings: Any) -> World:
-    """Return the service with settings that let it read from a port of loopback."""
+    """Return the service with settings that allow a local port."""
     world.clock = system_clock
     allowed = (f"127.0.0.1:{port}",)
     return world.another(replace(world.settings, download_allow=allowed, **settings))
@@ -101,7 +101,7 @@ def test_types(world: World, sent: str | None, kind: str) -> None:
 
 
 def test_type_of_the_other_family(world: World) -> None:
-    """A type of texts is refused, and the error lists the types of images."""
+    """A text type is refused with the list of image types."""
     with pytest.raises(InvalidParameter, match="image, image-detection, image-multi-label"):
         create(world, an_archive(PETS), UploadFields("pets", "text-intent"))
 
@@ -129,7 +129,7 @@ def test_name_from_the_archive(world: World, file_name: str, name: str) -> None:
 def test_what_is_refused_in_the_call(
     world: World, content: bytes, error: type[ServiceError], words: str
 ) -> None:
-    """Other files, and files over 50 MB, store nothing, also with PUT."""
+    """Other file types, and archives over 50 MB, store nothing, also with PUT."""
     with pytest.raises(error, match=words):
         create(world, UploadSource(content=content))
     assert world.rows(DatasetRow) == []
@@ -144,7 +144,7 @@ def test_what_is_refused_in_the_call(
 
 
 def test_archive_behind_an_address(world: World) -> None:
-    """The call checks the address; the worker fetches the archive and stores the pictures."""
+    """The call checks the URL; the worker downloads the archive and stores the images."""
     with served({"/files/my%20pets.zip": make_zip(PETS)}) as port:
         world = allowing(world, port)
         url = f"http://127.0.0.1:{port}/files/my%20pets.zip"
@@ -162,7 +162,7 @@ def test_archive_behind_an_address(world: World) -> None:
     ("path", "words"), [("/missing.zip", "404"), ("/picture.zip", "PNG"), ("/empty", "0 bytes")]
 )
 def test_address_without_an_archive(world: World, path: str, words: str) -> None:
-    """An error that the first bytes show is a 400 of the call, with the cause."""
+    """An error visible in the first bytes is a 400 of the call, with the cause."""
     with served({"/picture.zip": draw(), "/empty": b""}) as port:
         world = allowing(world, port)
         with pytest.raises(DownloadFailed) as refusal:
@@ -174,7 +174,7 @@ def test_address_without_an_archive(world: World, path: str, words: str) -> None
 
 
 def test_size_of_an_address_counts(world: World) -> None:
-    """The announced size of a URL must fit into the storage of the account."""
+    """The size that a URL announces must fit into the account's storage."""
     archive = make_zip(PETS)
     with served({"/a.zip": archive}) as port:
         world = allowing(world, port, max_stored_bytes=len(archive) - 1)
@@ -196,7 +196,7 @@ def test_unpacked_size_must_have_room(world: World) -> None:
 
 
 def test_slow_address_of_a_synchronous_upload(world: World) -> None:
-    """If the download outlasts the call, the answer is UPLOADING and the queue continues."""
+    """If the download outlasts the call, it answers UPLOADING and the queue continues."""
     with served({"/a.zip": make_zip(PETS)}, seconds=0.4) as port:
         world = allowing(world, port)
         source = UploadSource(path=f"http://127.0.0.1:{port}/a.zip")
@@ -210,7 +210,7 @@ def test_slow_address_of_a_synchronous_upload(world: World) -> None:
 
 
 def test_put_in_states_that_take_no_file(world: World) -> None:
-    """Each state that accepts no file has its own error, and nothing is written."""
+    """In each state that takes no file PUT has its own error and writes nothing."""
     uploads, source = world.container.uploads, an_archive(PETS)
     uploading = world.upload_pictures(PETS)
     with pytest.raises(DatasetNotYetAvailable, match="try again once the dataset is ready"):
@@ -232,7 +232,7 @@ def test_put_in_states_that_take_no_file(world: World) -> None:
 
 
 def test_feedback_is_queued_like_a_put(world: World) -> None:
-    """The answer is the UPLOADING dataset with its former labels."""
+    """The answer is the UPLOADING dataset with its previous labels."""
     view = world.pictures(detection_files(1), "image-detection")
     more = an_archive(detection_files(1, salt=5))
 
@@ -271,7 +271,7 @@ def test_feedback_of_a_deleted_dataset(world: World) -> None:
 
 
 def test_feedback_that_is_not_an_archive(world: World) -> None:
-    """The type of the file is checked before the state of the dataset."""
+    """An invalid file type is reported before the dataset's state."""
     view = world.upload_pictures(detection_files(1), "image-detection")
 
     with pytest.raises(UnsupportedType):
@@ -281,7 +281,7 @@ def test_feedback_that_is_not_an_archive(world: World) -> None:
 
 
 def test_deletion_frees_the_worker_that_downloads(world: World) -> None:
-    """A slow server does not keep a worker waiting after the deletion of the dataset."""
+    """A worker with a slow download is freed by the dataset's deletion."""
     files = {"/pets.zip": make_zip(PETS)}
     with served(files, seconds=60, at_once=1) as port:
         world = allowing(world, port, lease_seconds=1.0)
@@ -304,11 +304,11 @@ def test_deletion_frees_the_worker_that_downloads(world: World) -> None:
 def test_download_that_may_not_begin_is_left_to_the_queue(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A synchronous upload beyond the account's downloads is accepted, and read by a worker."""
+    """A synchronous upload beyond the account's download limit is left to a worker."""
 
     @contextmanager
     def refused() -> Iterator[None]:
-        """Refuse what would begin now."""
+        """Refuse every new download."""
         raise RateExceeded("8 downloads are in progress.", 2)
         yield
 
@@ -327,7 +327,7 @@ def test_download_that_may_not_begin_is_left_to_the_queue(
 
 
 def test_url_is_not_probed_above_the_limit(world: World) -> None:
-    """An upload by URL is refused while the account has the maximum number of downloads."""
+    """At the account's download limit the URL of an upload is not probed."""
     with served({"/pets.zip": make_zip(PETS)}) as port:
         world = allowing(world, port, max_downloads=0)
         with pytest.raises(RateExceeded, match="0 downloads of this account are in progress"):

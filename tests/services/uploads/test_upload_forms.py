@@ -1,4 +1,4 @@
-"""Large files by a form: what becomes of them in uploads and predictions."""
+"""Large files sent with a form, in uploads and predictions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def upload(world: World, path: str, family: str = LANGUAGE) -> DatasetView:
 
 
 def test_a_file_becomes_a_dataset_once(world: World) -> None:
-    """The dataset has the name of the file; the file is deleted and cannot be used again."""
+    """A sent file becomes a dataset with its name, is deleted, and cannot be used again."""
     path = sent(world, a_csv(ROWS))
 
     view = upload(world, path)
@@ -53,7 +53,7 @@ def test_a_file_becomes_a_dataset_once(world: World) -> None:
 
 
 def test_a_file_of_the_wrong_kind_is_not_used_up(world: World) -> None:
-    """A refused call leaves the file, so that the caller can fix and repeat the call."""
+    """A refused call leaves the file, so that the call can be repeated."""
     path = sent(world, make_zip({"a/1.png": draw(), "b/2.png": draw(salt=1)}), "shapes.zip")
 
     with pytest.raises(DownloadFailed, match="zip archive"):
@@ -90,7 +90,7 @@ def test_a_failed_acceptance_releases_the_file(
 
 
 def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
-    """A file that was replaced after its acceptance is not read, and the upload fails."""
+    """A file replaced after its acceptance is not read, and the upload fails."""
     path = sent(world, a_csv(ROWS))
     view = upload(world, path)
     [key] = world.objects("incoming/")
@@ -106,7 +106,7 @@ def test_a_file_that_is_replaced_after_its_acceptance(world: World) -> None:
 def test_a_repeated_attempt_reads_the_copied_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is copied once into the service's own place; a repeated attempt reads that."""
+    """A repeated attempt reads the service's own copy of the file."""
     view = upload(world, sent(world, a_csv(ROWS)))
     attempts: list[list[str]] = []
     read = TextReader.read
@@ -128,7 +128,7 @@ def test_a_repeated_attempt_reads_the_copied_file(
 def test_a_claim_whose_reply_was_lost_is_undone(
     world: World, monkeypatch: pytest.MonkeyPatch, adds: bool
 ) -> None:
-    """If the outcome of the claim is unknown, the same path can be used again."""
+    """If the reply of the claim is lost, the path can be used again."""
     view, path = world.dataset(ROWS), sent(world, a_csv([("another one", "book")]))
     source, update = UploadSource(path=path), UploadFormRow.update
 
@@ -164,7 +164,7 @@ def test_a_file_is_added_to_a_dataset(world: World) -> None:
 
 
 def test_a_sample_is_read_once_by_its_owner(world: World) -> None:
-    """A prediction accepts the path as its location, with its own limit."""
+    """Only its owner can use an uploaded sample, once, within the call's own limit."""
     files = world.stores.sample_files
     mine = Sample(location=sent(world, b"a picture"), account_id=world.account.account_id)
     other = Sample(location=mine.location, account_id="9")
@@ -180,7 +180,7 @@ def test_a_sample_is_read_once_by_its_owner(world: World) -> None:
 
 
 def test_a_notification_marks_the_file_as_received(world: World) -> None:
-    """Encoded keys are read, test messages and foreign keys are left alone."""
+    """A notification with an encoded key marks its file; foreign keys and test messages do not."""
     path = sent(world, a_csv(ROWS))
     key = world.objects("incoming/")[0]
     note = {"Records": [{"s3": {"object": {"key": key.replace("/", "%2F"), "eTag": "other"}}}]}

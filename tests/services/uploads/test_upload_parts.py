@@ -1,4 +1,4 @@
-"""Only a few parts of an upload wait at a time, so that other work is not delayed."""
+"""Few parts of an upload are queued at a time, so that other work is not delayed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hops import OneWorker
 
 @pytest.fixture
 def view(world: World, monkeypatch: pytest.MonkeyPatch) -> DatasetView:
-    """A dataset of nine parts, of which two may wait at a time."""
+    """A dataset of nine parts, with at most two queued at a time."""
     monkeypatch.setattr(parts, "PART_TEXTS", 2)
     monkeypatch.setattr(upload_parts, "UPLOAD_PARTS_AT_ONCE", 2)
     return world.upload(some_rows({"book": 9, "cancel": 9}))
@@ -22,7 +22,7 @@ def view(world: World, monkeypatch: pytest.MonkeyPatch) -> DatasetView:
 
 @pytest.fixture
 def waiting(world: World, view: DatasetView) -> list[Message]:
-    """The messages for its parts once it is read."""
+    """The messages of its parts once it is read."""
     del view
     return world.read_files()
 
@@ -32,7 +32,7 @@ def _left(world: World) -> list[str]:
 
 
 def test_each_part_sends_the_next_until_all_are_done(world: World, waiting: list[Message]) -> None:
-    """At most two parts wait, and all nine are done, each with one message."""
+    """At most two parts are queued, and all nine are done with one message each."""
     assert [queue for queue, _ in waiting] == [EMBED, EMBED]
     assert len(_left(world)) == 9
     done = 0
@@ -49,7 +49,7 @@ def test_each_part_sends_the_next_until_all_are_done(world: World, waiting: list
 def test_a_death_before_the_next_message_is_recovered(
     world: World, waiting: list[Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A repeated message of a finished part sends the next one."""
+    """After a crash a repeated message of a finished part sends the next one."""
     message, other = waiting
     with monkeypatch.context() as patch:
         patch.setattr(world.stores.queues, "send", _die)
@@ -66,7 +66,7 @@ def test_a_death_before_the_next_message_is_recovered(
 def test_message_that_comes_twice_begins_no_second_row(
     world: World, waiting: list[Message]
 ) -> None:
-    """A part that is done already sends nothing; the worker that did it has."""
+    """A repeated message of a finished part sends nothing if the next one was sent."""
     first, _ = waiting
     world.deliver(first)
     assert len(world.messages()) == 1
@@ -94,7 +94,7 @@ def _die(*_: object) -> None:
 
 
 def test_chains_are_as_long_as_their_parts(world: World, waiting: list[Message]) -> None:
-    """Nine parts in two chains are nine messages, the last of them five hops from the reading."""
+    """Nine parts in two chains are nine messages, with at most five hops."""
     worker = OneWorker(world, waiting)
     worker.deliver_all()
 

@@ -1,4 +1,4 @@
-"""Accepting files: fields, limits, states, and what a failure leaves behind."""
+"""Accepting files: fields, limits, states, and leftovers of failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS = UploadFields("intents", "text-intent")
 
 
 def test_new_dataset_shows_nothing_until_it_is_read(world: World) -> None:
-    """Right after the POST the dataset is UPLOADING, without labels, totals or availability."""
+    """After POST a dataset is UPLOADING, without labels or totals, and not available."""
     view = world.upload(ROWS)
 
     assert view.labels == ()
@@ -97,7 +97,7 @@ def test_name_from_the_file(world: World, file_name: str, name: str) -> None:
 def test_bad_fields_leave_nothing(
     world: World, fields: UploadFields, error: type[BadRequest]
 ) -> None:
-    """A refused call has written no row and no object."""
+    """A refused call writes no row and no object."""
     with pytest.raises(error):
         world.container.uploads.create(world.account, LANGUAGE, a_source(ROWS), fields)
 
@@ -133,7 +133,7 @@ def test_twenty_first_open_upload_is_refused(world: World) -> None:
 
 
 def test_stored_bytes_limit(world: World) -> None:
-    """A file that would exceed the storage of the account is refused, with the numbers."""
+    """A file that would exceed the account's storage is refused with the numbers."""
     world = world.another(replace(world.settings, max_stored_bytes=400))
     world.dataset(some_rows({"a": 5, "b": 5}))
     stored = world.rows(DatasetRow)[0].size_bytes
@@ -168,7 +168,7 @@ def test_put_adds_to_old_and_new_labels(world: World) -> None:
 
 
 def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
-    """The receipt of a file without a usable row has the first 100 reasons, and counts all."""
+    """The receipt of a file without a usable row counts all rows and lists 100 reasons."""
     view = world.container.uploads.create_sync(
         world.account, LANGUAGE, a_source([("only one cell",)] * 150), FIELDS, 25
     )
@@ -180,7 +180,7 @@ def test_receipt_of_a_failed_upload_counts_what_was_read(world: World) -> None:
 
 
 def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Valid rows of a failed file count as rejected, since nothing was added."""
+    """The valid rows of a failed file count as rejected, since nothing was added."""
     monkeypatch.setattr(growth, "MAX_LABELS", 2)
     view = world.dataset(ROWS)
     world.clock.advance(seconds=1)
@@ -196,7 +196,7 @@ def test_receipt_of_a_failed_put_adds_up(world: World, monkeypatch: pytest.Monke
 
 
 def test_receipt_of_a_broken_file_counts_the_rows_before_the_fault(world: World) -> None:
-    """The receipt of a truncated file counts the rows before the end."""
+    """The receipt of a truncated file counts the rows before the fault."""
     whole = b'{"text": "a", "label": "x"}\n{"text": "", "label": "x"}\n'
     source = UploadSource(content=whole + b'{"text": "b", "la', file_name="a.json")
     view = world.container.uploads.create_sync(world.account, LANGUAGE, source, FIELDS, 25)
@@ -224,7 +224,7 @@ def test_put_that_fails_keeps_the_old_data(world: World) -> None:
 
 
 def test_put_in_states_that_take_no_file(world: World) -> None:
-    """Each state that accepts no file has its own error, and nothing is written."""
+    """In each state that takes no file PUT has its own error and writes nothing."""
     uploads, source = world.container.uploads, a_source(ROWS)
     uploading = world.upload(ROWS)
     with pytest.raises(DatasetNotYetAvailable, match="try again once the dataset is ready"):
@@ -278,7 +278,7 @@ def test_upload_whose_row_could_not_be_written(
 
 
 def test_label_is_one_however_its_accent_is_typed(world: World) -> None:
-    """Files, single examples and feedback find the label in both spellings; texts stay as sent."""
+    """A label is found in composed and decomposed spelling; texts stay as sent."""
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     view = world.dataset(
         [(f"{decomposed} {n}", decomposed if n % 2 else composed) for n in range(6)]
@@ -298,7 +298,7 @@ def test_label_is_one_however_its_accent_is_typed(world: World) -> None:
 
 
 def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
-    """A label that was stored decomposed keeps id and name, and new rows join it."""
+    """A label stored decomposed keeps id and name, and new rows join it."""
     view = world.dataset([("first", "cafe")])
     [label] = view.labels
     world.stores.labels.put("1#language", view.dataset.dataset_id, {label.label_id: "cafe\u0301"})
@@ -313,7 +313,7 @@ def test_label_of_before_is_found_in_both_spellings(world: World) -> None:
 def test_synchronous_upload_that_a_worker_owns_already(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a worker already reads the upload, the call waits until it is read."""
+    """If a worker already reads a synchronous upload, the call waits for it."""
     world.one_call_at_a_time()
     world.upload(ROWS)
     [message] = world.messages()
@@ -321,13 +321,13 @@ def test_synchronous_upload_that_a_worker_owns_already(
     own, fetch = world.stores.ingest_queue.own, world.stores.artifacts.get_file
 
     def fetch_slowly(key: str, file: BinaryIO) -> bool:
-        """Keep the call waiting."""
+        """Delay the call."""
         is_taken.set()
         time.sleep(0.5)
         return fetch(key, file)
 
     def own_too_late(job: IngestJob) -> OwnedDataset | None:
-        """Let the worker, whose next turn this is, come first."""
+        """Let the worker acquire the upload first."""
         if not worker.ident:
             worker.start()
             is_taken.wait(60)

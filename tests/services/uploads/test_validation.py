@@ -1,4 +1,4 @@
-"""Validation of archives: what is read, for how long, and what is left as it was."""
+"""Validation of archives: what is read, time limits, and no side effects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _validate(world: World, path: str) -> Validation:
 
 
 def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
-    """Nothing is stored, queued or used up: a following upload can use the same path."""
+    """Validation stores, queues and uses up nothing; an upload can use the same path."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     before = world.objects()
 
@@ -43,12 +43,12 @@ def test_archive_at_a_path_is_validated_and_stays(world: World) -> None:
 
 
 def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After 25 seconds the error says how far it came, and the path can be used again."""
+    """After 25 seconds validation fails with its progress, and the path can be used again."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     check_picture = picture_scan.MemberImages.check
 
     def slow(*arguments: object) -> object:
-        """Let a picture take ten seconds."""
+        """Take ten seconds for an image."""
         world.clock.advance(seconds=10)
         return check_picture(*arguments)
 
@@ -62,13 +62,13 @@ def test_archive_that_takes_too_long(world: World, monkeypatch: pytest.MonkeyPat
 
 
 def test_file_that_comes_too_slowly(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error of a file that is not downloaded in time has the number of received bytes."""
+    """A file not downloaded in time fails with the number of received bytes."""
     path = sent(world, make_zip(FILES), "scenes.zip")
     files = world.stores.uploaded_files
     read = files.read
 
     def slow(*arguments: object, **more: object) -> None:
-        """Let the reading begin late."""
+        """Start the reading late."""
         if more:
             world.clock.advance(seconds=30)
         read(*arguments, **more)

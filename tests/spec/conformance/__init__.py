@@ -1,1 +1,1 @@
-"""The service is called as its OpenAPI document says, by generated calls."""
+"""Generated calls check that the service conforms to its OpenAPI document."""

@@ -1,4 +1,4 @@
-"""Every answer to generated requests is one that the OpenAPI document declares.
+"""Every answer to a generated request is declared in the OpenAPI document.
 
 The requests are made from the document and go through the local gateway's events.
 """
@@ -52,7 +52,7 @@ CHECKS = (
 
 
 def through_the_gateway(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Add the raw headers and address that the stack's own server puts there."""
+    """Add the raw headers and client address that the stack's own server sets."""
     headers = EnvironHeaders(environ)
     target = environ.get("REQUEST_URI") or environ["PATH_INFO"]
     environ |= {
@@ -79,14 +79,14 @@ SCHEMA = load().exclude(
 
 @pytest.fixture(scope="module")
 def prepared(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
-    """The service and its data, made once."""
+    """The service with its data, created once for this module."""
     with prepare(tmp_path_factory.mktemp("models")) as made:
         yield made
 
 
 @pytest.fixture
 def world(prepared: Prepared) -> Iterator[Prepared]:
-    """The service behind the gateway, with plenty of allowance."""
+    """The service behind the gateway, with high quotas so that no call is throttled."""
     kept = module.app._container
     prepared.restore()
     for kind in (PREDICTIONS, EXAMPLES):
@@ -99,7 +99,7 @@ def world(prepared: Prepared) -> Iterator[Prepared]:
 
 
 def known(world: Prepared, path: str) -> dict[str, Any]:
-    """Name what the service knows of a path's variables and the fields of its body."""
+    """Return existing values for the path variables and body fields of a path."""
     is_vision = "/vision/" in path
     boxes = path.endswith(("/detect", "/bulkfeedback"))
     vision_model = BOX_MODEL_ID if boxes else IMAGE_MODEL_ID
@@ -121,7 +121,7 @@ def known(world: Prepared, path: str) -> dict[str, Any]:
 
 
 def name_what_is_known(case: schemathesis.Case, world: Prepared) -> None:
-    """Let every other case name what there is; which ones, the case itself decides."""
+    """Replace the ids of every other case with existing ones; a hash of the case decides."""
     sent = (case.path_parameters, case.query, case.body)
     if crc32(repr(sent).encode()) % 2:
         return
@@ -139,6 +139,6 @@ def name_what_is_known(case: schemathesis.Case, world: Prepared) -> None:
     suppress_health_check=list(HealthCheck),
 )
 def test_answers_are_declared(case, world):
-    """Status, type, headers and record of each answer are in the document."""
+    """Status, content type, headers and record of each answer match the document."""
     name_what_is_known(case, world)
     case.call_and_validate(headers={"Authorization": f"Bearer {world.token}"}, checks=CHECKS)

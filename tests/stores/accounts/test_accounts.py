@@ -1,4 +1,4 @@
-"""Accounts are unique by address, and their changes are never lost."""
+"""Account addresses are unique, and concurrent changes are not lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LATER = datetime(2026, 12, 21, tzinfo=UTC)
 
 
 def an_account(email="ann@example.com", **changes) -> Account:
-    """Make an account that is not stored yet."""
+    """Return an account that is not stored."""
     account = Account(
         account_id="",
         email=email,
@@ -40,7 +40,7 @@ def store(clients) -> AccountStore:
 
 
 def test_created_account_is_read_back_whole(store):
-    """What was created is found by id and by address, in any case, with every field."""
+    """A created account is found by id and by address, in any case, with every field."""
     key = AccountKey("old", "pem", LATER)
     made = store.create(an_account(keys=(key,), example_calls_per_month=99))
 
@@ -57,7 +57,7 @@ def test_ids_increase_as_decimal_strings(store):
 
 
 def test_an_address_belongs_to_one_account(store):
-    """A second account of an address is refused and leaves nothing behind."""
+    """A second account with the same address is refused and leaves nothing behind."""
     store.create(an_account())
 
     assert store.create(an_account()) is None
@@ -65,7 +65,7 @@ def test_an_address_belongs_to_one_account(store):
 
 
 def test_create_leaves_nothing_when_the_address_cannot_be_written(store, monkeypatch):
-    """When the second write fails the first one is undone, and the address stays free."""
+    """If the second write fails, the first one is undone and the address stays free."""
 
     def fail(account):
         """Fail as a throttled table does."""
@@ -81,7 +81,7 @@ def test_create_leaves_nothing_when_the_address_cannot_be_written(store, monkeyp
 
 
 def test_create_recognises_its_own_first_write(store, monkeypatch):
-    """A retried write of the address, whose first response was lost, is a success."""
+    """A retried address write whose first response was lost succeeds."""
     point = accounts._register_email
     monkeypatch.setattr(
         accounts, "_register_email", lambda account: point(account) and point(account)
@@ -94,7 +94,7 @@ def test_create_recognises_its_own_first_write(store, monkeypatch):
     "account_id", ["", "2", "-1", "EMAIL#ann@example.com", "١", "1" * 3000, "a", "\x00", "\ud800"]
 )
 def test_get_returns_none_without_an_account(store, account_id):
-    """No text, however odd, reaches another row or fails."""
+    """An unusual or unknown id returns None without failing."""
     store.create(an_account())
 
     assert store.get(account_id) is None
@@ -102,14 +102,14 @@ def test_get_returns_none_without_an_account(store, account_id):
 
 @pytest.mark.parametrize("email", ["", "bob@example.com", "1", "a" * 3000, "\x00", "\ud800@x"])
 def test_find_by_email_returns_none_without_an_address(store, email):
-    """No text, however odd, finds another account or fails."""
+    """An unusual or unknown address returns None without failing."""
     store.create(an_account())
 
     assert store.find_by_email(email) is None
 
 
 def test_plan_and_example_calls_change(store):
-    """Plan, source and own limit are changed in place; an unknown account stays unknown."""
+    """Plan, source and individual limit are changed in place; an unknown account is not created."""
     store.create(an_account())
 
     assert store.set_plan("1", "SFDC_1M_EDITION", "SALESFORCE").predictions_per_month == 1_000_000
@@ -123,12 +123,12 @@ def test_plan_and_example_calls_change(store):
 
 
 def test_no_change_of_keys_is_lost(store):
-    """A change that meets another one is made again on top of it."""
+    """A change that conflicts with a concurrent one is repeated on top of it."""
     store.create(an_account())
     calls = []
 
     def change(keys):
-        """Add a key, and let another change come first the first time."""
+        """Add a key after another change has come first once."""
         calls.append(keys)
         if len(calls) == 1:
             store.change_keys("1", lambda present: (*present, AccountKey("second", "pem")))
@@ -142,11 +142,11 @@ def test_no_change_of_keys_is_lost(store):
 
 
 def test_a_change_that_never_comes_first_is_a_503(store):
-    """Endless contention ends in an error, not in an endless loop."""
+    """A change that always conflicts ends with an error instead of an endless loop."""
     store.create(an_account())
 
     def change(keys):
-        """Let another change come first, always."""
+        """Let another change come first every time."""
         store.change_keys("1", lambda present: present)
         return keys
 
@@ -155,7 +155,7 @@ def test_a_change_that_never_comes_first_is_a_503(store):
 
 
 def test_closed_account_has_no_keys_and_stays_closed(store):
-    """Closing drops the keys at once, and no later change opens the account again."""
+    """Closing removes the keys at once, and no later change reopens the account."""
     store.create(an_account())
 
     closed = store.close("1", LATER)
@@ -168,7 +168,7 @@ def test_closed_account_has_no_keys_and_stays_closed(store):
 
 
 def test_deleted_account_frees_its_address(store):
-    """After the deletion neither row is left, and the address makes a new account."""
+    """Deletion removes both rows, and the address can be used again."""
     made = store.create(an_account())
 
     store.delete(made)
@@ -179,7 +179,7 @@ def test_deleted_account_frees_its_address(store):
 
 
 def test_trainings_are_limited(store):
-    """At most `limit` different trainings are noted; noting one twice counts once."""
+    """At most `limit` different trainings are recorded; recording one twice counts once."""
     store.create(an_account())
 
     assert [store.add_training("1", e, 2) for e in ("a", "b", "a", "c")] == [
@@ -208,7 +208,7 @@ def test_unknown_account_has_no_trainings(store):
 
 
 def test_store_without_tables_is_unavailable(clients, settings):
-    """An AWS error becomes the error that callers may retry."""
+    """An AWS error becomes a retryable error."""
     clients.dynamodb.delete_table(TableName=f"{settings.name}-accounts")
 
     with pytest.raises(StorageUnavailable):

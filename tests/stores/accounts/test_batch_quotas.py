@@ -1,4 +1,4 @@
-"""Predictions of batches are reserved within the limit, and released once."""
+"""Batch predictions are reserved within the limit and released once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def used() -> int:
 
 
 def test_repeated_calls_count_once(store: BatchQuotaStore) -> None:
-    """A repeated reservation counts once, and so does a repeated settlement."""
+    """A repeated reservation, and a repeated settlement, count once."""
     assert [store.reserve(BATCH, 40, NOW) for _ in range(2)] == [(30, 0), (30, 0)]
     assert used() == 30
     assert [store.settle(BATCH, 12) for _ in range(2)] == [30, 0]
@@ -51,7 +51,7 @@ def test_repeated_calls_count_once(store: BatchQuotaStore) -> None:
 
 
 def test_all_or_none(store: BatchQuotaStore) -> None:
-    """One too few refuses all of it; a partial batch takes what there is, and the next nothing."""
+    """A batch beyond the quota is refused whole; a partial one takes the rest."""
     store.reserve(BATCH, 100, NOW)
     second = replace(BATCH, batch_id="B2")
     assert store.reserve(second, 59, NOW) == (0, 30)
@@ -63,7 +63,7 @@ def test_all_or_none(store: BatchQuotaStore) -> None:
 def test_simultaneous_counts_are_respected(
     store: BatchQuotaStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A write that fails because others counted meanwhile is retried with what is left."""
+    """A reservation that conflicts with simultaneous ones is retried with the remaining quota."""
     update = QuotaRow.update
 
     def after_another(row: QuotaRow, **given: object) -> object:

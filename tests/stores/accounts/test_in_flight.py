@@ -1,4 +1,4 @@
-"""Simultaneous work of an account: the limit holds, and dead processes do not count."""
+"""Simultaneous work of an account is limited, and crashed processes do not count."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from infra.local.http.server import THREADS
 
 @pytest.fixture
 def make(clients, clock, settings):
-    """Makes processes that share nothing but the table."""
+    """A function that makes processes which share only the table."""
     limited = replace(settings, max_downloads=3, max_documents=1)
     return lambda: InFlight(limited, clients, clock)
 
 
 def test_limit_holds_across_processes(make) -> None:
-    """Three calls of all processes run; the fourth is refused until one has ended."""
+    """Across processes three calls run at a time; a fourth is refused until one ends."""
     with ExitStack() as running:
         for _ in range(3):
             running.enter_context(make().running("2", DOWNLOADS))
@@ -42,7 +42,7 @@ def test_limit_holds_across_processes(make) -> None:
 
 
 def test_downloads_of_many_accounts_leave_threads(make) -> None:
-    """One process reads 12 files for all accounts, and refuses the next until one has ended.
+    """One process reads at most 12 files for all accounts at a time.
 
     That is half of what the local stack works on at the same time; another process has room.
     """
@@ -63,14 +63,14 @@ def test_downloads_of_many_accounts_leave_threads(make) -> None:
 
 
 def test_failed_work_frees_its_place(make) -> None:
-    """Work that fails frees its place."""
+    """Failed work releases its slot."""
     for _ in range(5):
         with pytest.raises(ValueError, match="broken"), make().running("2", DOCUMENTS):
             raise ValueError("broken")
 
 
 def test_dead_processes_free_their_places(make, clock) -> None:
-    """The entries of a process that died are removed after a minute."""
+    """Slots of a crashed process are released after a minute."""
     dead = [make().running("2", DOWNLOADS) for _ in range(3)]
     for each in dead:
         each.__enter__()
@@ -84,7 +84,7 @@ def test_dead_processes_free_their_places(make, clock) -> None:
 
 
 def test_unavailable_row_refuses_no_work(make, clients, monkeypatch, lines) -> None:
-    """While the table cannot be written, work continues, and a log record says so."""
+    """If the table cannot be written, work continues and a warning is logged."""
     process = make()
 
     def fail(*_: object, **__: object) -> None:

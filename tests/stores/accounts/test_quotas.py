@@ -1,4 +1,4 @@
-"""A counter never passes its limit, and what is unknown counts as used.
+"""A counter never exceeds its limit, and uncertain reservations count as used.
 
 Calls follow each other here: the emulator loses updates of threads, which the tables of AWS and
 of the local stack do not.
@@ -43,18 +43,18 @@ def store(clients, queues) -> QuotaStore:
 
 
 def reserve(store, kind=PREDICTIONS, month="2026-11", limit=3, account="1", token=None):
-    """Count one call."""
+    """Reserve one call."""
     return store.reserve(account, kind, month, limit, EXPIRES, token or new_token())
 
 
 def test_reserve_counts_to_the_limit_and_no_further(store):
-    """Each reservation returns its own number; at the limit there is none."""
+    """Reservations return increasing numbers; at the limit None."""
     assert [reserve(store) for _ in range(5)] == [1, 2, 3, None, None]
     assert store.used("1", PREDICTIONS, "2026-11") == 3
 
 
 def test_counters_are_separate(store):
-    """Kind, month and account each have their own count."""
+    """Kinds, months and accounts are counted separately."""
     reserve(store)
 
     assert reserve(store, kind=EXAMPLES) == 1
@@ -64,7 +64,7 @@ def test_counters_are_separate(store):
 
 
 def test_lowered_limit_admits_nothing(store):
-    """A limit below what is used, or of nothing at all, admits no call."""
+    """A limit below the used number, or of 0, admits no call."""
     reserve(store)
     reserve(store)
 
@@ -73,7 +73,7 @@ def test_lowered_limit_admits_nothing(store):
 
 
 def test_release_uncounts_once(store):
-    """A released call is uncounted once, even if it is released again."""
+    """A released call is subtracted once, even if it is released again."""
     token = new_token()
     reserve(store, token=token)
     reserve(store)
@@ -87,7 +87,7 @@ def test_release_uncounts_once(store):
 
 
 def test_tokens_do_not_pile_up(store):
-    """What is over leaves the row with a later call; so does what a dead process left."""
+    """Finished tokens, and those of crashed processes, are removed by later calls."""
     old = f"{int(time.time()) - 3_600:x}-00000000000{{}}"
     for side in "ab":
         reserve(store, limit=99, token=old.format(side))
@@ -106,7 +106,7 @@ def test_tokens_do_not_pile_up(store):
 
 
 def test_tokens_are_removed_ten_at_once(clients, store):
-    """Most calls write nothing but themselves: one in ten takes out those that are over."""
+    """Finished tokens are removed in batches, by at most one call in ten."""
     deletions: list[bool] = []
 
     def note(params, **_):
@@ -125,14 +125,14 @@ def test_tokens_are_removed_ten_at_once(clients, store):
 
 
 def test_rows_expire(store):
-    """A counter carries the time, in seconds since 1970, after which it disappears."""
+    """A counter row has an expiry time in seconds since 1970."""
     reserve(store)
 
     assert int(EXPIRES.timestamp()) == QuotaRow.get("1", "predictions#2026-11").expires_at
 
 
 def test_date_is_written_once(clients, queues, store):
-    """Each process dates a row with the first call that it counts there; the others write less."""
+    """Each process writes the expiry only with its first call in a row."""
     written: list[bool] = []
 
     def note(params, **_):
@@ -149,7 +149,7 @@ def test_date_is_written_once(clients, queues, store):
 
 
 def test_throttled_write_is_repeated(clients, store, monkeypatch):
-    """A throttle is a certain refusal: the call is counted by a later try, once."""
+    """A throttled write is repeated and counts once."""
     answer = throttle(clients, monkeypatch, times=3)
 
     assert reserve(store) == 1
@@ -158,7 +158,7 @@ def test_throttled_write_is_repeated(clients, store, monkeypatch):
 
 
 def test_throttled_for_long_is_certainly_not_counted(clients, store, monkeypatch, caplog):
-    """A caller who gets a 503 after throttles alone was not charged, and nothing is unknown."""
+    """A call that is only ever throttled is a 503 and is certainly not counted."""
     throttle(clients, monkeypatch, times=99)
 
     with caplog.at_level(logging.WARNING, "presage"), pytest.raises(StorageUnavailable):
@@ -170,7 +170,7 @@ def test_throttled_for_long_is_certainly_not_counted(clients, store, monkeypatch
 
 
 def test_lost_answer_is_resolved_by_reading_the_row(clients, store, monkeypatch):
-    """A call that was counted and whose answer was lost is counted once, and known."""
+    """If the answer of a counted call is lost, the retry finds it and counts it once."""
     token = new_token()
     calls = break_after_call(clients, monkeypatch, times=1)
 
@@ -183,7 +183,7 @@ def test_lost_answer_is_resolved_by_reading_the_row(clients, store, monkeypatch)
 
 
 def test_first_try_does_not_look_for_itself(clients, store, monkeypatch):
-    """A call that was never sent cannot be in the row; one that is sent again is counted once."""
+    """Only a retry checks whether its token is already in the row; the call counts once."""
     calls = break_after_call(clients, monkeypatch, times=1)
 
     assert [reserve(store), reserve(store)] == [1, 2]
@@ -193,7 +193,7 @@ def test_first_try_does_not_look_for_itself(clients, store, monkeypatch):
 
 
 def test_lost_answer_at_the_limit_is_not_a_refusal(clients, store, monkeypatch):
-    """The last call of a month is not refused when the response of its write is lost."""
+    """The last call of a month is not refused if the response of its write is lost."""
     break_after_call(clients, monkeypatch, times=1)
 
     assert reserve(store, limit=1) == 1
@@ -201,7 +201,7 @@ def test_lost_answer_at_the_limit_is_not_a_refusal(clients, store, monkeypatch):
 
 
 def settle_jobs(clients, settings):
-    """Take the jobs that wait to be settled, with the seconds for which each is hidden."""
+    """Receive the settlement jobs with their delays in seconds."""
     queue = get_backend("sqs")[ACCOUNT_ID][settings.region].queues[f"{settings.name}-delete"]
     found = [
         (
@@ -215,7 +215,7 @@ def settle_jobs(clients, settings):
 
 
 def test_unknown_reservation_is_settled_by_a_worker(clients, settings, store, monkeypatch, lines):
-    """While nothing can be known a caller gets a 503; soon it costs nothing, and a line says so.
+    """If the outcome is unknown the call is a 503, and a worker releases it after 15 seconds.
 
     A function stands still once it has answered, so the job is another's, from 15 seconds on.
     """
@@ -245,7 +245,7 @@ def test_unknown_reservation_is_settled_by_a_worker(clients, settings, store, mo
 def test_unknown_outcome_is_tried_for_less_than_a_minute(
     clients, settings, store, monkeypatch, lines
 ):
-    """A table that stays out of reach is asked some times more, and then a line says unknown."""
+    """A table that stays unreachable is retried for less than a minute, then logged as unknown."""
     token = new_token()
     reserve(store, token=token)
     throttle(clients, monkeypatch, times=1_000)
@@ -264,7 +264,7 @@ def test_unknown_outcome_is_tried_for_less_than_a_minute(
 def test_unknown_outcome_is_settled_here_where_no_queue_answers(
     clients, queues, store, monkeypatch, lines
 ):
-    """The caller's own error goes first; the call is free again as soon as the table answers."""
+    """Without a queue the process itself releases the call once the table answers."""
     monkeypatch.setattr(quotas, "SETTLE_SECONDS", (0.2, 0.2))
 
     def refuse(*_: object) -> None:
@@ -284,12 +284,12 @@ def test_unknown_outcome_is_settled_here_where_no_queue_answers(
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    """Do not wait between tries."""
+    """Replace the pauses between retries by none."""
     monkeypatch.setattr(quotas, "PAUSES", (0.0,) * 5)
 
 
 def wait_until(holds, seconds=60):
-    """Wait until something holds."""
+    """Wait until a condition holds."""
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
@@ -297,13 +297,13 @@ def wait_until(holds, seconds=60):
 
 
 def throttle(clients, monkeypatch, times):
-    """Throttle a number of calls of the quota client; return all calls."""
+    """Throttle a number of quota calls; return all calls."""
     make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
 
     def refuse(request, operation_model, context):
-        """Answer as a table does that has too much to do."""
+        """Answer as a throttled table does."""
         calls.append(request)
         if len(calls) > times:
             return answer(request, operation_model, context)
@@ -316,13 +316,13 @@ def throttle(clients, monkeypatch, times):
 
 
 def break_after_call(clients, monkeypatch, times):
-    """Lose the responses of a number of calls of the quota client; return all calls."""
+    """Lose the responses of a number of quota calls; return all calls."""
     make_requests(clients.dynamodb_once)
     endpoint = clients.dynamodb_once._endpoint
     answer, calls = endpoint._get_response, []
 
     def lose(request, operation_model, context):
-        """Do the call, then fail as a connection does that broke."""
+        """Make the call, then fail like a broken connection."""
         calls.append(request)
         given = answer(request, operation_model, context)
         if len(calls) > times:

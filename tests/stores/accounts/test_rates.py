@@ -1,4 +1,4 @@
-"""Buckets that many processes draw from never give more than they hold."""
+"""Rate-limit buckets shared by many processes never give more than they hold."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def store(clients) -> RateStore:
 
 
 def draw(store, clock, wanted: int, account_id: str = "2") -> int:
-    """Draw from a bucket that holds 200 calls and gets two a second."""
+    """Draw from a bucket of 200 calls that refills at two a second."""
     return store.draw(account_id, RECORDS, RATE, wanted, clock())
 
 
 def test_bucket_gives_what_it_holds_and_no_more(store, clock) -> None:
-    """A new bucket is full; when it is empty there is nothing, and the rest is given in part."""
+    """A new bucket is full; the rest is given in part, and an empty one gives nothing."""
     assert [draw(store, clock, 150) for _ in range(3)] == [150, 50, 0]
     assert draw(store, clock, 1, "3") == 1
 
 
 def test_bucket_fills_with_time(store, clock) -> None:
-    """What was drawn comes back at the rate, up to the full bucket and never beyond."""
+    """A bucket refills at its rate up to its size."""
     draw(store, clock, 200)
 
     clock.advance(seconds=10)
@@ -49,7 +49,7 @@ def test_bucket_fills_with_time(store, clock) -> None:
 
 
 def test_clock_that_was_ahead_keeps_no_bucket_empty(store, clock) -> None:
-    """A bucket that was emptied an hour ahead of now is full, and counts again from then on."""
+    """A bucket emptied by a clock one hour ahead counts as full, and is then counted as usual."""
     clock.advance(hours=1)
     draw(store, clock, 200)
     clock.advance(hours=-1)
@@ -60,7 +60,7 @@ def test_clock_that_was_ahead_keeps_no_bucket_empty(store, clock) -> None:
 
 
 def test_clock_a_little_ahead_fills_no_bucket(store, clock) -> None:
-    """What a machine whose clock is 2 seconds ahead has emptied is empty for the others."""
+    """A bucket emptied by a clock two seconds ahead is empty for other processes, too."""
     clock.advance(seconds=2)
     draw(store, clock, 200)
     clock.advance(seconds=-2)
@@ -71,7 +71,7 @@ def test_clock_a_little_ahead_fills_no_bucket(store, clock) -> None:
 
 
 def test_unused_row_expires(store, clock) -> None:
-    """A bucket that is not used is full, so its row may be deleted after a day."""
+    """The row of an unused bucket expires after a day, because the bucket is full by then."""
     draw(store, clock, 1)
 
     row = QuotaRow.get("2", f"rate#{RECORDS}")
@@ -79,11 +79,11 @@ def test_unused_row_expires(store, clock) -> None:
 
 
 def test_other_process_comes_first(store, clock, monkeypatch) -> None:
-    """A process whose write is refused reads the row again; one that never comes first says so."""
+    """A refused write is retried on the new state; endless conflicts are an error."""
     update, others = QuotaRow.update, []
 
     def come_first(row, *arguments, **options) -> object:
-        """Let another process draw ten calls just before the first two writes."""
+        """Let another process draw ten calls before the first two writes."""
         if len(others) < 2:
             others.append(1)
             update(
@@ -104,12 +104,12 @@ def test_other_process_comes_first(store, clock, monkeypatch) -> None:
 
 
 def processes(store, clock) -> list[RateLimits]:
-    """Make fifty processes that share nothing but the table."""
+    """Make fifty processes that share only the table."""
     return [RateLimits(store, clock) for _ in range(PROCESSES)]
 
 
 def passed(limits: RateLimits) -> bool:
-    """Make one call; return whether it passed."""
+    """Make one call; return whether it was admitted."""
     try:
         limits.check(ACCOUNT, RECORDS)
     except RateExceeded:
@@ -119,7 +119,7 @@ def passed(limits: RateLimits) -> bool:
 
 @pytest.mark.parametrize("spread", ["even", "random", "one after the other"])
 def test_fifty_processes_are_at_most_a_factor_of_two_off(store, clock, spread: str) -> None:
-    """At ten times the rate, what fifty processes let pass is half to twice what is allowed."""
+    """At ten times the rate, fifty processes admit half to twice of the allowed calls."""
     all_of_them, dice = processes(store, clock), random.Random(7)
     choose: dict[str, Callable[[int], int]] = {
         "even": lambda number: number % PROCESSES,
@@ -146,7 +146,7 @@ def test_fifty_processes_are_at_most_a_factor_of_two_off(store, clock, spread: s
 
 
 def test_fifty_processes_refuse_no_call_below_the_rate(store, clock) -> None:
-    """Nine tenths of the rate, by whatever process, pass for ever."""
+    """Calls at nine tenths of the rate are always admitted, whichever process they reach."""
     all_of_them, dice = processes(store, clock), random.Random(7)
     for _ in range(200 * PER_SECOND):
         assert passed(dice.choice(all_of_them))
@@ -154,7 +154,7 @@ def test_fifty_processes_refuse_no_call_below_the_rate(store, clock) -> None:
 
 
 def test_one_client_writes_seldom(store, clock, clients) -> None:
-    """A single client causes a write in fifty calls."""
+    """A single client causes one write in fifty calls."""
     written: list[object] = []
     events = clients.dynamodb_once.meta.events
     events.register("before-call.dynamodb.UpdateItem", lambda **_: written.append(1))

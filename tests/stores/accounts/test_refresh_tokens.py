@@ -1,4 +1,4 @@
-"""A refresh token lives exactly as long as its row."""
+"""A refresh token is valid exactly as long as its row exists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_alive(account_id: str, token_id: str) -> bool:
 
 
 def test_token_lives_until_it_is_deleted(store):
-    """A token is alive for its own account from its creation to its deletion, which counts once."""
+    """A token is valid for its own account until it is deleted; deleting it twice counts once."""
     store.create("1", "a", "key", NOW)
 
     assert is_alive("1", "a")
@@ -49,7 +49,7 @@ def test_delete_all_takes_one_account_only(store):
 
 
 def test_token_beyond_the_limit_revokes_the_least_recently_used(store, monkeypatch):
-    """A client that never keeps its token cannot fill the table; tokens in use stay."""
+    """Above the limit the least recently used token is revoked."""
     monkeypatch.setattr(refresh_tokens, "MAX_TOKENS", 3)
     for second, token_id in enumerate("abc"):
         store.create("1", token_id, "key", NOW + timedelta(seconds=second))

@@ -1,4 +1,4 @@
-"""AWS clients: where their calls go."""
+"""The endpoints of AWS clients."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.quick_aws import make_requests
 
 
 class _Answer(io.BytesIO):
-    """What botocore reads an answer from."""
+    """The parts of a response that botocore reads."""
 
     def stream(self, **_: Any) -> Any:
         yield self.read()
 
 
 def sent(client: Any) -> tuple[str, str, str]:
-    """Return where a read of a row would go, and for whom it would be signed."""
+    """Return the URL of a row read, and the region for which it is signed."""
     found: list[Any] = []
 
     def answer(request: Any, **_: Any) -> AWSResponse:
@@ -40,7 +40,7 @@ def sent(client: Any) -> tuple[str, str, str]:
 def test_rows_are_read_where_the_rules_of_addresses_say(
     region: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without going through those rules at each call, in every part of AWS, signed alike."""
+    """In every partition, cached endpoints equal those that botocore resolves, signed alike."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     clients = Clients(Settings(name="n", bucket="b", region=region))

@@ -15,7 +15,7 @@ from tests.held import held
 
 
 def test_missing_object(world: World) -> None:
-    """A missing object is not an error."""
+    """Reading a missing object is not an error."""
     artifacts = world.stores.artifacts
 
     assert artifacts.get("nothing") is None
@@ -26,7 +26,7 @@ def test_missing_object(world: World) -> None:
 
 
 def test_part_of_an_object(world: World) -> None:
-    """Some bytes are read without the rest; fewer at the end, none of what is not there."""
+    """A range is read without the rest; it is shorter at the end, and empty beyond it."""
     artifacts = world.stores.artifacts
     artifacts.put("a", bytes(range(10)))
 
@@ -36,7 +36,7 @@ def test_part_of_an_object(world: World) -> None:
 
 
 def test_file_there_and_back(world: World) -> None:
-    """A file is written from where it stands, stays open, and comes back byte for byte."""
+    """A file is written from its present position, stays open, and is read back unchanged."""
     content = bytes(range(256)) * 8_000
     with tempfile.TemporaryFile() as file:
         file.write(content)
@@ -51,7 +51,7 @@ def test_file_there_and_back(world: World) -> None:
 
 
 def test_long_file_there_and_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long file takes several objects, none of an earlier attempt among them, and goes whole."""
+    """A long file is stored in several objects without leftovers, and all of them are deleted."""
     monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
     artifacts = world.stores.artifacts
     for size in (5_300, 2_000):
@@ -71,7 +71,7 @@ def test_long_file_there_and_back(world: World, monkeypatch: pytest.MonkeyPatch)
 def test_long_file_stops_when_the_check_raises(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A long file calls the check before each of its objects."""
+    """Reading a long file calls the check before each of its objects."""
     monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 1_000)
     checks = iter([None, None])
 
@@ -82,7 +82,7 @@ def test_long_file_stops_when_the_check_raises(
 
 
 def test_delete_prefix_beyond_one_page(world: World) -> None:
-    """More objects than one listing names are all deleted, and no others."""
+    """Objects on all pages of a listing are deleted, and no others."""
     bucket = held("s3")
     for number in range(1_003):
         bucket.put_object(world.settings.bucket, f"datasets/1/{number}", b"")
@@ -94,11 +94,11 @@ def test_delete_prefix_beyond_one_page(world: World) -> None:
 
 
 def test_failed_deletions_are_errors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A deletion that succeeds for some objects only is an error."""
+    """A deletion that fails for some objects raises an error."""
     world.stores.artifacts.put("datasets/1/a", b"")
 
     def refuse(**request: Any) -> dict[str, Any]:
-        """Answer as S3 does when it could not delete one of the keys."""
+        """Answer as S3 does when a key could not be deleted."""
         key = request["Delete"]["Objects"][0]["Key"]
         return {"Errors": [{"Key": key, "Code": "InternalError"}]}
 
@@ -112,7 +112,7 @@ def test_failed_deletions_are_errors(world: World, monkeypatch: pytest.MonkeyPat
 def test_a_whole_object_of_any_length(
     world: World, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """A long file is one object all the same, which is there when its last part is."""
+    """A multipart upload gives one object, which appears when it is complete."""
     monkeypatch.setattr(artifacts_module, "PIECE_BYTES", 5_242_880)
     artifacts, content = world.stores.artifacts, bytes(range(256)) * 43_000
     checks: list[int] = []

@@ -1,4 +1,4 @@
-"""The signing key comes from the settings or from Secrets Manager, and is never short."""
+"""The signing key comes from the settings or Secrets Manager and has a minimum length."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LONG = "a secret that is long enough for HS256"
 
 
 def test_key_of_the_settings_needs_no_call(settings):
-    """With a key in the settings Secrets Manager is not asked."""
+    """With a key in the settings, Secrets Manager is not called."""
     store = SecretStore(None, replace(settings, token_secret=LONG, token_secret_name="x"))
 
     assert store.signing_key() == LONG.encode()
 
 
 def test_key_of_secrets_manager_is_read_once(clients, settings):
-    """A named secret is read at its first use and kept."""
+    """A named secret is read at its first use and cached."""
     clients.secrets.create_secret(Name="signing", SecretString=LONG)
     store = SecretStore(clients, replace(settings, token_secret="", token_secret_name="signing"))
     assert store.signing_key() == LONG.encode()
@@ -32,7 +32,7 @@ def test_key_of_secrets_manager_is_read_once(clients, settings):
 
 
 def test_missing_secret_is_unavailable(clients, settings):
-    """A secret that cannot be read is an error that may go away."""
+    """A secret that cannot be read is a retryable error."""
     store = SecretStore(clients, replace(settings, token_secret="", token_secret_name="none"))
 
     with pytest.raises(StorageUnavailable):
@@ -41,7 +41,7 @@ def test_missing_secret_is_unavailable(clients, settings):
 
 @pytest.mark.parametrize("text", ["", "x" * 31])
 def test_short_key_is_refused(settings, text):
-    """Less than 32 bytes signs nothing; the error names the variables to set."""
+    """A key of fewer than 32 bytes is refused; the error names the variables to set."""
     store = SecretStore(None, replace(settings, token_secret=text))
 
     with pytest.raises(SettingsError, match=f"{len(text)} bytes .* PRESAGE_TOKEN_SECRET"):

@@ -1,4 +1,4 @@
-"""Label names: joined to datasets, cached, and owned."""
+"""Label names: reading, caching and ownership."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.builders import World, some_rows
 
 
 def test_names_of_a_thousand_labels(world: World) -> None:
-    """More labels than one read returns are all named, in the order they are asked for."""
+    """More labels than one read can return are all named, in the requested order."""
     names = {10_000 + number: f"label {number}" for number in range(1_000)}
     world.stores.labels.put("1#language", 7, names)
 
@@ -24,7 +24,7 @@ def test_names_of_a_thousand_labels(world: World) -> None:
 
 
 def test_names_when_the_memory_is_full(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names that were in memory are returned also by the call that empties it."""
+    """The call that clears a full cache still returns names that were cached."""
     monkeypatch.setattr(label_store, "_CACHE_LIMIT", 1)
     names = {1: "one", 2: "two", 3: "three"}
     labels = world.stores.labels
@@ -35,7 +35,7 @@ def test_names_when_the_memory_is_full(world: World, monkeypatch: pytest.MonkeyP
 
 
 def test_unknown_label_is_absent(world: World) -> None:
-    """An id without a row has no name, and an example's label is never another account's."""
+    """An unknown id has no name, and labels of other accounts are never returned."""
     world.stores.labels.put("1#language", 7, {5: "five"})
 
     assert world.stores.labels.names([LabelCounts(5), LabelCounts(6)]) == {5: "five"}
@@ -46,7 +46,7 @@ def test_unknown_label_is_absent(world: World) -> None:
 
 
 def test_view_keeps_the_order_of_the_counts(world: World) -> None:
-    """Labels are shown in the dataset's order with the examples of all sources."""
+    """Labels are in the dataset's order, with the example counts of all sources."""
     view = world.dataset(some_rows({"b": 5, "a": 6}))
     first, second = view.dataset.counts
     dataset = replace(view.dataset, counts=(second, LabelCounts(first.label_id, 5, 2)))
@@ -57,7 +57,7 @@ def test_view_keeps_the_order_of_the_counts(world: World) -> None:
 
 
 def test_delete_clears_names(world: World) -> None:
-    """A deleted label has no name any more, in memory or in its row."""
+    """A deleted label has no name in the cache or the table."""
     world.stores.labels.put("1#language", 7, {5: "five"})
     world.stores.labels.names([LabelCounts(5)])
 
@@ -67,7 +67,7 @@ def test_delete_clears_names(world: World) -> None:
 
 
 def test_a_name_shows_once_its_fence_is_counted(world: World) -> None:
-    """Until the dataset's row counts the fence, all processes show the previous name."""
+    """All processes show the previous name until the dataset's row has the new fence."""
     world.stores.labels.put("1#language", 7, {5: "five"})
     warm = world.another().stores.labels
     assert warm.names([LabelCounts(5)]) == {5: "five"}
@@ -91,7 +91,7 @@ def test_a_name_that_was_not_committed_is_dropped(world: World) -> None:
 
 
 def test_a_stalled_writer_changes_no_name(world: World) -> None:
-    """A writer whose fence is older than what the row holds changes nothing."""
+    """A writer with an older fence than the row's changes nothing."""
     labels = world.stores.labels
     labels.put("1#language", 7, {5: "five"})
     labels.rename(LabelCounts(5), "cinq", 13)

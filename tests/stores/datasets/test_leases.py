@@ -1,4 +1,4 @@
-"""Ownership of a dataset's row: taken once, fenced, and recognised by its own repeated calls."""
+"""Ownership of a dataset's row: exclusive, fenced, and idempotent for its owner."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def dataset(world: World) -> Dataset:
 
 
 def _take(world: World, dataset: Dataset) -> OwnedDataset | None:
-    """Take the upload's job."""
+    """Acquire the upload's job."""
     return world.stores.dataset_leases.acquire_upload(
         dataset.account_id, LANGUAGE, dataset.dataset_id, dataset.upload_id
     )
 
 
 def test_lease_is_taken_once(world: World, dataset: Dataset) -> None:
-    """A job has one owner, until its lease ends without being renewed."""
+    """A job has one owner until its lease ends."""
     first = _take(world, dataset)
     assert first is not None
     assert _take(world, dataset) is None
@@ -48,7 +48,7 @@ def test_lease_is_taken_once(world: World, dataset: Dataset) -> None:
 def test_failed_attempt_is_followed_when_its_lease_has_ended(
     world: World, dataset: Dataset
 ) -> None:
-    """The next attempt knows what broke, and does not begin at once; one out of time may."""
+    """A retry after a failure waits for the lease to end; a continuation starts at once."""
     first = _take(world, dataset)
     assert first is not None
     world.stores.dataset_leases.fail_attempt(first, "it broke")
@@ -66,7 +66,7 @@ def test_failed_attempt_is_followed_when_its_lease_has_ended(
 
 
 def test_stalled_owner_writes_nothing(world: World, dataset: Dataset) -> None:
-    """Each write of an owner whose job was taken by another is refused."""
+    """Every write of an owner that lost its lease is refused."""
     first = _take(world, dataset)
     assert first is not None
     world.clock.advance(minutes=2)
@@ -93,7 +93,7 @@ def test_stalled_owner_writes_nothing(world: World, dataset: Dataset) -> None:
 
 
 def test_end_may_be_written_again_but_not_changed(world: World, dataset: Dataset) -> None:
-    """An owner may repeat its commit; it cannot turn it into a failure."""
+    """An owner may repeat its commit but cannot turn it into a failure."""
     owned = _take(world, dataset)
     assert owned is not None
     leases = world.stores.dataset_leases
@@ -112,7 +112,7 @@ def test_end_may_be_written_again_but_not_changed(world: World, dataset: Dataset
 
 
 def test_deletion_ends_ownership(world: World, dataset: Dataset) -> None:
-    """From the DELETE on the owner of an upload can commit nothing."""
+    """After DELETE the owner of an upload cannot commit."""
     owned = _take(world, dataset)
     assert owned is not None
     assert world.stores.datasets.start_deletion(dataset)

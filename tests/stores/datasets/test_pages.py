@@ -1,4 +1,4 @@
-"""Pages of datasets by position: right wherever they begin, and cheap however far that is."""
+"""Pages of datasets by position: correct, and cheap at any offset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = size(1_000, 10_000)
 
 @dataclass
 class _Read:
-    """What queries of the datasets read."""
+    """The number of rows and bytes that queries read."""
 
     wire_bytes: int = 0
     rows: int = 0
@@ -31,7 +31,7 @@ class _Read:
 
 @pytest.fixture
 def made(world: World) -> list[Dataset]:
-    """Many datasets, made an hour ago."""
+    """Many datasets created an hour ago."""
     first = world.container.datasets.create(
         world.account, LANGUAGE, NewDataset("d", "text-intent", labels="a,b,c")
     ).dataset
@@ -45,7 +45,7 @@ def made(world: World) -> list[Dataset]:
 
 @contextmanager
 def _measured(world: World) -> Iterator[_Read]:
-    """Measure the calls within."""
+    """Measure the reads within a block."""
     read, events = _Read(), world.stores.clients.dynamodb.meta.events
 
     def note_bytes(response_dict: dict[str, Any], **_: Any) -> None:
@@ -69,7 +69,7 @@ def _ids(world: World, offset: int, count: int = 25) -> list[int]:
 
 
 def test_far_page_brings_its_own_rows_only(world: World, made: list[Dataset]) -> None:
-    """The last page answers with its rows: those before it are counted where they lie."""
+    """The last page transfers only its own rows; rows before it are counted in the table."""
     ids = [dataset.dataset_id for dataset in made]
     with _measured(world) as read:
         assert _ids(world, ROWS - 25) == ids[-25:]
@@ -80,7 +80,7 @@ def test_far_page_brings_its_own_rows_only(world: World, made: list[Dataset]) ->
 
 
 def test_far_pages_are_found_again(world: World, made: list[Dataset]) -> None:
-    """A caller that pages through a long list counts at most a hundred rows before each page."""
+    """Paging through a long list counts at most a hundred rows before each page."""
     ids = [dataset.dataset_id for dataset in made]
     listed: list[int] = []
     for offset in range(0, ROWS, 25):
@@ -94,7 +94,7 @@ def test_far_pages_are_found_again(world: World, made: list[Dataset]) -> None:
 
 
 def test_deletion_moves_what_follows(world: World, made: list[Dataset]) -> None:
-    """A page after a deletion begins one dataset further on, also where a page began before."""
+    """After a deletion all following pages shift by one, also at cached positions."""
     ids = [dataset.dataset_id for dataset in made]
     assert _ids(world, 500) == ids[500:525]
     assert world.stores.datasets.delete(made[3])
@@ -109,7 +109,7 @@ def test_deletion_moves_what_follows(world: World, made: list[Dataset]) -> None:
 def test_place_is_not_noted_after_a_deletion(
     world: World, made: list[Dataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A reader that began before a deletion notes nothing after it."""
+    """A reader that began before a deletion does not cache its position after it."""
     ids = [dataset.dataset_id for dataset in made]
     query = DatasetRow.query
 
@@ -124,7 +124,7 @@ def test_place_is_not_noted_after_a_deletion(
 
 
 def test_places_of_a_closed_account_are_deleted(world: World, made: list[Dataset]) -> None:
-    """Nothing of an account stays behind in the counters."""
+    """Closing an account deletes its cached positions."""
     assert _ids(world, 500)
     assert [row for row in world.rows(CounterRow) if row.name.startswith("places#")]
 
@@ -134,7 +134,7 @@ def test_places_of_a_closed_account_are_deleted(world: World, made: list[Dataset
 
 
 def test_dataset_that_comes_late_is_counted(world: World, made: list[Dataset]) -> None:
-    """Where young datasets stand nothing is noted: one with a lower id may still be written."""
+    """Positions near new datasets are not cached, since a lower id may still be written."""
     young = replace(made[-1], dataset_id=made[-1].dataset_id + 10, created_at=world.clock())
     new_row(young).save()
     assert _ids(world, ROWS) == [young.dataset_id]
@@ -145,7 +145,7 @@ def test_dataset_that_comes_late_is_counted(world: World, made: list[Dataset]) -
 
 
 def test_backup_leaves_out_where_pages_begin(world: World, made: list[Dataset]) -> None:
-    """A restore may leave datasets out, so it brings the counters and no places."""
+    """Backups omit cached positions, since a restore may omit datasets."""
     assert _ids(world, 500)
     name = f"places#{world.account.account_id}#{LANGUAGE}"
     saved = CounterRow.get(name).serialize()

@@ -1,4 +1,4 @@
-"""Writing pictures several at a time: all or an error, in bounded memory."""
+"""Writing several images at a time: all or an error, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.local.wire import wait_until
 
 
 class Pictures:
-    """Takes pictures, slowly or not at all."""
+    """Accepts images slowly, or fails."""
 
     def __init__(self, seconds: float = 0.0, broken: str = "") -> None:
         self.seconds, self.broken = seconds, broken
@@ -24,7 +24,7 @@ class Pictures:
         self._lock = threading.Lock()
 
     def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
-        """Write one picture."""
+        """Write one image."""
         with self._lock:
             self.going_on += 1
             self.most = max(self.most, self.going_on)
@@ -37,12 +37,12 @@ class Pictures:
 
 
 def a_writer(pictures: Any, stored: frozenset[str] = frozenset()) -> PictureWriter:
-    """Make a writer on top of pictures."""
+    """Return a writer for images."""
     return PictureWriter(pictures, 7, stored)
 
 
 def write(pictures: Pictures, count: int, error: Exception | None = None) -> None:
-    """Hand over that many pictures, and end with the error, if there is one."""
+    """Write a number of images, then raise an error if one is given."""
     with a_writer(pictures) as writer:
         for number in range(count):
             writer.put(str(number), b"x", "image/png")
@@ -51,7 +51,7 @@ def write(pictures: Pictures, count: int, error: Exception | None = None) -> Non
 
 
 def test_every_picture_is_written_when_the_block_ends() -> None:
-    """Several images are written at a time, and all are written in the end."""
+    """When the block ends, all images have been written, several at a time."""
     pictures = Pictures(0.005)
 
     write(pictures, 100)
@@ -61,7 +61,7 @@ def test_every_picture_is_written_when_the_block_ends() -> None:
 
 
 def test_stored_pictures_are_skipped() -> None:
-    """What the dataset has is not written again."""
+    """Images that the dataset already has are not written."""
     pictures = Pictures()
 
     with a_writer(pictures, frozenset({"a"})) as writer:
@@ -72,19 +72,19 @@ def test_stored_pictures_are_skipped() -> None:
 
 
 def test_failure_reaches_the_caller() -> None:
-    """One picture that is not written fails the block, however late that is known."""
+    """A failed write fails the block, even if it becomes known late."""
     with pytest.raises(StorageUnavailable):
         write(Pictures(broken="1"), 3)
 
 
 def test_nothing_is_begun_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the reading stops, pictures that wait are dropped and those under way are awaited."""
+    """After an error waiting images are dropped, and running writes are awaited."""
     monkeypatch.setattr(picture_writer, "THREADS", 2)
     gate = threading.Event()
     begun: list[str] = []
 
     class Gated(Pictures):
-        """Writes nothing until the gate opens."""
+        """Blocks writes until the gate opens."""
 
         def put(self, dataset_id: int, digest: str, content: bytes, content_type: str) -> None:
             """Wait at the gate."""
@@ -110,13 +110,13 @@ def test_nothing_is_begun_after_an_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that is quicker than the storage waits before memory fills up."""
+    """A reader that is faster than the storage waits before memory fills up."""
     monkeypatch.setattr(picture_writer, "MAX_WAITING_BYTES", 1_000)
     gate = threading.Event()
     taken: list[int] = []
 
     class Gated(Pictures):
-        """Writes nothing until the gate opens."""
+        """Blocks writes until the gate opens."""
 
         def put(self, *more: Any) -> None:
             """Wait at the gate."""
@@ -124,7 +124,7 @@ def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             super().put(*more)
 
     def read() -> None:
-        """Hand over more than may wait."""
+        """Write more images than may wait."""
         with a_writer(Gated()) as writer:
             for number in range(30):
                 writer.put(str(number), bytes(300), "image/png")
@@ -143,7 +143,7 @@ def test_waiting_bytes_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_picture_over_the_bound_is_written_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A single picture may be larger than what may wait."""
+    """One image may be larger than the limit of waiting bytes."""
     monkeypatch.setattr(picture_writer, "MAX_WAITING_BYTES", 10)
     pictures = Pictures()
 

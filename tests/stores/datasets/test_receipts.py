@@ -1,4 +1,4 @@
-"""Receipts: newest first, written whole, and by the last owner only."""
+"""Receipts: newest first, complete, and written by the latest owner only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.builders import World
 
 
 def test_newest_first(world: World) -> None:
-    """Receipts of one dataset come newest first, with all their members."""
+    """Receipts of a dataset are listed newest first, with all members."""
     rejections = (RejectedItem("why", row=3), RejectedItem("why not", file="a.png"))
     receipts = [
         Receipt(
@@ -41,7 +41,7 @@ def test_newest_first(world: World) -> None:
 
 
 def test_older_owner_does_not_overwrite(world: World) -> None:
-    """What a stalled worker, or the accepting call, writes late is left out."""
+    """Late receipts of a stalled worker or of the accepting call are dropped."""
     receipt = Receipt(new_string_id(), 7, world.clock(), seen=1, kept=1)
     store = world.stores.receipts
     store.put(replace(receipt, status="SUCCEEDED"), fence=4)
@@ -53,7 +53,7 @@ def test_older_owner_does_not_overwrite(world: World) -> None:
 
 
 def test_delete_all_beyond_one_batch(world: World) -> None:
-    """All receipts of a dataset go, and only those."""
+    """All receipts of a dataset are deleted, and no others."""
     for number in range(60):
         dataset_id = 7 if number else 8
         world.stores.receipts.put(Receipt(new_string_id(), dataset_id, world.clock()))

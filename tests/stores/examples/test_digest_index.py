@@ -1,4 +1,4 @@
-"""An equal example is found among many by a few kilobytes, whatever was committed in between."""
+"""Finding an equal example among many reads a few kilobytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _sequence(world: World) -> tuple[ExampleSequence, int]:
 
 @pytest.mark.parametrize("count", [1, 100, 101, 999, 2_500])
 def test_every_example_is_found_and_no_other(world: World, count: int) -> None:
-    """With an index or without, each committed text has its example, and a new one has none."""
+    """With or without an index, each committed text is found, and no other text."""
     world.dataset(some_rows({"a": count}))
     sequence, committed = _sequence(world)
     find = world.stores.digests.find
@@ -43,7 +43,7 @@ def test_every_example_is_found_and_no_other(world: World, count: int) -> None:
 
 
 def test_what_is_added_later_is_found(world: World) -> None:
-    """Single examples and further files stand behind the index, until it grows over them."""
+    """Examples added after the index was built are found, until a rebuild includes them."""
     view = world.dataset(some_rows({"a": 150}))
     more = some_rows({"a": 130}, "more")
     for text, _ in more[:105]:
@@ -63,7 +63,7 @@ def test_what_is_added_later_is_found(world: World) -> None:
 
 
 def test_index_that_is_missing_is_made_by_who_asks(world: World) -> None:
-    """Data of a version that had no index gets one at the first addition."""
+    """The first addition to a dataset without an index creates it."""
     view = world.dataset(some_rows({"a": 300}))
     key = world.objects(f"datasets/{view.dataset.dataset_id}/digests/")[0]
     before = world.stores.artifacts.get(key)
@@ -75,7 +75,7 @@ def test_index_that_is_missing_is_made_by_who_asks(world: World) -> None:
 
 
 def test_same_beginning_is_no_equal_example(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries hold a part of the digest: where two agree in it, the examples decide."""
+    """If truncated digests are equal, the examples themselves are compared."""
     monkeypatch.setattr(digest_index, "_DIGEST_BYTES", 1)
     monkeypatch.setattr(digest_index, "_ENTRY_BYTES", 9)
     world.dataset(some_rows({"a": 400}))
@@ -88,7 +88,7 @@ def test_same_beginning_is_no_equal_example(world: World, monkeypatch: pytest.Mo
 
 
 def test_adding_one_text_to_many_reads_little(world: World) -> None:
-    """Among thousands of examples of a label, adding a text reads at most 20 kB."""
+    """Adding a text to thousands of examples reads at most 20 kB."""
     view = world.dataset(some_rows({"a": size(5_000, 40_000)}))
     view = world.another().get(view)
     read: list[int] = []

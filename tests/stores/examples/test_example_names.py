@@ -1,4 +1,4 @@
-"""Names in use: collected once, then kept up with what is added."""
+"""Names in use are collected once and then updated incrementally."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def dataset(world: World) -> Dataset:
 
 
 def _write(world: World, dataset: Dataset, source: str, label_id: int, count: int) -> None:
-    """Write examples named by their source and place."""
+    """Write examples named by source and position."""
     sequence = ExampleSequence(dataset.dataset_id, source, label_id)
     examples = [Example(n, f"{source} {n}", world.clock(), label_id) for n in range(count)]
     for start in range(0, count, CHUNK_EXAMPLES):
@@ -37,7 +37,7 @@ def _write(world: World, dataset: Dataset, source: str, label_id: int, count: in
 
 
 def _fresh(world: World) -> ExampleNames:
-    """Return the names as another process sees them."""
+    """Return the names as a new process sees them."""
     return ExampleNames(world.stores.examples, world.stores.artifacts)
 
 
@@ -52,7 +52,7 @@ def test_every_committed_name_is_found(world: World, dataset: Dataset) -> None:
 
 
 def test_uncommitted_examples_are_none(world: World, dataset: Dataset) -> None:
-    """What a writer left behind the committed counts is not in use until it is committed."""
+    """The name of an uncommitted example is not in use."""
     names = _fresh(world)
     first = dataset.counts[0].label_id
     old = replace(dataset, counts=(LabelCounts(first, upload=120),))
@@ -65,12 +65,12 @@ def test_uncommitted_examples_are_none(world: World, dataset: Dataset) -> None:
 def test_only_what_is_new_is_read(
     world: World, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once collected, names cost no read; one more example costs one chunk."""
+    """After the collection only new examples cause a read."""
     names, reads = _fresh(world), []
     read_many = world.stores.examples.read_many
 
     def counted(stretches):
-        """Note what is read."""
+        """Record the reads."""
         reads.extend((s.start, s.count) for s in stretches)
         return read_many(stretches)
 
@@ -90,7 +90,7 @@ def test_only_what_is_new_is_read(
 def test_many_names_are_stored_in_the_bucket(
     world: World, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Many names are written once, so that another process need not read all examples."""
+    """Many names are stored in the bucket, so that other processes need not read all examples."""
     monkeypatch.setattr(example_names, "SAVE_NAMES", 300)
     place = f"datasets/{dataset.dataset_id}/names"
     names = _fresh(world)
@@ -122,7 +122,7 @@ def test_memory_is_bounded(world: World, dataset: Dataset, monkeypatch: pytest.M
 
 
 def test_digests_are_compared_at_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A digest that only appears across two others does not count."""
+    """A digest that only appears across the border of two others is not found."""
     digests = {"first": b"aaaabbbb", "second": b"ccccdddd", "across": b"bbbbcccc"}
     monkeypatch.setattr(example_names, "_digest", digests.__getitem__)
     index = example_names._Index({}, digests["first"] + digests["second"])

@@ -12,7 +12,7 @@ from tests.builders import World
 
 @pytest.mark.parametrize("size", [0, 1, 100, 101, 730])
 def test_every_example_is_found_and_no_other(world: World, size: int) -> None:
-    """Ids at each place of a label are found, those between, before and behind them are not."""
+    """Ids at each position of a label are found; ids in between, before and after are not."""
     sequence, empty = ExampleSequence(7, "upload", 1), ExampleSequence(7, "feedback", 1)
     examples = [Example(10 + 3 * n, f"text {n}", world.clock(), 1) for n in range(size)]
     for start in range(0, size, 100):

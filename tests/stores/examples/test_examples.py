@@ -37,7 +37,7 @@ def examples(world: World) -> ExampleStore:
 def _write(
     examples: ExampleStore, clock: MovableClock, texts: list[str], had: int = 0, fence: int = 1
 ) -> LabelCounts:
-    """Add texts behind those that a label has."""
+    """Append texts to a label."""
     counts = {LABEL: LabelCounts(LABEL, had)}
     writer = ChunkWriter(examples, DATASET, fence, counts, lambda: None)
     for number, text in enumerate(texts, start=had):
@@ -51,7 +51,7 @@ def _write(
 def test_writer_at_chunk_boundaries(
     world: World, examples: ExampleStore, clock: MovableClock, had: int, size: int
 ) -> None:
-    """Whatever was there before, added texts stand behind it, in chunks of exactly 100."""
+    """Appended texts follow the existing ones in chunks of exactly 100."""
     texts = [f"text {number}" for number in range(had + size)]
 
     _write(examples, clock, texts[:had])
@@ -82,7 +82,7 @@ def test_examples_beyond_the_committed_count_are_hidden(
 def test_long_chunk_is_in_the_bucket(
     world: World, examples: ExampleStore, clock: MovableClock
 ) -> None:
-    """A chunk over 300 KB comes back whole from the bucket, and its row stays small."""
+    """A chunk over 300 KB is stored in the bucket and read back whole; its row stays small."""
     noise = random.Random(1)
     texts = ["".join(chr(noise.randint(0x4E00, 0x9FFF)) for _ in range(3_000)) for _ in range(100)]
 
@@ -98,7 +98,7 @@ def test_long_chunk_is_in_the_bucket(
 
 
 def test_chunk_of_an_older_owner_is_refused(examples: ExampleStore, clock: MovableClock) -> None:
-    """A writer that lost its lease cannot overwrite what the next one wrote."""
+    """A writer that lost its lease cannot overwrite the next one's chunk."""
     _write(examples, clock, ["new"], fence=3)
 
     with pytest.raises(LeaseLost):
@@ -109,7 +109,7 @@ def test_chunk_of_an_older_owner_is_refused(examples: ExampleStore, clock: Movab
 
 
 def test_texts_come_back_exactly(examples: ExampleStore, clock: MovableClock) -> None:
-    """Any text that can be stored comes back as it was, case and white space included."""
+    """Any text is read back unchanged, including case and white space."""
     texts = ["  Hello\n", "hello", "HELLO", "żółć 你好 🙂", "\t", "a" * 20_000, '"quoted", \\']
 
     _write(examples, clock, texts)
@@ -121,7 +121,7 @@ def test_texts_come_back_exactly(examples: ExampleStore, clock: MovableClock) ->
 
 
 def test_sources_and_labels_are_apart(examples: ExampleStore, clock: MovableClock) -> None:
-    """Reading everything goes label by label, of one source only."""
+    """Reading a dataset returns one source, label by label."""
     for label_id in (LABEL, LABEL + 1):
         for source in (UPLOAD, FEEDBACK):
             sequence = ExampleSequence(DATASET, source, label_id)
@@ -140,7 +140,7 @@ def test_sources_and_labels_are_apart(examples: ExampleStore, clock: MovableCloc
 def test_delete_removes_uncommitted_chunks_too(
     world: World, examples: ExampleStore, clock: MovableClock
 ) -> None:
-    """Nothing of a sequence is left, however many chunks it has."""
+    """All chunks of a sequence are deleted, committed or not."""
     _write(examples, clock, [f"text {number}" for number in range(3_050)])
 
     examples.delete([SEQUENCE])
@@ -151,10 +151,10 @@ def test_delete_removes_uncommitted_chunks_too(
 def test_reading_step_by_step_translates_errors(
     examples: ExampleStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Trouble in the middle of a long reading is the storage's, like any other."""
+    """An AWS error in the middle of a long read raises StorageUnavailable."""
 
     def refuse(*args: object, **kwargs: object) -> Iterator[ExampleChunkRow]:
-        """Fail when the first row is taken."""
+        """Fail at the first row."""
         raise ClientError({"Error": {"Code": "InternalServerError"}}, "BatchGetItem")
 
     monkeypatch.setattr(ExampleChunkRow, "batch_get", refuse)
@@ -166,7 +166,7 @@ def test_reading_step_by_step_translates_errors(
 def test_several_ranges_cost_one_read(
     examples: ExampleStore, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stretches of several labels are read at once, each whole and in its order."""
+    """Ranges of several labels are read in one call, each complete and in order."""
     _write(examples, clock, [f"text {number}" for number in range(250)])
     other = ExampleSequence(DATASET, FEEDBACK, LABEL + 1)
     examples.put_chunk(other, 0, [Example(7, "other", clock(), LABEL + 1)], 1)
@@ -198,7 +198,7 @@ def test_several_ranges_cost_one_read(
 
 
 def test_chunks_of_many_labels_are_written_in_parallel(world: World, clock: MovableClock) -> None:
-    """1,000 labels are 1,000 conditional writes; ten of them are under way at the same time."""
+    """Chunks of 1,000 labels are written conditionally, ten at a time."""
     other = world.another()
     ids = range(LABEL, LABEL + 200)
     counts = {label_id: LabelCounts(label_id) for label_id in ids}

@@ -1,4 +1,4 @@
-"""Feature rows are the same from the temporary file and from the bucket."""
+"""Feature rows are the same from the temporary file and the bucket."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _filled(world: World, slots: int, count: int = 6) -> FeatureRows:
 
 @pytest.mark.parametrize("slots", [0, 1, 5, 6, 100])
 def test_every_row_is_read(world: World, slots: int) -> None:
-    """Rows come back in any order, whether they are in the file or not."""
+    """Rows can be read in any order, from the file or the bucket."""
     rows = _filled(world, slots)
 
     assert len(rows) == 6
@@ -47,7 +47,7 @@ def test_every_row_is_read(world: World, slots: int) -> None:
 
 
 def test_rows_of_the_file_cost_no_call(world: World) -> None:
-    """A row in the file is read without the bucket."""
+    """A row in the file is read without a bucket call."""
     rows = _filled(world, 6)
     world.stores.artifacts.delete("rows")
 
@@ -56,7 +56,7 @@ def test_rows_of_the_file_cost_no_call(world: World) -> None:
 
 
 def test_recent_rows_are_kept_in_memory(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row that was just read from the bucket costs no second call; older ones are let go."""
+    """Rows recently read from the bucket are cached; older ones are evicted."""
     monkeypatch.setattr("chalicelib.stores.examples.feature_rows.RECENT_BYTES", 2 * ROW)
     rows = _filled(world, 0)
     asked: list[int] = []
@@ -76,7 +76,7 @@ def test_recent_rows_are_kept_in_memory(world: World, monkeypatch: pytest.Monkey
 
 
 def test_a_full_disk_is_survived(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the disk is smaller than the settings say, the rest is read from the bucket."""
+    """If the disk is smaller than configured, the other rows are read from the bucket."""
     written: list[int] = []
     pwrite = os.pwrite
 
@@ -97,7 +97,7 @@ def test_a_full_disk_is_survived(world: World, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("content", [None, b"head"])
 def test_row_that_is_gone(world: World, content: bytes | None) -> None:
-    """A row whose object disappeared ends the training with a remedy."""
+    """A row whose object is gone ends the training with a remedy."""
     rows = _filled(world, 0)
     world.stores.artifacts.delete("rows")
     if content is not None:
@@ -109,7 +109,7 @@ def test_row_that_is_gone(world: World, content: bytes | None) -> None:
 
 
 def test_a_row_is_taken_once(world: World) -> None:
-    """A row that two workers made is kept once."""
+    """A row computed by two workers is stored once."""
     rows = _filled(world, 6)
     rows.add(row_key(1, 1), ("other", 0), memoryview(bytes(ROW)))
 

@@ -19,7 +19,7 @@ def test_position_is_chunk_without_a_correction(count: int) -> None:
 
 
 def test_positions_follow_the_layout_and_then_chunks_of_a_hundred() -> None:
-    """Examples added after a correction follow in chunks of 100 from its end on."""
+    """Examples added after a correction follow the layout in chunks of 100."""
     assert list(CORRECTED.blocks(95, 340)) == [
         ChunkPart(0, 95, 5),
         ChunkPart(7, 0, 60),
@@ -37,5 +37,5 @@ def test_positions_follow_the_layout_and_then_chunks_of_a_hundred() -> None:
 
 
 def test_layouts_are_read_as_they_were_written() -> None:
-    """Nothing of a layout is lost in its row."""
+    """A layout is read back as it was written."""
     assert load_layout(CORRECTED.dump()) == CORRECTED

@@ -1,4 +1,4 @@
-"""Pictures in the bucket, and URLs that are signed as AWS's own client signs them."""
+"""Images in the bucket, and URLs signed as by the AWS client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIGEST = "0123456789abcdef" * 2
 
 @pytest.fixture(autouse=True, scope="module")
 def one_session() -> Iterator[None]:
-    """Share what describes AWS, megabytes that each session reads again."""
+    """Share one botocore session, which is slow to create."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("chalicelib.stores.aws.clients.Session", cache(Session))
         yield
@@ -53,7 +53,7 @@ def _store(settings: Settings) -> tuple[Clients, PictureStore]:
 def test_url_is_what_the_client_makes(
     settings: Settings, changes: dict[str, str], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The quick signature is that of botocore, for every region, host and name."""
+    """The fast signature equals botocore's, for every region, host and name."""
     now = datetime(2026, 11, 21, 9, 30)
     for module in (auth, signers):
         if hasattr(module, "get_current_datetime"):
@@ -76,7 +76,7 @@ def test_url_is_what_the_client_makes(
 def test_token_of_temporary_credentials_is_signed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A function's own credentials have a token, which the URL must carry."""
+    """A URL signed with temporary credentials includes their token."""
     clients, pictures = _store(settings)
     frozen = clients.credentials._replace(token="a/token+of=time")
     monkeypatch.setattr(Clients, "credentials", property(lambda _: frozen))
@@ -85,7 +85,7 @@ def test_token_of_temporary_credentials_is_signed(
 
 
 def test_without_credentials(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process without credentials answers 503, as for any other trouble of the storage."""
+    """A process without credentials raises StorageUnavailable."""
     clients, pictures = _store(settings)
     monkeypatch.setattr(clients._session, "get_credentials", lambda: None)
 
@@ -94,7 +94,7 @@ def test_without_credentials(settings: Settings, monkeypatch: pytest.MonkeyPatch
 
 
 def test_page_of_urls_is_quick(settings: Settings) -> None:
-    """A URL takes at most four fifths of the time that AWS's own client takes for one."""
+    """Signing a URL takes at most four fifths of the AWS client's time."""
     clients, pictures = _store(settings)
     sign = clients.s3.generate_presigned_url
     theirs = {"Bucket": settings.bucket, "Key": f"datasets/7/images/{DIGEST}"}
@@ -111,7 +111,7 @@ def test_page_of_urls_is_quick(settings: Settings) -> None:
 
 
 def test_pictures_of_a_dataset(world: World) -> None:
-    """Files are found by dataset and digest, and listed by digest."""
+    """Images are found by dataset and digest, and listed by digest."""
     pictures = world.stores.pictures
     pictures.put(7, DIGEST, b"file", "image/png")
     pictures.put(7, DIGEST, b"file", "image/png")

@@ -1,4 +1,4 @@
-"""Downloads from real servers on loopback, most of them hostile."""
+"""Downloads from local test servers, most of them hostile."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Handler = Callable[[socket.socket, str], None]
 
 
 class Site:
-    """A server on loopback that answers every connection with a function, and notes requests."""
+    """A local server that answers with a function and records requests."""
 
     def __init__(self, handler: Handler, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[str] = []
@@ -41,7 +41,7 @@ class Site:
         self._thread.start()
 
     def url(self, path: str = "/file.csv", host: str = "127.0.0.1") -> str:
-        """Return a URL of this site."""
+        """Return a URL of this server."""
         return f"http{'s' if self._tls else ''}://{host}:{self.port}{path}"
 
     def _serve(self) -> None:
@@ -56,7 +56,7 @@ class Site:
                 self._answer(connection)
 
     def _answer(self, connection: socket.socket) -> None:
-        """Read the request and let the handler answer it."""
+        """Read the request and let the handler answer."""
         if self._tls:
             connection = self._tls.wrap_socket(connection, server_side=True)
         with connection:
@@ -83,11 +83,11 @@ MakeSite = Callable[..., Site]
 
 @pytest.fixture
 def site() -> Iterator[MakeSite]:
-    """Starts servers that end with the test."""
+    """A function that starts servers, which end with the test."""
     sites: list[Site] = []
 
     def make(answer: bytes | Handler, tls: ssl.SSLContext | None = None) -> Site:
-        """Start a server that gives fixed bytes, or lets a function answer."""
+        """Start a server that returns fixed bytes or calls a function."""
         handler = (lambda sock, _: sock.sendall(answer)) if isinstance(answer, bytes) else answer
         sites.append(Site(handler, tls))
         return sites[-1]
@@ -98,7 +98,7 @@ def site() -> Iterator[MakeSite]:
 
 
 def _answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
-    """Make an answer with the right length unless the headers say something else."""
+    """Build an answer with the right length unless the headers say otherwise."""
     lines = [f"HTTP/1.1 {status}", *headers]
     names = [header.partition(":")[0] for header in headers]
     if "Content-Length" not in names and "Transfer-Encoding" not in names:
@@ -107,12 +107,12 @@ def _answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
 
 
 def _redirect(url: str) -> bytes:
-    """Make a redirect."""
+    """Build a redirect."""
     return _answer(b"", f"Location: {url}", status="302 Found")
 
 
 def _fetch(url: str, max_bytes: int = 1000, seconds: float = 5.0, **options: object) -> bytes:
-    """Fetch with loopback allowed."""
+    """Fetch with loopback addresses allowed."""
     options.setdefault("allowed", ["127.0.0.1"])
     target = io.BytesIO()
     Downloader(**options).fetch(url, target, max_bytes, seconds)
@@ -120,7 +120,7 @@ def _fetch(url: str, max_bytes: int = 1000, seconds: float = 5.0, **options: obj
 
 
 def _resolves_to(*addresses: str) -> Callable[..., list[object]]:
-    """Make a resolver that always gives these addresses."""
+    """Return a resolver with fixed addresses."""
 
     def resolve(host: str, port: int, **_: object) -> list[object]:
         """Answer like socket.getaddrinfo."""
@@ -139,7 +139,7 @@ def _resolves_to(*addresses: str) -> Callable[..., list[object]]:
 
 
 def test_fetch_when_the_file_is_there(site: MakeSite) -> None:
-    """Bytes, size and name arrive; the request asks for no compression and names the host."""
+    """Bytes, size and name are returned; the request names the host and accepts no compression."""
     made = site(_answer(b"text,label", 'Content-Disposition: attachment; filename="rows.csv"'))
     target = io.BytesIO()
 
@@ -163,12 +163,12 @@ def test_fetch_when_the_file_is_there(site: MakeSite) -> None:
     ],
 )
 def test_fetch_when_lengths_are_given_differently(site: MakeSite, answer: bytes) -> None:
-    """Chunks, a stated length and the end of the connection all end a body."""
+    """A body ends by chunks, by its stated length, or by the end of the connection."""
     assert _fetch(site(answer).url()) == b"hello!"
 
 
 def test_check_when_the_file_is_there(site: MakeSite) -> None:
-    """A check reads the beginning only, and says size and name."""
+    """A check reads only the beginning and returns size and name."""
     made = site(_answer(b"x" * 100_000))
     unstated = site(b"HTTP/1.0 200 OK\r\n\r\nPK")
     downloader = Downloader(["127.0.0.1"])
@@ -181,7 +181,7 @@ def test_check_when_the_file_is_there(site: MakeSite) -> None:
 
 @pytest.mark.parametrize("status", ["404 Not Found", "403 No", "500 Oops", "204 None", "206 Part"])
 def test_check_when_the_status_is_not_200(site: MakeSite, status: str) -> None:
-    """Only status 200 is a file; the documented message has the cause next to it."""
+    """Any status except 200 raises the documented error with the cause."""
     made = site(_answer(b"x", status=status))
 
     with pytest.raises(DownloadFailed) as caught:
@@ -193,7 +193,7 @@ def test_check_when_the_status_is_not_200(site: MakeSite, status: str) -> None:
 
 
 def test_check_when_it_is_a_sample(site: MakeSite) -> None:
-    """The message names what was to be downloaded."""
+    """The error names what was to be downloaded."""
     made = site(_answer(b"x", status="404 Not Found"))
 
     with pytest.raises(DownloadFailed, match="Failed to download the sample from"):
@@ -236,7 +236,7 @@ def test_check_when_it_is_a_sample(site: MakeSite) -> None:
     ],
 )
 def test_check_when_the_address_is_private(url: str) -> None:
-    """No spelling of a private address is connected to."""
+    """A private address is never connected to, however it is written."""
     started = time.monotonic()
 
     with pytest.raises(DownloadFailed):
@@ -246,7 +246,7 @@ def test_check_when_the_address_is_private(url: str) -> None:
 
 
 def _numeric_only(host: str, port: int, **options: int) -> object:
-    """Resolve as the system does, without asking the network; spellings are expanded."""
+    """Resolve numeric addresses only, without the network."""
     if host == "localhost":
         return socket.getaddrinfo("127.0.0.1", port, **options)
     with contextlib.suppress(OSError):
@@ -261,23 +261,23 @@ def _numeric_only(host: str, port: int, **options: int) -> object:
     [["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["2606:4700::1", "::1"], ["224.0.0.1"]],
 )
 def test_check_when_one_of_the_addresses_is_private(addresses: list[str]) -> None:
-    """A name is refused unless every address it has is public."""
+    """A host is refused unless all of its addresses are public."""
     with pytest.raises(DownloadFailed, match="not on the public internet"):
         Downloader(resolver=_resolves_to(*addresses)).check("http://files.example/x", 100)
 
 
 def test_check_when_the_name_is_unknown() -> None:
-    """A name without address says so."""
+    """An unknown host name is reported as such."""
     with pytest.raises(DownloadFailed, match="cannot be resolved"):
         Downloader(resolver=_resolves_to()).check("http://files.example/x", 100)
 
 
 def test_check_when_the_look_up_hangs() -> None:
-    """A resolver that does not answer is given up at the deadline."""
+    """A hanging resolver is abandoned at the deadline."""
     release = threading.Event()
 
     def resolve(*_: object, **__: object) -> list[object]:
-        """Wait like a resolver whose servers are gone."""
+        """Hang like a resolver without servers."""
         release.wait(5)
         return []
 
@@ -287,12 +287,12 @@ def test_check_when_the_look_up_hangs() -> None:
 
 
 def test_fetch_when_a_name_would_change_its_address(site: MakeSite) -> None:
-    """A host is looked up once; the address that was tested is the one that is dialled."""
+    """A host is resolved once, and the checked address is the one connected to."""
     made = site(_answer(b"hello"))
     calls: list[str] = []
 
     def resolve(host: str, port: int, **_: object) -> list[object]:
-        """Give loopback at first and a metadata address ever after."""
+        """Return loopback first and a metadata address afterwards."""
         calls.append(host)
         return _resolves_to("127.0.0.1" if len(calls) == 1 else "169.254.169.254")(host, port)
 
@@ -304,7 +304,7 @@ def test_fetch_when_a_name_would_change_its_address(site: MakeSite) -> None:
 
 
 def test_fetch_when_the_first_address_is_dead(site: MakeSite) -> None:
-    """The next address is tried when the first does not accept connections."""
+    """If the first address does not accept connections, the next one is tried."""
     made = site(_answer(b"hello"))
     resolver = _resolves_to("127.0.0.2", "127.0.0.1")
 
@@ -332,10 +332,10 @@ def test_fetch_when_proxies_are_set(site: MakeSite, monkeypatch: pytest.MonkeyPa
 
 
 def test_fetch_when_it_redirects_three_times(site: MakeSite) -> None:
-    """Up to three redirects are followed, relative ones too; the last URL names the file."""
+    """Up to three redirects are followed, also relative ones; the last URL names the file."""
 
     def answer(sock: socket.socket, path: str) -> None:
-        """Redirect by counting up."""
+        """Redirect with an increasing number."""
         count = int(path[1])
         sock.sendall(_redirect(f"/{count + 1}.csv") if count < 3 else _answer(b"done"))
 
@@ -368,13 +368,13 @@ def test_fetch_when_it_redirects_for_ever(site: MakeSite, place: str) -> None:
     ],
 )
 def test_fetch_when_it_redirects_to_a_private_place(site: MakeSite, place: str) -> None:
-    """The target of a redirect is tested like the URL itself."""
+    """The target of a redirect is checked like the URL itself."""
     with pytest.raises(DownloadFailed):
         _fetch(site(_redirect(place)).url(), resolver=_numeric_only)
 
 
 def test_fetch_when_a_redirect_leads_to_another_port(site: MakeSite) -> None:
-    """An allow-list item with a port opens no other port, not by a redirect either."""
+    """An allow-list entry with a port allows no other port, also after a redirect."""
     inner = site(_answer(b"secret"))
     outer = site(_redirect(inner.url()))
 
@@ -391,7 +391,7 @@ def test_fetch_when_the_stated_length_is_over_the_limit(site: MakeSite) -> None:
 
 
 def test_fetch_when_the_stated_length_is_not_reached(site: MakeSite) -> None:
-    """A body shorter than stated is a failure, never a shorter file."""
+    """A body shorter than its stated length is a failure."""
     with pytest.raises(DownloadFailed, match="after 5 of 9 bytes"):
         _fetch(site(_answer(b"hello", "Content-Length: 9")).url())
     with pytest.raises(DownloadFailed, match="before the file did"):
@@ -412,7 +412,7 @@ def test_fetch_when_the_stated_length_is_not_reached(site: MakeSite) -> None:
     ],
 )
 def test_fetch_when_the_answer_is_no_http(site: MakeSite, answer: bytes) -> None:
-    """Broken answers and endless headers are failed downloads, never crashes."""
+    """Invalid HTTP and endless headers are failed downloads, not crashes."""
     with pytest.raises(DownloadFailed):
         _fetch(site(answer).url())
 
@@ -421,10 +421,10 @@ def test_fetch_when_the_answer_is_no_http(site: MakeSite, answer: bytes) -> None
     "head", ["HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"]
 )
 def test_fetch_when_the_body_is_endless(site: MakeSite, head: str) -> None:
-    """A body without stated length stops at the limit, and no more than that is written."""
+    """A body without a stated length is cut off at the limit."""
 
     def answer(sock: socket.socket, _: str) -> None:
-        """Send until the connection is closed."""
+        """Send until the connection closes."""
         sock.sendall(head.encode())
         part = b"x" * 1000 if "1.0" in head else b"3e8\r\n" + b"x" * 1000 + b"\r\n"
         while True:
@@ -438,10 +438,10 @@ def test_fetch_when_the_body_is_endless(site: MakeSite, head: str) -> None:
 
 @pytest.mark.parametrize("size", [b"-5", b"-1", b"fffffffffffff"])
 def test_fetch_when_a_chunk_size_lies(site: MakeSite, size: bytes) -> None:
-    """Negative and giant chunk sizes make no more be read than the limit."""
+    """Negative and huge chunk sizes never cause more to be read than the limit."""
 
     def answer(sock: socket.socket, _: str) -> None:
-        """Send one chunk that has no end."""
+        """Send one endless chunk."""
         sock.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + size + b"\r\n")
         while True:
             sock.sendall(b"x" * 1000)
@@ -461,7 +461,7 @@ def test_fetch_when_a_chunk_size_lies(site: MakeSite, size: bytes) -> None:
 )
 @pytest.mark.parametrize("call", ["check", "fetch"])
 def test_download_when_the_server_is_slow(site: MakeSite, start: bytes, call: str) -> None:
-    """A byte now and then does not extend the time: neither in headers nor in the body."""
+    """A slow trickle of bytes does not extend the time limit, in headers or body."""
 
     def answer(sock: socket.socket, _: str) -> None:
         """Send a byte every twentieth of a second."""
@@ -485,7 +485,7 @@ def test_download_when_the_server_is_slow(site: MakeSite, start: bytes, call: st
 
 
 def test_fetch_when_the_body_is_a_gzip_bomb(site: MakeSite) -> None:
-    """A compressed body is refused, so nothing can unfold; a gzip file itself stays packed."""
+    """A compressed response is refused; a gzip file as such is stored unchanged."""
     bomb = gzip.compress(bytes(10_000_000))
 
     with pytest.raises(DownloadFailed, match="compressed"):
@@ -494,7 +494,7 @@ def test_fetch_when_the_body_is_a_gzip_bomb(site: MakeSite) -> None:
 
 
 def test_fetch_when_the_target_is_full(site: MakeSite) -> None:
-    """An error of our own disk is not blamed on the server."""
+    """An error of the local disk is not reported as an error of the server."""
 
     class Full(io.BytesIO):
         """A file that cannot be written."""
@@ -537,7 +537,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_fetch_when_the_site_has_a_certificate(site: MakeSite, certificate: Path) -> None:
-    """TLS goes to the pinned address, but asks for and checks the name of the URL."""
+    """TLS connects to the checked address and verifies the name in the URL."""
     names: list[str | None] = []
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate)
@@ -557,7 +557,7 @@ def test_fetch_when_the_site_has_a_certificate(site: MakeSite, certificate: Path
 
 
 def _drip(sock: socket.socket, _: str) -> None:
-    """Begin to send a file, a byte every twentieth of a second."""
+    """Send a file slowly, one byte every twentieth of a second."""
     sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
     while True:
         time.sleep(0.05)
@@ -565,7 +565,7 @@ def _drip(sock: socket.socket, _: str) -> None:
 
 
 def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server below the least rate is given up long before the whole time is over."""
+    """A server below the minimum rate is abandoned long before the time limit."""
     monkeypatch.setattr(pinned_http, "PACE_SECONDS", 1)
     started = time.monotonic()
 
@@ -584,13 +584,13 @@ def test_fetch_when_the_server_drips(site: MakeSite, monkeypatch: pytest.MonkeyP
 def test_fetch_when_the_check_raises(
     site: MakeSite, answer: Handler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who waits for a server is asked every second, here more often, whether to wait on."""
+    """While waiting for a server, the check is called every second and can stop the download."""
     assert pinned_http.CHECK_SECONDS == 1
     monkeypatch.setattr(pinned_http, "CHECK_SECONDS", 0.2)
     asked: list[float] = []
 
     def go_on() -> None:
-        """Stop at the third question."""
+        """Stop at the third call."""
         asked.append(time.monotonic())
         if len(asked) == 3:
             raise LeaseLost
@@ -602,7 +602,7 @@ def test_fetch_when_the_check_raises(
 
 
 def test_pace_when_a_server_becomes_slow() -> None:
-    """Any 30 seconds count, not the average since the beginning."""
+    """The minimum rate applies to any 30 seconds, not to the average."""
     pace = pinned_http.Pace()
     for _ in range(10):
         pace.note(1, 1_000_000)
@@ -614,7 +614,7 @@ def test_pace_when_a_server_becomes_slow() -> None:
 
 
 def test_pace_when_a_server_is_just_quick_enough() -> None:
-    """A server above the least rate may send for ever, also in bursts."""
+    """A server above the minimum rate may send indefinitely, also in bursts."""
     pace = pinned_http.Pace()
     for _ in range(100):
         pace.note(0.9, 0)
@@ -623,7 +623,7 @@ def test_pace_when_a_server_is_just_quick_enough() -> None:
 
 
 def test_pace_when_this_machine_is_busy() -> None:
-    """What was not spent waiting for the server does not make it slow."""
+    """Time not spent waiting for the server does not count against its rate."""
     pace = pinned_http.Pace()
     for _ in range(1_000):
         pace.note(0.02, 1)

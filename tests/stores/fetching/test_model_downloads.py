@@ -1,4 +1,4 @@
-"""Folders of model files come from the bucket once, whole and verified, or not at all."""
+"""Model folders are downloaded from the bucket once, completely and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FILES = {
 
 
 def described(content: bytes) -> ModelFile:
-    """Describe a file."""
+    """Describe a file for the catalogue."""
     return ModelFile(len(content), hashlib.sha256(content).hexdigest())
 
 
 @pytest.fixture
 def cloud(clients: Clients, settings: Settings, tmp_path: Path) -> Settings:
-    """A bucket with the files and their catalogue; settings of a function with an empty disk."""
+    """A bucket with files and catalogue, and settings of a function with an empty disk."""
     catalogue = {
         folder: {name: described(content) for name, content in files.items()}
         for folder, files in FILES.items()
@@ -50,7 +50,7 @@ def cloud(clients: Clients, settings: Settings, tmp_path: Path) -> Settings:
 
 
 def on_disk(settings: Settings) -> dict[str, bytes]:
-    """Read everything on a function's disk."""
+    """Read everything on the function's disk."""
     folder = Path(settings.model_dir)
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
@@ -60,7 +60,7 @@ def on_disk(settings: Settings) -> dict[str, bytes]:
 
 
 def test_folder_is_downloaded_completely_and_once(cloud: Settings, clients: Clients) -> None:
-    """All files of a folder arrive, and no other folder; the second time nothing is asked."""
+    """All files of one folder are downloaded; the second time nothing is requested."""
     source = ModelDownloads(cloud, clients)
     source.ensure("minilm")
     assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
@@ -74,7 +74,7 @@ def test_folder_is_downloaded_completely_and_once(cloud: Settings, clients: Clie
 
 
 def test_another_process_finds_what_is_there(cloud: Settings, clients: Clients) -> None:
-    """A folder that is whole on the disk is not downloaded again."""
+    """A complete folder on disk is not downloaded again."""
     ModelDownloads(cloud, clients).ensure("minilm")
     clients.s3.delete_object(Bucket=cloud.bucket, Key=described(b"weights").key)
 
@@ -82,7 +82,7 @@ def test_another_process_finds_what_is_there(cloud: Settings, clients: Clients) 
 
 
 def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients) -> None:
-    """A folder that lacks a byte on the disk is downloaded again."""
+    """A folder with an incomplete file is downloaded again."""
     folder = Path(cloud.model_dir) / "minilm"
     folder.mkdir(parents=True)
     (folder / "model.onnx").write_bytes(b"weight")
@@ -97,7 +97,7 @@ def test_folder_that_is_not_whole_is_replaced(cloud: Settings, clients: Clients)
 def test_damaged_file_is_never_used(
     cloud: Settings, clients: Clients, stored: bytes | None
 ) -> None:
-    """A file with other, fewer, more or no bytes leaves nothing behind, and can be repaired."""
+    """A damaged, truncated or missing file leaves no folder; a corrected one is downloaded."""
     key = described(b"weights").key
     if stored is None:
         clients.s3.delete_object(Bucket=cloud.bucket, Key=key)
@@ -115,7 +115,7 @@ def test_damaged_file_is_never_used(
 
 
 def test_damaged_catalogue_is_never_used(cloud: Settings, clients: Clients) -> None:
-    """A catalogue whose content is not what its name says offers nothing."""
+    """A catalogue that does not match its digest offers nothing."""
     clients.s3.put_object(
         Bucket=cloud.bucket, Key=cloud.models_from_bucket, Body=b'{"folders": {}}'
     )
@@ -125,7 +125,7 @@ def test_damaged_catalogue_is_never_used(cloud: Settings, clients: Clients) -> N
 
 
 def test_full_disk_is_a_temporary_error(cloud: Settings, clients: Clients, tmp_path: Path) -> None:
-    """When files cannot be written, the call fails as when the storage is unavailable."""
+    """If files cannot be written, StorageUnavailable is raised."""
     (tmp_path / "file").write_bytes(b"")
     source = ModelDownloads(replace(cloud, model_dir=str(tmp_path / "file")), clients)
 
@@ -134,7 +134,7 @@ def test_full_disk_is_a_temporary_error(cloud: Settings, clients: Clients, tmp_p
 
 
 def test_many_threads_download_once(cloud: Settings, clients: Clients) -> None:
-    """Threads that need a folder at the same time wait for one download."""
+    """Threads that need one folder wait for a single download."""
     source, begin = ModelDownloads(cloud, clients), threading.Barrier(8)
     asked: list[str] = []
     clients.s3.meta.events.register(
@@ -142,7 +142,7 @@ def test_many_threads_download_once(cloud: Settings, clients: Clients) -> None:
     )
 
     def ensure(_: int) -> None:
-        """Begin together."""
+        """Start simultaneously."""
         begin.wait()
         source.ensure("minilm")
 
@@ -153,7 +153,7 @@ def test_many_threads_download_once(cloud: Settings, clients: Clients) -> None:
 
 
 def test_two_processes_with_one_folder(cloud: Settings, clients: Clients) -> None:
-    """Two that download the same folder at the same time both end with it whole."""
+    """Two processes that download one folder at the same time both end with all of it."""
     sources = [ModelDownloads(cloud, clients) for _ in range(4)]
 
     with ThreadPoolExecutor(4) as pool:
@@ -164,12 +164,12 @@ def test_two_processes_with_one_folder(cloud: Settings, clients: Clients) -> Non
 
 @pytest.fixture
 def in_ranges(cloud: Settings, clients: Clients, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Has files of more than two bytes come in ranges; notes the ranges that are asked for."""
+    """Download files over two bytes in ranges; record the ranges."""
     monkeypatch.setattr(model_downloads, "RANGE_BYTES", 2)
     asked: list[str] = []
 
     def note(params: dict[str, Any], **_: object) -> None:
-        """Note one."""
+        """Record one."""
         asked.append(params["headers"].get("Range", "whole"))
 
     clients.s3.meta.events.register("before-call.s3.GetObject", note)
@@ -179,7 +179,7 @@ def in_ranges(cloud: Settings, clients: Clients, monkeypatch: pytest.MonkeyPatch
 def test_large_file_comes_in_ranges(
     cloud: Settings, clients: Clients, in_ranges: list[str]
 ) -> None:
-    """Each byte of a large file is asked for once, and they come together in order."""
+    """A large file is downloaded in ranges, each byte once, and assembled in order."""
     ModelDownloads(cloud, clients).ensure("minilm")
 
     assert on_disk(cloud) == {f"minilm/{name}": body for name, body in FILES["minilm"].items()}
@@ -190,11 +190,11 @@ def test_large_file_comes_in_ranges(
 def test_broken_range_is_requested_again(
     cloud: Settings, clients: Clients, in_ranges: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A connection that breaks in the middle of a range costs that range alone, at most twice."""
+    """A connection that breaks in a range repeats only that range, at most twice."""
     real, broken = StreamingBody.read, count()
 
     def read(body: StreamingBody, amt: int | None = None) -> bytes:
-        """Break at the second and third time."""
+        """Fail the second and third time."""
         if next(broken) in (1, 2):
             raise IncompleteReadError(actual_bytes=1, expected_bytes=2)
         return bytes(real(body, amt))
@@ -208,7 +208,7 @@ def test_broken_range_is_requested_again(
 
 
 def test_folders_are_downloaded_in_parallel(cloud: Settings, clients: Clients) -> None:
-    """A folder does not wait for another that is on its way."""
+    """Folders are downloaded in parallel."""
     source, both = ModelDownloads(cloud, clients), threading.Barrier(2, timeout=20)
     source.offers("minilm")
     first = {described(files[min(files)]).key for files in FILES.values()}
@@ -226,7 +226,7 @@ def test_folders_are_downloaded_in_parallel(cloud: Settings, clients: Clients) -
 
 
 def test_a_file_of_two_folders_is_downloaded_once(cloud: Settings, clients: Clients) -> None:
-    """Folders that share a file download it once, one after the other or at the same time."""
+    """A file shared by two folders is downloaded once, also simultaneously."""
     catalogue = {
         "minilm": {"model.onnx": described(b"weights")},
         "mood": {"graph.onnx": described(b"weights"), "encoder.json": described(b"{}")},
@@ -253,7 +253,7 @@ def test_a_file_of_two_folders_is_downloaded_once(cloud: Settings, clients: Clie
 
 
 def test_unknown_folder_is_not_downloaded(cloud: Settings, clients: Clients) -> None:
-    """A folder that the catalogue does not name is simply not there."""
+    """A folder that is not in the catalogue is not downloaded."""
     source = ModelDownloads(cloud, clients)
 
     assert (source.offers("minilm"), source.offers("nanodet")) == (True, False)
@@ -262,7 +262,7 @@ def test_unknown_folder_is_not_downloaded(cloud: Settings, clients: Clients) -> 
 
 
 def test_container_uses_the_bucket_only_with_a_catalogue(cloud: Settings) -> None:
-    """With a catalogue pools and prebuilt models come from the bucket, otherwise from the disk."""
+    """The bucket is used only if there is a catalogue; otherwise the disk."""
     there, here = Container(cloud), Container(replace(cloud, models_from_bucket=""))
 
     assert there.encoders.is_installed("minilm")

@@ -1,4 +1,4 @@
-"""Files that callers put straight into the bucket: who may use them, how often, how long."""
+"""Files that callers post to the bucket: ownership, single use, expiry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def store(clients: Clients, settings: Settings, clock: MovableClock) -> Uploaded
 
 @pytest.fixture
 def issued(store: UploadedFileStore, clock: MovableClock) -> UploadedFile:
-    """A form of account 1 that lives for an hour."""
+    """A form of account 1 that is valid for an hour."""
     incoming = UploadedFile("1", ID, "a.zip", to_milliseconds(clock()) + 3_600_000)
     store.create(incoming)
     return incoming
@@ -41,10 +41,10 @@ def issued(store: UploadedFileStore, clock: MovableClock) -> UploadedFile:
 
 @pytest.fixture
 def send(clients: Clients, settings: Settings, issued: UploadedFile) -> Callable[[bytes], str]:
-    """Puts a file where the form would put it; returns its version."""
+    """A function that stores a file as the form would; returns its version."""
 
     def call(content: bytes) -> str:
-        """Put one."""
+        """Store a file."""
         answer = clients.s3.put_object(Bucket=settings.bucket, Key=issued.key, Body=content)
         return str(answer["ETag"])
 
@@ -52,7 +52,7 @@ def send(clients: Clients, settings: Settings, issued: UploadedFile) -> Callable
 
 
 def test_a_form_fixes_place_type_and_size(store: UploadedFileStore, clock: MovableClock) -> None:
-    """The form names one place and one type, so that nothing else can be sent by it."""
+    """A form fixes the key and the content type."""
     url, fields = store.create(UploadedFile("1", ID, "", to_milliseconds(clock()) + 1000))
 
     assert fields["key"] == f"incoming/1/{ID}"
@@ -63,7 +63,7 @@ def test_a_form_fixes_place_type_and_size(store: UploadedFileStore, clock: Movab
 def test_a_file_is_used_once(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """The second user is refused, the first may repeat, and a failed use is released."""
+    """A second user is refused, the same user may repeat, and a failed use is released."""
     send(b"content")
     found, size = store.find("1", issued.path)
     target = io.BytesIO()
@@ -96,7 +96,7 @@ def test_a_file_is_used_once(
 def test_what_is_not_there_is_refused(
     store: UploadedFileStore, issued: UploadedFile, account: str, path: str, problem: str
 ) -> None:
-    """Another account's, a wrong and an unfilled path are refused with the reason."""
+    """Paths of other accounts, invalid paths and unused forms are refused with the reason."""
     with pytest.raises(DownloadFailed, match=problem):
         store.find(account, path)
 
@@ -107,7 +107,7 @@ def test_a_file_expires_after_an_hour(
     send: Callable[[bytes], str],
     clock: MovableClock,
 ) -> None:
-    """A file that was sent in time cannot be used late."""
+    """A file sent in time cannot be used after the expiry."""
     send(b"content")
     clock.advance(seconds=3600)
 
@@ -118,7 +118,7 @@ def test_a_file_expires_after_an_hour(
 def test_a_file_that_is_replaced_is_not_used(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """What was checked is what is read, or nothing is."""
+    """A file that is replaced after it was found cannot be used."""
     etag = send(b"first")
     assert store.receive("1", ID, etag.strip('"'))
     found, _ = store.find("1", issued.path)
@@ -131,7 +131,7 @@ def test_a_file_that_is_replaced_is_not_used(
 
 
 def test_only_the_first_arrival_counts(store: UploadedFileStore, issued: UploadedFile) -> None:
-    """A notification that comes twice, or for what was never asked for, changes nothing."""
+    """A repeated notification, or one for an unknown form, changes nothing."""
     assert store.receive("1", ID, "first")
     assert not store.receive("1", ID, "second")
     assert not store.receive("9", ID, "foreign")
@@ -140,7 +140,7 @@ def test_only_the_first_arrival_counts(store: UploadedFileStore, issued: Uploade
 def test_a_late_notification_changes_nothing(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """A file that was used before its notification arrived stays used."""
+    """A notification after the file was used changes nothing."""
     send(b"content")
     found, _ = store.find("1", issued.path)
     store.claim(found, "first")
@@ -157,7 +157,7 @@ def test_a_file_that_arrives_too_late_has_expired(
     send: Callable[[bytes], str],
     clock: MovableClock,
 ) -> None:
-    """A file that was sent at the last moment and arrives after the hour cannot be used."""
+    """A file sent in time that arrives after the expiry cannot be used."""
     clock.advance(seconds=3601)
     send(b"content")
     store.receive("1", ID, "etag")
@@ -177,7 +177,7 @@ def test_a_lost_reply_of_a_later_attempt_keeps_the_first_claim(
     send: Callable[[bytes], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """An attempt whose claim gets no reply releases only its own claim, not one made before."""
+    """An attempt without a reply for its claim releases only its own claim."""
     send(b"content")
     found, _ = store.find("1", issued.path)
     with under_key(keyed(1)):
@@ -186,7 +186,7 @@ def test_a_lost_reply_of_a_later_attempt_keeps_the_first_claim(
     writes: list[object] = []
 
     def lose_first(*given: Any) -> bool:
-        """Fail the first write, as if neither it nor its reply had arrived."""
+        """Fail the first write as if it had not been sent."""
         writes.append(given)
         if len(writes) == 1:
             raise UpdateError("no reply")
@@ -203,7 +203,7 @@ def test_a_lost_reply_of_a_later_attempt_keeps_the_first_claim(
 def test_a_later_attempt_takes_over_the_file(
     store: UploadedFileStore, issued: UploadedFile, send: Callable[[bytes], str]
 ) -> None:
-    """If an attempt died after its claim, the next one uses the file; a late release is ignored."""
+    """A later attempt takes over the claim of a crashed one, whose late release is ignored."""
     send(b"content")
     with under_key(keyed(1)):
         store.claim(store.find("1", issued.path)[0], "CALL")
@@ -225,7 +225,7 @@ def test_a_claim_of_an_older_version_is_that_of_the_same_call(
     send: Callable[[bytes], str],
     clock: MovableClock,
 ) -> None:
-    """A call that is repeated across an update finds its claim without the attempt's number."""
+    """A claim without an attempt number, from an older version, belongs to the repeated call."""
     send(b"content")
     found, _ = store.find("1", issued.path)
     row = UploadFormRow(found.account_id, found.upload_id)

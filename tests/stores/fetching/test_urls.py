@@ -1,4 +1,4 @@
-"""URLs and file names that come from outside."""
+"""URLs and file names from outside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chalicelib.stores.fetching.urls import clean_file_name, read_attachment_nam
 def test_read_location_when_urls_differ(
     url: str, host: str, port: int, target: str, name: str
 ) -> None:
-    """A URL is taken apart and its path encoded, without changing what is encoded already."""
+    """A URL is split and its path encoded; encoded parts stay unchanged."""
     location = read_location(url)
 
     assert (host, port, target, name) == (
@@ -68,7 +68,7 @@ def test_read_location_when_urls_differ(
     ],
 )
 def test_read_location_when_it_is_refused(url: str) -> None:
-    """Other schemes, credentials, odd characters and broken URLs are refused before a look-up."""
+    """Other schemes, credentials, odd characters and broken URLs are refused without DNS."""
     with pytest.raises(DownloadFailed):
         read_location(url)
 
@@ -83,7 +83,7 @@ def test_read_location_when_it_is_refused(url: str) -> None:
     ],
 )
 def test_host_header_when_ports_differ(url: str, host_header: str) -> None:
-    """The Host header names the port only when it is not the usual one."""
+    """The Host header contains the port only if it is not the default."""
     assert host_header == read_location(url).host_header
 
 
@@ -98,13 +98,13 @@ def test_host_header_when_ports_differ(url: str, host_header: str) -> None:
     ],
 )
 def test_join_when_redirects_are_relative(reference: str, url: str) -> None:
-    """Redirects are resolved against the URL that sent them."""
+    """A redirect is resolved against the URL that sent it."""
     assert url == read_location("https://a.org/x/y").join(reference).url
 
 
 @pytest.mark.parametrize("reference", ["file:///etc/passwd", "http://a@b/", "http://[x/"])
 def test_join_when_the_target_is_refused(reference: str) -> None:
-    """A redirect must lead to an acceptable URL like any other."""
+    """The target of a redirect must be an acceptable URL."""
     with pytest.raises(DownloadFailed):
         read_location("https://a.org/").join(reference)
 
@@ -123,10 +123,10 @@ def test_join_when_the_target_is_refused(reference: str) -> None:
     ],
 )
 def test_read_attachment_name_when_headers_differ(disposition: str | None, name: str) -> None:
-    """A header's file name loses its folders, whatever its spelling."""
+    """The file name in a header loses its folders, however it is encoded."""
     assert name == read_attachment_name(disposition)
 
 
 def test_clean_file_name_when_it_is_long() -> None:
-    """A long name keeps its end, where the extension is."""
+    """A long name keeps its end with the extension."""
     assert clean_file_name("a" * 500 + "\x00.csv") == "a" * 176 + ".csv"

@@ -1,4 +1,4 @@
-"""Which addresses a download may reach."""
+"""The addresses that downloads may reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chalicelib.stores.fetching.urls import AllowList, is_public
 
 @pytest.mark.parametrize("text", ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700::1", "2a00::1"])
 def test_is_public_when_it_is(text: str) -> None:
-    """Ordinary addresses of the internet are public."""
+    """Ordinary internet addresses are public."""
     assert is_public(ipaddress.ip_address(text))
 
 
@@ -70,7 +70,7 @@ def test_is_public_when_it_is(text: str) -> None:
     ],
 )
 def test_is_public_when_it_is_not(text: str) -> None:
-    """Private, shared, reserved and multicast addresses are not public, nor is a wrapped one."""
+    """Private, shared, reserved, multicast and embedded private addresses are not public."""
     assert not is_public(ipaddress.ip_address(text))
 
 
@@ -101,7 +101,7 @@ def test_is_public_when_it_is_not(text: str) -> None:
 def test_allow_list_when_items_differ(
     item: str, host: str, address: str, port: int, is_open: bool
 ) -> None:
-    """An item opens exactly the address, range, name and port that it says."""
+    """An entry allows exactly its address, range, name and port."""
     allowed = AllowList([item])
 
     assert is_open is allowed.permits(host, ipaddress.ip_address(address), port)
@@ -111,6 +111,6 @@ def test_allow_list_when_items_differ(
     "item", ["10.0.0.1/8", "300.1.1.1", "a:b", "minio:0", "minio:70000", "a/b"]
 )
 def test_allow_list_when_an_item_is_wrong(item: str) -> None:
-    """An item that would silently open nothing is an error at start."""
+    """An entry that would never match is an error at start."""
     with pytest.raises(ValueError, match="not an address, range or host name"):
         AllowList([item])

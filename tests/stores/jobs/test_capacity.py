@@ -1,4 +1,4 @@
-"""The limits of an account hold for simultaneous calls, and nothing is counted twice."""
+"""Account limits hold for simultaneous calls, and nothing is counted twice."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _row(world: World) -> AccountRow:
 
 
 def _new(world: World, number: int) -> Dataset:
-    """Return a dataset that is about to be uploaded."""
+    """Return a dataset for an upload."""
     now, facts = world.clock(), ("new", "text-intent", "en_US", UPLOADING, False)
     key = (world.account.account_id, LANGUAGE, number)
     return Dataset(*key, *facts, now, now, upload_id=f"0#R{number}")
 
 
 def test_limit_of_open_uploads_holds_for_calls_at_once(world: World) -> None:
-    """48 uploads at the same time are 20; when those are read, there is place again."""
+    """Of 48 simultaneous uploads 20 are accepted; when they are read, more are accepted."""
     world.one_call_at_a_time()
 
     def upload(_: int) -> bool:
@@ -56,7 +56,7 @@ def test_limit_of_open_uploads_holds_for_calls_at_once(world: World) -> None:
 
 
 def test_limit_of_bytes_holds_for_calls_at_once(world: World) -> None:
-    """Files that would fit one by one do not pass the limit together."""
+    """Simultaneous files that fit singly do not exceed the limit together."""
     content_bytes = 185
     world = world.another(replace(world.settings, max_stored_bytes=5 * content_bytes))
     world.one_call_at_a_time()
@@ -77,7 +77,7 @@ def test_limit_of_bytes_holds_for_calls_at_once(world: World) -> None:
 
 
 def test_bytes_are_those_of_the_datasets(world: World) -> None:
-    """After uploads, additions, failures and deletions the count equals what is stored."""
+    """After uploads, additions, failures and deletions the counter equals the stored bytes."""
     view = world.dataset(ROWS)
     world.upload(some_rows({"b": 7}))
     world.upload([("", "no text")])
@@ -96,7 +96,7 @@ def test_bytes_are_those_of_the_datasets(world: World) -> None:
 
 @pytest.mark.parametrize("meanwhile", ["another is added", "one is removed"])
 def test_existing_picture_takes_no_capacity(world: World, meanwhile: str) -> None:
-    """Whatever happened to the dataset meanwhile, its bytes are counted as they are."""
+    """The counter equals the stored bytes after an image that already exists is added again."""
     view = world.pictures({f"cat/{n}.png": draw(salt=n) for n in range(3)})
     world.work()
     examples, account = world.container.examples, world.account
@@ -115,7 +115,7 @@ def test_existing_picture_takes_no_capacity(world: World, meanwhile: str) -> Non
 
 
 def test_interrupted_upload_is_not_counted(world: World) -> None:
-    """A call that died between its two writes takes a place for a minute, not for ever."""
+    """A call that crashed between its two writes occupies a slot for a minute."""
     capacity = world.stores.capacity
     for number in range(20):
         capacity.reserve_upload(_new(world, number), 10)
@@ -131,7 +131,7 @@ def test_interrupted_upload_is_not_counted(world: World) -> None:
 
 
 def test_repeated_reservation_counts_once(world: World) -> None:
-    """A write whose answer was lost is recognised when it is made again."""
+    """A repeated reservation whose answer was lost counts once."""
     for _ in range(2):
         world.stores.capacity.reserve_upload(_new(world, 7), 10)
 
@@ -140,7 +140,7 @@ def test_repeated_reservation_counts_once(world: World) -> None:
 
 
 def test_older_account_is_counted_at_its_first_upload(world: World) -> None:
-    """The first count includes what older versions stored without counting."""
+    """The first count of an account includes data stored by older versions."""
     view = world.dataset(ROWS)
     row = _row(world)
     row.update(
@@ -173,7 +173,7 @@ def test_refused_call_releases_its_reservation(
 
 
 def test_capacity_is_checked_without_reading_the_datasets(world: World) -> None:
-    """However many datasets an account has, a call reads its own row alone, of at most 5 kB."""
+    """However many datasets an account has, the check reads only its row of at most 5 kB."""
     dataset = world.dataset(ROWS).dataset
     with DatasetRow.batch_write() as batch:
         for number in range(1, size(100, 10_000)):
@@ -192,7 +192,7 @@ def test_capacity_is_checked_without_reading_the_datasets(world: World) -> None:
 
 
 def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:
-    """20 unused forms are the most; one that was used or has expired gives its place back."""
+    """At most 20 forms are unused; used and expired forms release their slots."""
     incoming = world.container.upload_forms
     forms = [incoming.issue(world.account, None) for _ in range(20)]
     with pytest.raises(TooManyOpen, match="20 upload forms of this account are unused"):
@@ -211,7 +211,7 @@ def test_forms_are_limited_until_they_are_used_or_dead(world: World) -> None:
 
 
 def test_versions_of_models_are_stored_bytes(world: World) -> None:
-    """Each version counts its artifact once; its deletion and that of its model release it."""
+    """Each model version counts its artifact once, and its deletion releases the bytes."""
     view = world.dataset(TRAINABLE)
     data = view.dataset.bytes
     first = _retrained(world, world.model(view, TrainRequest(epochs=2)))
@@ -232,7 +232,7 @@ def test_versions_of_models_are_stored_bytes(world: World) -> None:
 def test_recount_during_a_training_counts_the_version_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A recount between the model's row and the account's row has counted the version already."""
+    """A recount between the writes of model and account counts the version once."""
     view = world.dataset(TRAINABLE)
     capacity = world.stores.capacity
     settle = capacity.settle
@@ -249,7 +249,7 @@ def test_recount_during_a_training_counts_the_version_once(
 
 
 def test_sizes_that_older_services_did_not_write_are_measured(world: World) -> None:
-    """A recount measures artifacts without a size in their row, and stores the size there."""
+    """A recount measures artifacts without a stored size and stores it."""
     view = world.dataset(TRAINABLE)
     model = _retrained(world, world.model(view, TrainRequest(epochs=2)))
     expected = model.versions.bytes
@@ -266,7 +266,7 @@ def test_sizes_that_older_services_did_not_write_are_measured(world: World) -> N
 
 
 def test_training_beyond_the_quota_names_the_version_to_delete(world: World) -> None:
-    """A full account gets 413 with the oldest version that is not served; deleting it helps."""
+    """A full account gets a 413 with the oldest version not served; deleting it helps."""
     view = world.dataset(TRAINABLE)
     model = _retrained(world, world.model(view, TrainRequest(epochs=2)))
     oldest, stored = model.versions.kept[0], int(_row(world).stored_bytes)

@@ -1,4 +1,4 @@
-"""Deletion records move forward, never back."""
+"""Deletion records only move forward."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.builders import World
 
 
 def test_record_is_made_once(world: World) -> None:
-    """Creating a record again returns the open one, and opens one whose deletion is complete."""
+    """Creating a record again returns the open one, and reopens a completed one."""
     deletions = world.stores.deletions
     deletion = deletion_of("1", DATASET, "7", "language")
 
@@ -26,7 +26,7 @@ def test_record_is_made_once(world: World) -> None:
 
 
 def test_record_of_a_model_holds_no_empty_text(world: World, clients: Clients) -> None:
-    """A model is of no family; its record leaves the attribute out, which every DynamoDB takes."""
+    """The record of a model omits the family instead of storing an empty text."""
     deletion = deletion_of("1", MODEL, "MYMODEL")
     world.stores.deletions.create(deletion)
 
@@ -36,7 +36,7 @@ def test_record_of_a_model_holds_no_empty_text(world: World, clients: Clients) -
 
 
 def test_progress_never_falls(world: World) -> None:
-    """A report below the shown progress is left out, and a finished record stays."""
+    """A report below the shown progress is ignored, and a finished record stays."""
     deletions = world.stores.deletions
     deletion = deletions.create(deletion_of("1", DATASET, "7", "language"))
     shown = []
@@ -61,7 +61,7 @@ def test_progress_never_falls(world: World) -> None:
 
 
 def test_nudge_claims_unassigned_deletions(world: World) -> None:
-    """A record is claimed once it is old and unowned, and by one sweep only."""
+    """An old record without an owner is claimed by exactly one sweep."""
     deletions = world.stores.deletions
     deletion = deletions.create(deletion_of("1", DATASET, "7", "language"))
     created = round(world.clock.now.timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""Guard entries protect a dataset while a training is open, and no longer."""
+"""Guard entries protect a dataset exactly while a training is open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def view(world: World) -> DatasetView:
 
 
 def test_entry_of_a_dead_request_blocks_for_a_minute(world: World, view: DatasetView) -> None:
-    """A request that died before it wrote its model keeps the dataset no longer than a minute."""
+    """The entry of a crashed request blocks the dataset for at most a minute."""
     guards, datasets = world.stores.guards, world.stores.datasets
     entry = guards.new("A" * 26)
     assert guards.add_to_account(world.account.account_id, entry, 5)
@@ -37,7 +37,7 @@ def test_entry_of_a_dead_request_blocks_for_a_minute(world: World, view: Dataset
 
 
 def test_left_over_entries_free_the_account(world: World, view: DatasetView) -> None:
-    """Entries of dead requests do not count against the limit once they are a minute old."""
+    """Entries of crashed requests stop counting toward the limit after a minute."""
     guards, account_id = world.stores.guards, world.account.account_id
     for number in range(5):
         assert guards.add_to_account(account_id, guards.new(f"{number}" * 26), 5)
@@ -50,7 +50,7 @@ def test_left_over_entries_free_the_account(world: World, view: DatasetView) -> 
 
 
 def test_open_training_guards_however_old(world: World, view: DatasetView) -> None:
-    """The entry of a training that waits for hours is not stale."""
+    """The entry of a training that waits for hours is still valid."""
     model = world.train(view).model
     world.clock.advance(hours=5)
 
@@ -60,13 +60,13 @@ def test_open_training_guards_however_old(world: World, view: DatasetView) -> No
 def test_retraining_asked_for_at_the_end_of_a_run_is_guarded(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The end of one run does not take away the entry of the next one."""
+    """The end of one run does not remove the entry of a retraining requested meanwhile."""
     model_id = world.train(view).model.model_id
     leases = world.stores.model_leases
     succeed = leases.succeed
 
     def then_retrain(*args: object) -> list[str]:
-        """Publish, and let the caller retrain before the worker continues."""
+        """Publish, and request a retraining before the worker continues."""
         gone = succeed(*args)
         monkeypatch.setattr(leases, "succeed", succeed)
         world.clock.advance(seconds=1)
@@ -88,7 +88,7 @@ def test_retraining_asked_for_at_the_end_of_a_run_is_guarded(
 
 
 def test_entries_go_also_when_the_dataset_is_gone(world: World, view: DatasetView) -> None:
-    """A run that ends after its dataset went frees the account all the same."""
+    """A run that ends after its dataset was deleted still releases the account's slot."""
     model = world.train(view).model
     world.stores.datasets.delete(view.dataset)
 
@@ -103,11 +103,11 @@ def test_entries_go_also_when_the_dataset_is_gone(world: World, view: DatasetVie
 def test_model_of_an_entry_that_failed_to_go(
     world: World, view: DatasetView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A training whose last clean-up failed is done, and its dataset can be deleted."""
+    """If the release of a finished training failed, its dataset can be deleted anyway."""
     model = world.train(view).model
 
     def refuse(*args: object) -> None:
-        """Be out of reach."""
+        """Raise StorageUnavailable."""
         raise StorageUnavailable
 
     monkeypatch.setattr(world.stores.guards, "release", refuse)
@@ -119,7 +119,7 @@ def test_model_of_an_entry_that_failed_to_go(
 
 
 def test_the_oldest_open_training_is_known(world: World, view: DatasetView) -> None:
-    """What it may read is cleared away later; without one there is nothing to wait for."""
+    """The start of the oldest open training is returned, or None."""
     guards = world.stores.guards
     assert guards.oldest(view.dataset) is None
     asked = to_milliseconds(world.clock())

@@ -1,4 +1,4 @@
-"""A lease is renewed while its owner works, and a stalled owner is stopped."""
+"""A lease is renewed while its owner works; an owner that lost it is stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEASE_SECONDS = 0.3
 
 
 def test_lease_is_renewed_while_the_owner_works() -> None:
-    """The owner keeps its lease for longer than one lease lasts."""
+    """Renewal keeps the lease for longer than its duration."""
     renewed = threading.Semaphore(0)
 
     with Heartbeat(renewed.release, LEASE_SECONDS) as beat:
@@ -24,7 +24,7 @@ def test_lease_is_renewed_while_the_owner_works() -> None:
 
 
 def test_owner_stops_when_another_took_over() -> None:
-    """The next check after a refused renewal stops the owner."""
+    """After a refused renewal the next check stops the owner."""
     asked = threading.Event()
 
     def renew() -> None:
@@ -42,7 +42,7 @@ def test_owner_stops_when_another_took_over() -> None:
 
 
 def test_stalled_owner_continues_while_its_job_is_unassigned() -> None:
-    """A machine that stood still for longer than a lease costs no work: the lease is renewed."""
+    """A machine that stalls for longer than a lease continues if no one else took the job."""
     renewed: list[int] = []
     beat = Heartbeat(lambda: renewed.append(1), LEASE_SECONDS)
     time.sleep(2 * LEASE_SECONDS)
@@ -54,7 +54,7 @@ def test_stalled_owner_continues_while_its_job_is_unassigned() -> None:
 
 
 def test_owner_continues_after_a_slow_renewal() -> None:
-    """A machine without a free processor is slow with everything: that alone loses no job."""
+    """A slow renewal alone does not lose the job."""
     answers: list[float] = []
 
     def renew() -> None:
@@ -69,11 +69,11 @@ def test_owner_continues_after_a_slow_renewal() -> None:
 
 
 def test_owner_stops_when_no_renewal_succeeds() -> None:
-    """When the storage does not answer for a whole lease, the owner takes it for lost."""
+    """If storage does not answer for a whole lease, the owner stops."""
     tries = threading.Semaphore(0)
 
     def renew() -> None:
-        """Be out of reach."""
+        """Raise StorageUnavailable."""
         tries.release()
         raise StorageUnavailable
 

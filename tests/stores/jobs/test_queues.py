@@ -1,4 +1,4 @@
-"""A queue that does not answer fails no request whose row the sweep finds."""
+"""If a queue fails, requests succeed, since the sweep finds their rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOB = DeleteJob.of(deletion_of("1", DATASET, "7", "language"))
 def test_failing_queue_is_logged_and_left_to_the_sweep(
     clients: Clients, settings: Settings, lines: Callable[[], list[dict[str, Any]]]
 ) -> None:
-    """A queue that fails ends no request; the line names the kind of job and the ids."""
+    """A failing queue fails no request; the log line has the job's kind and ids."""
     queues = Queues(replace(settings, name="elsewhere"), clients)
 
     with retried_by_sweep("delete", deletion="abc"):
@@ -35,6 +35,6 @@ def test_failing_queue_is_logged_and_left_to_the_sweep(
 
 
 def test_other_errors_are_raised() -> None:
-    """Only a failing queue is left to the sweep."""
+    """Errors other than those of the queue are raised."""
     with pytest.raises(LeaseLost), retried_by_sweep("delete"):
         raise LeaseLost

@@ -1,4 +1,4 @@
-"""The beginning and the saved state of a run."""
+"""The recorded start and the saved state of a run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.pictures import label_folders
 
 
 def _model(world: World) -> Model:
-    """Make a run."""
+    """Return a run."""
     return Model(
         "1", "M", "m", 1, "vision", "image", "N/A", "RUNNING", 0, world.clock(), world.clock()
     )  # fmt: skip
 
 
 def test_beginning_is_remembered(world: World) -> None:
-    """What a run found when it began is what it gets again, whatever was added since."""
+    """A resumed run gets the data recorded at its start, whatever was added since."""
     dataset = world.pictures(label_folders({"a": 2, "b": 1})).dataset
     store, model = world.stores.checkpoints, _model(world)
     assert store.beginning(model) is None
@@ -34,7 +34,7 @@ def test_beginning_is_remembered(world: World) -> None:
 
 
 def test_state_is_replaced_and_removed(world: World) -> None:
-    """The last state counts; with the run both objects go."""
+    """The latest state is stored; both objects are deleted with the run."""
     store, model = world.stores.checkpoints, _model(world)
     assert store.get(model) is None
     store.put(model, b"one")

@@ -1,4 +1,4 @@
-"""Learning curves in blocks: cheap to add to, read by pages, never shorter than before."""
+"""Learning curves in blocks: cheap to append, readable by page, never shortened by a retry."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def model(world: World) -> Model:
 
 
 def _record(epoch: int, text: str = "") -> dict[str, Any]:
-    """Make a record."""
+    """Return a record."""
     return {"epoch": epoch, "text": text}
 
 
 def _fill(curves: CurveStore, model: Model, count: int, start: int = 0, text: str = "") -> Any:
-    """Add records and show each at once."""
+    """Add records and publish each at once."""
     writer = curves.writer(model, start)
     for epoch in range(start + 1, count + 1):
         writer.add(_record(epoch, text))
@@ -52,7 +52,7 @@ def _epochs(curves: CurveStore, model: Model) -> list[int]:
 
 @pytest.mark.parametrize("count", [0, 1, 24, 25, 26, 50, 61])
 def test_every_record_by_pages(curves: CurveStore, model: Model, count: int) -> None:
-    """However long a curve is, its pages hold every record once, and the last knows it is last."""
+    """Pages of a curve of any length contain every record once, and the last has no next page."""
     _fill(curves, model, count)
 
     assert _epochs(curves, model) == list(range(1, count + 1))
@@ -74,7 +74,7 @@ def test_every_record_by_pages(curves: CurveStore, model: Model, count: int) -> 
 def test_any_window(
     curves: CurveStore, model: Model, offset: int, count: int, shown: range, has_more: bool
 ) -> None:
-    """A page may begin and end anywhere, in the middle of blocks or past the end."""
+    """A page may start and end anywhere, within blocks or beyond the end."""
     _fill(curves, model, 60)
 
     page = curves.page(model, offset, count)
@@ -86,7 +86,7 @@ def test_any_window(
 def test_an_epoch_costs_one_small_write(
     world: World, curves: CurveStore, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Adding the thousandth epoch writes one block and reads nothing."""
+    """Appending the thousandth epoch writes one block and reads nothing."""
     _fill(curves, model, 32)
     writer = curves.writer(model, 32)
     calls: list[tuple[str, int]] = []
@@ -107,7 +107,7 @@ def test_an_epoch_costs_one_small_write(
 
 
 def test_a_resumed_run_does_not_shorten_its_curve(curves: CurveStore, model: Model) -> None:
-    """An attempt that repeats epochs replaces them in their places."""
+    """A retry that repeats epochs replaces them in place."""
     _fill(curves, model, 40, text="old")
     writer = curves.writer(model, 20)
     assert writer.is_whole
@@ -121,7 +121,7 @@ def test_a_resumed_run_does_not_shorten_its_curve(curves: CurveStore, model: Mod
 
 
 def test_the_end_removes_what_is_beyond(curves: CurveStore, model: Model) -> None:
-    """A run that ends earlier than an attempt before it leaves as many records as it had epochs."""
+    """A run that ends earlier than a previous attempt removes the surplus records."""
     for end in (3, 25, 40, 0):
         _fill(curves, model, 80)
         writer = curves.writer(model)
@@ -132,7 +132,7 @@ def test_the_end_removes_what_is_beyond(curves: CurveStore, model: Model) -> Non
 
 
 def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Model) -> None:
-    """A curve with fewer records than its checkpoint has epochs cannot be continued."""
+    """A curve with fewer records than its checkpoint has epochs cannot be resumed."""
     _fill(curves, model, 30)
 
     assert [curves.writer(model, n).is_whole for n in (0, 24, 25, 30, 31, 50, 51)] == [
@@ -145,7 +145,7 @@ def test_missing_records_are_noticed(world: World, curves: CurveStore, model: Mo
 
 
 def test_each_run_has_a_separate_curve(curves: CurveStore, model: Model) -> None:
-    """A retraining begins with an empty curve."""
+    """A retraining starts with an empty curve."""
     _fill(curves, model, BLOCK_EPOCHS)
 
     assert _epochs(curves, replace(model, run=2)) == []

@@ -1,4 +1,4 @@
-"""Places in the queue: exact near its front, a moment old behind, and cheap however many wait."""
+"""Queue positions: exact near the front, slightly stale behind, cheap for long queues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONG = size(400, 10_000)
 
 @dataclass
 class _Read:
-    """What was read."""
+    """The number of rows and bytes read."""
 
     wire_bytes: int = 0
     rows: int = 0
@@ -32,7 +32,7 @@ class _Read:
 
 @contextmanager
 def _measured(world: World) -> Iterator[_Read]:
-    """Measure the calls within."""
+    """Measure the reads within a block."""
     read, events = _Read(), world.stores.clients.dynamodb.meta.events
 
     def note(http_response: Any, parsed: dict[str, Any], **_: Any) -> None:
@@ -45,7 +45,7 @@ def _measured(world: World) -> Iterator[_Read]:
 
 
 def _model(queued_at: datetime, number: int = 0, *, is_paid: bool = False) -> Model:
-    """Make a training that waits."""
+    """Return a waiting training."""
     return Model(
         f"{1000 + number}", f"M{number}", "m", 1, "language", "text-intent", "en_US", "QUEUED", 0,
         queued_at, queued_at, queued_at=queued_at, is_paid=is_paid,
@@ -53,7 +53,7 @@ def _model(queued_at: datetime, number: int = 0, *, is_paid: bool = False) -> Mo
 
 
 def _wait(world: World, seconds: Sequence[float], *, is_paid: bool = False) -> list[Model]:
-    """Queue trainings that are accepted a number of seconds from now."""
+    """Queue trainings with the given offsets in seconds."""
     models = [
         _model(world.clock() + timedelta(seconds=after), number, is_paid=is_paid)
         for number, after in enumerate(seconds)
@@ -65,7 +65,7 @@ def _wait(world: World, seconds: Sequence[float], *, is_paid: bool = False) -> l
 
 
 def test_short_queue_is_counted(world: World) -> None:
-    """Each place is that of the moment: of those who pay among themselves, of others behind all."""
+    """In a short queue positions are exact; free trainings follow all paid ones."""
     paid = _wait(world, range(12), is_paid=True)
     free = [replace(model, is_paid=False) for model in paid]
     with ModelRow.batch_write() as batch:
@@ -80,7 +80,7 @@ def test_short_queue_is_counted(world: World) -> None:
 def test_every_place_of_a_long_queue_is_right(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This includes trainings of the same moment, with and without a recent count."""
+    """All positions of a long queue are right, with and without a recent count."""
     draw = random.Random(5)
     moments = sorted(draw.randrange(50) for _ in range(160))
     asked = _wait(world, moments)[::12]
@@ -93,7 +93,7 @@ def test_every_place_of_a_long_queue_is_right(
 
 
 def test_place_is_never_too_old(world: World) -> None:
-    """What was counted holds for 5 seconds; a place up to 100 is always that of the moment."""
+    """A count is valid for 5 seconds; positions up to 100 are always current."""
     [*_, last] = waiting = _wait(world, [0.01 * number for number in range(150)])
     assert world.stores.places.count()
     for model in waiting[:30]:
@@ -112,7 +112,7 @@ def test_place_is_never_too_old(world: World) -> None:
 def test_far_place_reads_little(
     world: World, monkeypatch: pytest.MonkeyPatch, *, is_paid: bool
 ) -> None:
-    """Far behind, a place reads some rows of the index and a count of a few kilobytes."""
+    """For a far position some index rows and a count of a few kilobytes are read."""
     monkeypatch.setattr(module, "_FAR", 300)
     steps = [0.05 * number for number in range(LONG)]
     far = _wait(world, steps, is_paid=is_paid)[LONG - 30]
@@ -132,7 +132,7 @@ def test_far_place_reads_little(
 
 
 def test_place_reads_no_rows_without_a_recent_count(world: World) -> None:
-    """Between two sweeps a count goes through the index and answers with a number."""
+    """Without a recent count, the index is counted without reading rows."""
     far = _wait(world, [0.05 * number for number in range(200)])[-1]
     with _measured(world) as read:
         assert world.stores.places.before(far) == 199
@@ -141,20 +141,20 @@ def test_place_reads_no_rows_without_a_recent_count(world: World) -> None:
 
 @dataclass
 class _Function:
-    """A function with so much time."""
+    """A function with a given remaining time."""
 
     seconds: float
     function_name: str = "sweep"
 
     def get_remaining_time_in_millis(self) -> float:
-        """Tell how much of it is left."""
+        """Return the remaining time."""
         return 1000 * self.seconds
 
 
 def test_sweep_counts_until_the_next_one_begins(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """While many wait a count follows the other; a sweep of few, or without time, just ends."""
+    """While many trainings wait a sweep counts until the next one; otherwise it ends."""
     counted: list[float] = []
     count, context = world.stores.places.count, _Function(90)
     monkeypatch.setattr(

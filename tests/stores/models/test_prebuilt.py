@@ -1,4 +1,4 @@
-"""A prebuilt model is installed if the files exist that its kind needs."""
+"""A prebuilt model is installed if the files of its kind exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chalicelib.stores.models.prebuilt import PrebuiltStore
     ],
 )
 def test_files_that_a_model_needs(tmp_path, model_id, files, is_installed):
-    """Models that read text have a card only: they share the installed engines."""
+    """Models that read text only need a card, since they use the installed engines."""
     for name in files:
         (tmp_path / "prebuilt" / model_id).mkdir(parents=True, exist_ok=True)
         (tmp_path / "prebuilt" / model_id / name).write_bytes(b"{}")
@@ -29,7 +29,7 @@ def test_files_that_a_model_needs(tmp_path, model_id, files, is_installed):
 
 
 def test_card_and_artifact(tmp_path):
-    """Both are read as they were installed; what is missing is an error."""
+    """Card and artifact are read as installed; a missing one is an error."""
     folder = tmp_path / "prebuilt" / "SceneClassifier"
     folder.mkdir(parents=True)
     (folder / "card.json").write_text(json.dumps({"object": "card"}))

@@ -1,4 +1,4 @@
-"""The line of each request: its ids, its size, and its metrics."""
+"""The log line of each request: ids, size and metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVENT = {
 
 
 def test_ids_are_those_of_gateway_and_function():
-    """Both ids are logged, cut when they are too long, and left out when they are missing."""
+    """Ids of gateway and function are logged, truncated if too long, omitted if missing."""
     assert call_ids(EVENT, SimpleNamespace(aws_request_id="i-1")) == {
         "request_id": "r-1",
         "invocation_id": "i-1",
@@ -38,7 +38,7 @@ def test_ids_are_those_of_gateway_and_function():
     ],
 )
 def test_size_is_that_of_the_answer(lines, body, is_base64, size):
-    """Bytes are those that the caller receives."""
+    """The logged size is the number of bytes that the caller receives."""
     answer = {"statusCode": 200, "body": body, "isBase64Encoded": is_base64}
     write_access(EVENT, answer, 0.0015, is_known=True)
 
@@ -51,7 +51,7 @@ def test_size_is_that_of_the_answer(lines, body, is_base64, size):
     [(200, {}), (404, {"ClientErrors": 1}), (499, {"ClientErrors": 1}), (500, {"ServerErrors": 1})],
 )
 def test_line_carries_metrics_of_its_route(lines, status, errors):
-    """Time and errors are counted by route; a route that is none of ours is one of all."""
+    """Time and errors are counted by route; unknown routes share one name."""
     metrics.configure(metrics.EMF, "presage")
     write_access(EVENT, {"statusCode": status, "body": ""}, 0.5, is_known=status != 404)
     metrics.configure(metrics.OFF, "presage")

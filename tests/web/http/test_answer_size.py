@@ -14,7 +14,7 @@ TEXTS = ("", "plain", '"' * 9, "\\" * 9, "a\nb\t\x01", "Zürich 猫", "\x7f")
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_it_is_what_json_makes_of_it(text):
-    """Whatever the answer holds, the figure is that of JSON inside JSON."""
+    """The computed size equals that of the answer encoded as JSON within JSON."""
     encoded = msgspec.json.encode({"text": text})
 
     inside = json.dumps(encoded.decode(), ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""Origins as they are set, and what an answer says of them."""
+"""Allowed origins in the settings, and the CORS headers of answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.web.http.cors import OPEN_HEADERS, cors_headers
 
 
 def test_origins_are_read_as_browsers_write_them() -> None:
-    """Case and a slash at the end make no difference; without the variable there is none."""
+    """Origins ignore case and a trailing slash; without the variable there are none."""
     given = {"PRESAGE_ALLOW_ORIGINS": "https://Shop.example/, http://localhost:3000,"}
 
     found = Settings.from_environment(given).allow_origins
@@ -20,11 +20,11 @@ def test_origins_are_read_as_browsers_write_them() -> None:
 
 @pytest.mark.parametrize("wrong", ["shop.example", "https://shop.example/a", "https://*.example"])
 def test_what_is_no_origin_is_refused(wrong: str) -> None:
-    """What would never match an origin is named at the start, with the way to write it."""
+    """A value that cannot match an origin is refused at start, with the correct form."""
     with pytest.raises(SettingsError, match=r"PRESAGE_ALLOW_ORIGINS .* https://shop\.example, or"):
         Settings.from_environment({"PRESAGE_ALLOW_ORIGINS": wrong})
 
 
 def test_every_origin() -> None:
-    """A star allows every page, and the answer is the same for all."""
+    """A star allows every origin with the same answer."""
     assert cors_headers(("*",), "https://any.example") == OPEN_HEADERS

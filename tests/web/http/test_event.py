@@ -1,4 +1,4 @@
-"""Gateway events in every state of damage become facts or a 400."""
+"""Damaged gateway events are read or are a 400."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEMBERS = (
 
 @given(st.dictionaries(st.sampled_from(MEMBERS), JSON) | JSON)
 def test_any_event_is_read(event):
-    """No event makes the reader fail in another way than with a 400."""
+    """No event makes the reader fail except with a 400."""
     request = read_request(whole_event(event))
     try:
         body = request.raw_body()
@@ -44,14 +44,14 @@ def test_any_event_is_read(event):
 
 
 def test_path_variables_are_decoded_once():
-    """A gateway hands path variables over as they were written."""
+    """Path variables, which the gateway passes on encoded, are decoded once."""
     event = {"pathParameters": {"token": "a%2Fb%2525"}}
 
     assert read_request(whole_event(event)).parameters == {"token": "a/b%25"}
 
 
 def test_last_of_repeated_parameters_counts():
-    """Of a repeated query parameter the last is read, in either form of the event."""
+    """The last of repeated query parameters is used, in both event formats."""
     many = {"multiValueQueryStringParameters": {"a": ["1", "2"]}}
     single = {"queryStringParameters": {"a": "2"}}
 
@@ -74,12 +74,12 @@ def test_last_of_repeated_parameters_counts():
     ],
 )
 def test_base_url(headers, url):
-    """The caller's own host is repeated only when it is one."""
+    """The caller's Host is used only if it is a valid host."""
     assert read_request(whole_event({"headers": headers})).base_url == url
 
 
 def test_halves_of_surrogate_pairs_are_replaced():
-    """What no answer could repeat does not reach one."""
+    """Lone surrogates are replaced, because no answer could encode them."""
     event = {"pathParameters": {"model_id": "\ud800"}, "headers": {"a": "\udfff"}}
 
     request = read_request(whole_event(event))

@@ -1,4 +1,4 @@
-"""Multipart bodies as real clients send them, and as broken ones do."""
+"""Multipart bodies of real clients, and broken ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def body(*parts: tuple[str, bytes], end: bytes = b"--B--\r\n") -> bytes:
 
 
 def named(name: str, *more: str) -> str:
-    """Write a part's headers."""
+    """Build a part's headers."""
     return "\r\n".join([f'Content-Disposition: form-data; name="{name}"', *more])
 
 
@@ -37,7 +37,7 @@ def named(name: str, *more: str) -> str:
     ],
 )
 def test_boundary_is_found(content_type):
-    """Quoted or not, with or without a space, before or after a character set."""
+    """The boundary is found quoted or not, with or without a space, around a charset."""
     assert boundary_of(content_type) == "B"
 
 
@@ -46,14 +46,14 @@ def test_boundary_is_found(content_type):
     [b"This is a message in several parts.\r\n", b"\r\n", b"two\r\nlines\r\n", b"--Bogus\r\n"],
 )
 def test_text_before_the_first_boundary_is_skipped(preamble):
-    """RFC 2046 allows a preamble, which is for readers of mail."""
+    """Text before the first boundary, which RFC 2046 allows, is skipped."""
     [part] = read_parts(preamble + body((named("a"), b"1")), TYPE)
 
     assert (part.name, part.text()) == ("a", "1")
 
 
 def test_body_without_its_boundary_is_refused():
-    """Text that is followed by no boundary is not taken for a preamble."""
+    """A body that never contains its boundary is refused."""
     with pytest.raises(BadRequest):
         list(read_parts(b"text\r\n--C\r\n\r\nx\r\n--C--\r\n", TYPE))
 
@@ -68,7 +68,7 @@ def test_body_without_its_boundary_is_refused():
     ],
 )
 def test_boundary_must_be_there(content_type):
-    """A missing or endless boundary is a 400."""
+    """A missing or too long boundary is a 400."""
     with pytest.raises(BadRequest, match="boundary"):
         boundary_of(content_type)
 
@@ -77,7 +77,7 @@ def test_boundary_must_be_there(content_type):
     "end", [b"--B--\r\n", b"--B--", b"--B----B--", b"--B--\r\nepilogue", b"--B--\r\n\r\n"]
 )
 def test_last_boundary_may_be_odd(end):
-    """A last delimiter without CRLF, doubled, or followed by more leaves the file whole."""
+    """A final delimiter without CRLF, doubled, or followed by text leaves the file intact."""
     content = b"\x00\xff\r\n--A\r\n--"
 
     (part,) = read_parts(body((named("data"), content), end=end), TYPE)
@@ -87,7 +87,7 @@ def test_last_boundary_may_be_odd(end):
 
 @pytest.mark.parametrize("cut", [1, 3, 6, 9, 30, 60])
 def test_truncated_bodies_are_refused(cut):
-    """However much is missing, a body without its end is a 400."""
+    """A truncated body is a 400, however much is missing."""
     whole = body((named("document"), b"where is my parcel"), end=b"--B--")
 
     with pytest.raises(BadRequest):
@@ -106,7 +106,7 @@ def test_truncated_bodies_are_refused(cut):
     ],
 )
 def test_bodies_without_parts_are_refused(junk):
-    """Empty and foreign bodies are a 400."""
+    """Empty bodies, and bodies in another format, are a 400."""
     with pytest.raises(BadRequest):
         list(read_parts(junk, TYPE))
 
@@ -118,7 +118,7 @@ def test_part_must_have_a_name():
 
 
 def test_number_of_parts_is_limited():
-    """The limit is named; exactly as many are read."""
+    """Too many parts are a 400 that names the limit; exactly the limit is accepted."""
     parts = [(named(f"f{i}"), b"x") for i in range(MAX_PARTS)]
 
     assert len(list(read_parts(body(*parts), TYPE))) == MAX_PARTS
@@ -128,7 +128,7 @@ def test_number_of_parts_is_limited():
 
 @pytest.mark.parametrize("header", ["X: " + "y" * 5000, "\r\n".join(f"X{i}: y" for i in range(20))])
 def test_part_headers_are_limited(header):
-    """Endless part headers are a 400."""
+    """Too long part headers are a 400."""
     with pytest.raises(BadRequest):
         list(read_parts(body((named("a", header), b"x")), TYPE))
 
@@ -143,7 +143,7 @@ def test_part_headers_are_limited(header):
     ],
 )
 def test_transfer_encodings_are_undone(headers, content):
-    """FormPart headers of other clients are understood."""
+    """Transfer encodings of parts are decoded."""
     (part,) = read_parts(body((named("data", *headers), content)), TYPE)
 
     assert part.content() == b"a=b"
@@ -153,7 +153,7 @@ def test_transfer_encodings_are_undone(headers, content):
     ("encoding", "content"), [("base64", b"%%%"), ("base64", b"YQ"), ("gzip", b"x")]
 )
 def test_broken_transfer_encodings_are_refused(encoding, content):
-    """A damaged or unknown encoding names the field."""
+    """A damaged or unknown transfer encoding is a 400 that names the field."""
     head = named("data", f"Content-Transfer-Encoding: {encoding}")
     (part,) = read_parts(body((head, content)), TYPE)
 
@@ -166,7 +166,7 @@ def test_broken_transfer_encodings_are_refused(encoding, content):
     [("utf-8", "é".encode()), ("ISO-8859-1", b"\xe9"), ("latin1", b"\xe9"), ("x", "é".encode())],
 )
 def test_character_sets_of_fields(charset, content):
-    """UTF-8 unless the part says Latin-1."""
+    """Fields are UTF-8 unless the part declares Latin-1."""
     head = named("document", f"Content-Type: text/plain; charset={charset}")
     (part,) = read_parts(body((head, content)), TYPE)
 
@@ -174,7 +174,7 @@ def test_character_sets_of_fields(charset, content):
 
 
 def test_text_must_be_utf8():
-    """Bytes of another character set name the field."""
+    """Text that is not in its character set is a 400 that names the field."""
     (part,) = read_parts(body((named("document"), b"\xff")), TYPE)
 
     with pytest.raises(InvalidParameter, match=r"'document'.*UTF-8"):
@@ -192,12 +192,12 @@ def test_text_must_be_utf8():
     ],
 )
 def test_base_name(path, name):
-    """Folders are cut off, whichever system wrote them."""
+    """Folders are cut off a file name, with slashes of any system."""
     assert base_name(path) == name
 
 
 def test_names_may_be_unicode():
-    """File names in UTF-8 are read as such; a Windows path keeps its last part."""
+    """UTF-8 file names are accepted; a Windows path keeps its last segment."""
     head = 'Content-Disposition: form-data; name="data"; filename="C:\\x\\größe.csv"'
 
     (part,) = read_parts(body((head, b"x")), TYPE)
@@ -207,7 +207,7 @@ def test_names_may_be_unicode():
 
 @given(st.binary(max_size=300))
 def test_any_content_comes_through(content):
-    """Whatever bytes a file has, they arrive unharmed unless they hold the boundary."""
+    """A file's bytes arrive unchanged unless they contain the boundary."""
     if b"--B" in content:
         return
     (part,) = read_parts(body((named("data"), content)), TYPE)
@@ -217,7 +217,7 @@ def test_any_content_comes_through(content):
 
 @given(st.binary(max_size=400))
 def test_any_junk_is_a_400(junk):
-    """No body whatsoever makes the reader fail in another way."""
+    """No body makes the reader fail except with a 400."""
     try:
         for part in read_parts(b"--B\r\n" + junk, TYPE):
             part.text()

@@ -1,4 +1,4 @@
-"""Pages: windows, the 5 MB cap, and the next offset."""
+"""Pages: windows, the 5 MB limit, and the next offset."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ASKED = Window(0, 100)
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_window_is_whole_or_refused(offset, count):
-    """Whatever is sent, the window lies within the list's bounds or the call is refused."""
+    """Any offset and count give a window within bounds or a 400."""
     try:
         asked = window({"offset": offset, "count": count}, 25)
     except InvalidParameter:
@@ -29,7 +29,7 @@ def test_window_is_whole_or_refused(offset, count):
 
 
 def test_page_over_5_mb_is_cut():
-    """A page that would exceed 5 MB holds fewer records, and the link continues exactly there."""
+    """A page over 5 MB is shortened, and the link continues exactly after it."""
     items = ("x" * 1_000_000,) * 8
 
     answer = list_answer(ListPage(items, 16, has_more=False), lambda text: text, ASKED)
@@ -39,7 +39,7 @@ def test_page_over_5_mb_is_cut():
 
 
 def test_page_of_exactly_5_mb_is_whole():
-    """The cap is the limit itself, to the byte."""
+    """A page of exactly 5 MB is not shortened."""
     wrapper = len(b'{"object":"list","data":[]}')
     first = (MAX_PAGE_BYTES - wrapper) // 2 - 3
     items = ("x" * first, "x" * (MAX_PAGE_BYTES - wrapper - first - 5))
@@ -51,7 +51,7 @@ def test_page_of_exactly_5_mb_is_whole():
 
 
 def test_page_of_quotes_ends_where_a_function_could_not_return_it():
-    """Inside the JSON of a function's result each quote and backslash takes one byte more."""
+    """The limit counts escaped quotes and backslashes in the function's JSON result."""
     items = ('"' * 200_000,) * 20
 
     answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)
@@ -62,7 +62,7 @@ def test_page_of_quotes_ends_where_a_function_could_not_return_it():
 
 
 def test_one_record_is_always_sent():
-    """A single record over the cap is a separate page."""
+    """A single record over the limit is a page of its own."""
     items = ("x" * (MAX_PAGE_BYTES + 1), "y")
 
     answer = list_answer(ListPage(items, 0, has_more=False), lambda text: text, ASKED)
@@ -72,7 +72,7 @@ def test_one_record_is_always_sent():
 
 @pytest.mark.parametrize(("has_more", "following"), [(True, 12), (False, None)])
 def test_next_offset(has_more, following):
-    """The last page has no next one."""
+    """The last page has no next offset."""
     answer = list_answer(ListPage(("a", "b"), 10, has_more), lambda text: text, ASKED)
 
     assert answer.next_offset == following

@@ -1,4 +1,4 @@
-"""Bodies become fields and files; what is broken is a 400 with a text."""
+"""Bodies become fields and files; broken ones are a 400 with a message."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN = ("a", "b", "c", "name", "label", "document", "sampleId")
 
 
 def request(body: object, content_type: str = "application/json") -> ApiRequest:
-    """Make a request with a body."""
+    """Build a request with a body."""
     headers = {"content-type": content_type} if content_type else {}
     return ApiRequest("POST", "/", "/", {}, {}, headers, body, False, "")
 
@@ -43,7 +43,7 @@ def read(body: object, content_type: str = "application/json") -> BodyFields:
 
 
 def form(name: str, content: bytes) -> ApiRequest:
-    """Make a form of one field."""
+    """Build a form with one field."""
     head = f'--B\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'.encode()
     return request(head + content + b"\r\n--B--", "multipart/form-data; boundary=B")
 
@@ -70,32 +70,32 @@ def form(name: str, content: bytes) -> ApiRequest:
     ],
 )
 def test_broken_json_is_refused(body):
-    """Invalid, foreign and endlessly nested JSON is a 400."""
+    """Invalid, non-object and too deeply nested JSON is a 400."""
     with pytest.raises(BadRequest):
         read(body)
 
 
 @pytest.mark.parametrize("text", ['"\\ud800"', '"\\udc00x"', '{"deep": ["\\ud83d"]}'])
 def test_half_of_a_surrogate_pair_names_its_field(text):
-    """A text that no answer could repeat is refused, with the field's name."""
+    """A lone surrogate is a 400 that names its field."""
     with pytest.raises(InvalidParameter, match=r"'document'.*surrogate"):
         read(b'{"document": ' + text.encode() + b"}")
 
 
 def test_whole_surrogate_pairs_are_read():
-    """A pair is one character."""
+    """A surrogate pair is one character."""
     assert read(b'{"document": "\\ud83d\\ude00"}').values == {"document": "😀"}
 
 
 def test_empty_members_are_absent():
-    """Null and empty members are as good as none; scalars lose white space."""
+    """Null and empty members count as absent; scalars are trimmed."""
     body = json.dumps({"a": None, "b": "", "c": " x ", "document": " y ", "sampleId": " z "})
 
     assert read(body.encode()).values == {"c": "x", "document": " y ", "sampleId": " z "}
 
 
 def test_byte_order_mark_is_skipped():
-    """A BOM before the object does no harm."""
+    """A byte order mark before the object is skipped."""
     assert read(b'\xef\xbb\xbf{"a":1}').values == {"a": 1}
 
 
@@ -107,7 +107,7 @@ def test_body_without_content_type_has_no_fields():
 @pytest.mark.parametrize("name", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "GZip"])
 @pytest.mark.parametrize("header", ["{}", "identity, {}", "{} , identity"])
 def test_compressed_body_is_refused_by_its_coding(name, header):
-    """RFC 9110, 15.5.16: the refusal names the coding, and says that none is accepted."""
+    """A compressed body is refused with its encoding, and that none is accepted (RFC 9110)."""
     sent = replace(request(b'{"a":1}'), headers={"content-encoding": header.format(name)})
 
     with pytest.raises(UnsupportedEncoding, match=f"Content-Encoding '{name}'") as caught:
@@ -117,7 +117,7 @@ def test_compressed_body_is_refused_by_its_coding(name, header):
 
 @pytest.mark.parametrize("value", ["", "identity", "utf-8", "aws-chunked", "none", "gzipped"])
 def test_other_encodings_change_nothing(value):
-    """A body that can be read is read, whatever else the header says."""
+    """Other encoding headers are ignored if the body can be read."""
     headers = {"content-type": "application/json", "content-encoding": value}
     sent = replace(request(b'{"a":1}'), headers=headers)
 
@@ -125,27 +125,27 @@ def test_other_encodings_change_nothing(value):
 
 
 def test_encoding_of_no_body_is_none():
-    """Without a body there is nothing to decode."""
+    """The encoding header of an empty body is ignored."""
     sent = replace(request(b"", ""), headers={"content-encoding": "gzip"})
 
     assert read_fields(sent, KNOWN) == BodyFields()
 
 
 def test_body_is_limited():
-    """A body over the limit names limit, size and remedy."""
+    """A body over the limit is refused with limit, size and remedy."""
     with pytest.raises(TooLarge, match=f"{MAX_BODY_BYTES + 1} bytes; at most {MAX_BODY_BYTES}"):
         read(b"x" * (MAX_BODY_BYTES + 1))
 
 
 def test_scalar_is_limited():
-    """A text part over its limit names field, limit and size."""
+    """A text field over its limit is refused with field, limit and size."""
     with pytest.raises(InvalidParameter, match=f"'name'.*{MAX_SCALAR_BYTES + 1} bytes"):
         read_fields(form("name", b"x" * (MAX_SCALAR_BYTES + 1)), KNOWN)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_files_are_known_by_their_field(name):
-    """A part is a file by its name only, with or without a file name."""
+    """A part is a file by its field name, with or without a file name."""
     fields = read_fields(form(name, b"\xff"), FILES)
 
     assert (fields.files[name].content, fields.values) == (b"\xff", {})
@@ -156,7 +156,7 @@ def test_files_are_known_by_their_field(name):
     [("name", False), ("label", False), ("document", True), ("sampleId", True)],
 )
 def test_control_characters(name, accepted):
-    """Names hold none; texts and the caller's own tag may."""
+    """Control characters are refused in names and accepted in texts and `sampleId`."""
     if accepted:
         assert read_fields(form(name, b"a\x00b"), KNOWN).values == {name: "a\x00b"}
     else:
@@ -171,7 +171,7 @@ def test_unknown_parts_are_ignored(name):
 
 
 def test_unknown_members_are_ignored():
-    """The same of JSON."""
+    """Unknown JSON members are ignored."""
     assert read(b'{"other": "\\u0000", "": {"deep": [1]}, "a": 1}').values == {"a": 1}
 
 
@@ -188,7 +188,7 @@ def test_unknown_members_are_ignored():
     ],
 )
 def test_odd_content_types_have_an_answer(content_type):
-    """A damaged content type is a 400 or 415, never a failure."""
+    """A damaged content type is a 400 or 415."""
     with pytest.raises(ServiceError) as caught:
         read(b"--B\r\nx", content_type)
 
@@ -197,7 +197,7 @@ def test_odd_content_types_have_an_answer(content_type):
 
 @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=B", URLENCODED])
 def test_repeated_field_must_say_the_same(kind):
-    """A field may be sent twice with one value; of two values none is preferred silently."""
+    """A field sent twice is accepted only with equal values."""
 
     def twice(*values):
         if kind == URLENCODED:
@@ -214,7 +214,7 @@ def test_repeated_field_must_say_the_same(kind):
 
 
 def test_json_of_very_many_members_is_refused_before_it_is_parsed():
-    """A million members in a few megabytes would be many times that in memory; texts are not."""
+    """JSON with more than 100,000 members is refused before it is parsed."""
     few = json.dumps({"name": "a", "more": [0] * 99_000, "text": ",[{" * 50_000}).encode()
     assert read(few, "application/json").values["name"] == "a"
 
@@ -228,7 +228,7 @@ def test_json_of_very_many_members_is_refused_before_it_is_parsed():
     st.sampled_from(["application/json", "multipart/form-data; boundary=B", "", "x/y"]),
 )
 def test_any_body_has_an_answer(body, content_type):
-    """No body whatsoever makes the reader fail in another way than with an answer."""
+    """Any body is read or refused with a documented error."""
     status = 200
     try:
         read(body, content_type)
@@ -250,7 +250,7 @@ def test_any_body_has_an_answer(body, content_type):
     )
 )
 def test_any_json_object_is_read(members: dict[str, Any]):
-    """Every JSON object is fields, unless a name or text holds control characters."""
+    """Every JSON object is read, unless a name or text has control characters."""
     try:
         fields = read(json.dumps(members).encode())
     except InvalidParameter:

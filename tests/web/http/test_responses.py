@@ -1,4 +1,4 @@
-"""Errors have one shape, also those that Chalice makes itself."""
+"""All errors have one shape, including those of Chalice itself."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from chalicelib.web.http.responses import INTERNAL, error_headers, reshape
     ],
 )
 def test_errors_of_chalice_are_reshaped(status, code):
-    """Status and text stay, the members are ours, and headers are kept."""
+    """Errors of Chalice keep status, message and headers, and get our members."""
     theirs = Response({"Code": "X", "Message": "their text"}, {"Allow": "GET"}, status)
 
     ours = reshape(None, lambda request: theirs)
@@ -42,7 +42,7 @@ def test_errors_of_chalice_are_reshaped(status, code):
 
 @pytest.mark.parametrize("body", ['{"message": "ours"}', {"message": "ours"}, ""])
 def test_our_own_answers_pass(body):
-    """What is in shape already stays as it is."""
+    """Answers already in shape are unchanged."""
     answer = Response(body, {}, 404)
 
     assert reshape(None, lambda request: answer) is answer
@@ -60,5 +60,5 @@ def test_our_own_answers_pass(body):
     ],
 )
 def test_headers_of_errors(error, headers):
-    """Statuses carry the headers that belong to them."""
+    """Error statuses carry their required headers."""
     assert error_headers(error) == headers

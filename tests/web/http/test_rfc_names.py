@@ -1,4 +1,4 @@
-"""Probes of multipart names and boundaries as RFC 2046, 2047, 5987 and 6266 have them."""
+"""Multipart names and boundaries as in RFC 2046, 2047, 5987 and 6266."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE = "multipart/form-data; boundary=B"
 
 
 def only_part(disposition: str) -> FormPart:
-    """Read a body of one part with this Content-Disposition."""
+    """Read a body with one part that has this Content-Disposition."""
     head = f"--B\r\nContent-Disposition: form-data; {disposition}\r\n\r\n".encode()
     [part] = read_parts(head + b"x\r\n--B--\r\n", TYPE)
     return part
@@ -38,7 +38,7 @@ def only_part(disposition: str) -> FormPart:
     ],
 )
 def test_extended_file_names(parameters, file_name):
-    """RFC 5987: the extended form is read, and wins over the plain one where it can be read."""
+    """RFC 5987: an extended file name that can be decoded wins over the plain one."""
     assert only_part(f'name="data"; {parameters}').file_name == file_name
 
 
@@ -57,7 +57,7 @@ def test_extended_file_names(parameters, file_name):
     ],
 )
 def test_encoded_words_in_file_names(written, file_name):
-    """RFC 2047: encoded words are decoded; what is none, or broken, stays as it was sent."""
+    """RFC 2047: encoded words are decoded; broken ones stay as sent."""
     assert only_part(f'name="data"; filename="{written}"').file_name == file_name
 
 
@@ -66,13 +66,13 @@ def test_encoded_words_in_file_names(written, file_name):
     ['name="=?UTF-8?Q?data?="', 'name="=?UTF-8?B?ZGF0YQ==?="', "name*=UTF-8''d%61ta", "name=data"],
 )
 def test_field_names_are_read_in_every_form(written):
-    """The name of a field may be written like that of a file."""
+    """Field names may use the same encodings as file names."""
     assert only_part(written).name == "data"
 
 
 @pytest.mark.parametrize("padding", [b" ", b"\t", b" \t  "])
 def test_white_space_after_boundaries(padding):
-    """RFC 2046, 5.1.1: it belongs to the boundary's line, first, between and last."""
+    """RFC 2046, 5.1.1: white space after a boundary is ignored."""
     line = b"--B" + padding + b"\r\n"
     part = b"Content-Disposition: form-data; name=%s\r\n\r\n%s\r\n"
     body = line + part % (b"a", b"1") + line + part % (b"b", b"2") + b"--B--" + padding + b"\r\n"
@@ -87,7 +87,7 @@ def test_white_space_after_boundaries(padding):
     "content", [b"x--B \r\ny", b"--Bx \r\n", b"--B", b"\n--B \r\n", b"\r\n--Bx\r\n"]
 )
 def test_what_only_looks_like_a_boundary_stays(content):
-    """White space in a file is removed nowhere but on a boundary's own line."""
+    """White space in a file is removed only on a boundary's own line."""
     head = b'--B\r\nContent-Disposition: form-data; name="data"\r\n\r\n'
     [part] = read_parts(head + b"x" + content + b"\r\n--B--\r\n", TYPE)
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the declarations say."""
+"""The OpenAPI document matches the declared operations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CALLS = [
 
 
 def undocumented(schema: dict) -> dict:
-    """Take a schema without its words."""
+    """Remove the descriptions from a schema."""
     return {name: value for name, value in schema.items() if name != "description"}
 
 
 def test_every_route_is_described():
-    """Each path and method of the application is in the document, and nothing else."""
+    """The document has exactly the application's paths and methods."""
     import app
 
     routes = {
@@ -39,14 +39,14 @@ def test_every_route_is_described():
 
 
 def test_operation_ids_are_unique():
-    """Aliases have names of their own."""
+    """Operation ids are unique; aliases have their own."""
     names = [call["operationId"] for _, _, call in CALLS]
 
     assert len(names) == len(set(names))
 
 
 def test_references_lead_somewhere():
-    """Every reference names a schema that is there."""
+    """Every reference names an existing schema."""
     schemas = DOCUMENT["components"]["schemas"]
 
     for part in json.dumps(DOCUMENT).split('"#/components/schemas/')[1:]:
@@ -55,7 +55,7 @@ def test_references_lead_somewhere():
 
 @pytest.mark.parametrize(("path", "method", "call"), CALLS, ids=lambda value: str(value)[:40])
 def test_answers_follow_from_the_declaration(path, method, call):
-    """Calls with a token may be refused, those with a body may be wrong in four ways."""
+    """Calls with a token declare 401; calls with a body declare 400, 413 and 415."""
     found = set(call["responses"])
 
     assert ("401" in found) == (bool(call["security"]) or path.endswith("oauth2/token"))
@@ -75,7 +75,7 @@ def test_answers_follow_from_the_declaration(path, method, call):
 
 
 def test_predictions_promise_their_headers():
-    """Every answer after the 401 carries the rate-limit headers."""
+    """Every answer except the 401 declares the rate-limit headers."""
     answers = DOCUMENT["paths"]["/v2/language/intent"]["post"]["responses"]
 
     for status, answer in answers.items():
@@ -83,7 +83,7 @@ def test_predictions_promise_their_headers():
 
 
 def test_files_are_parts_only():
-    """The file of an upload is in the form, not in the JSON body."""
+    """An upload's file is in the form and not in the JSON body."""
     content = DOCUMENT["paths"]["/v2/language/datasets/upload"]["post"]["requestBody"]["content"]
 
     form = content["multipart/form-data"]["schema"]["properties"]
@@ -92,7 +92,7 @@ def test_files_are_parts_only():
 
 
 def test_parameters_have_their_limits():
-    """Pages and ranges are described as they are enforced."""
+    """Paging and ranges are documented as they are enforced."""
     call = DOCUMENT["paths"]["/v2/language/datasets/{dataset_id}/examples"]["get"]
     found = {item["name"]: item["schema"] for item in call["parameters"]}
 
@@ -106,7 +106,7 @@ def test_parameters_have_their_limits():
 
 
 def test_documents_are_described():
-    """The OCR call has two files in a form, a template as object or text in JSON, four answers."""
+    """The OCR call documents two files in a form, its template, and its answers."""
     call = DOCUMENT["paths"]["/v2/vision/ocr"]["post"]
     content = call["requestBody"]["content"]
     schemas = DOCUMENT["components"]["schemas"]
@@ -130,7 +130,7 @@ def test_documents_are_described():
 
 
 def undescribed(place: str, schema: dict) -> list[str]:
-    """Name the members of a schema, and of those within it, that have no description.
+    """List the members of a schema, at any depth, that have no description.
 
     A rule that says what a member must be needs no description.
     """
@@ -145,7 +145,7 @@ def undescribed(place: str, schema: dict) -> list[str]:
 
 
 def test_everything_is_described():
-    """Every operation, parameter, field, member and answer says in words what it is."""
+    """Every operation, parameter, field, member and answer has a description."""
     missing = [
         item
         for name, schema in DOCUMENT["components"]["schemas"].items()
@@ -164,20 +164,20 @@ def test_everything_is_described():
 
 
 def test_no_word_stands_in_vain():
-    """A word of the glossary that nothing uses any more goes with what it described."""
+    """Every text of the glossary is used in the document."""
     text = json.dumps(DOCUMENT)
     assert [word for word in WORDS.values() if json.dumps(word)[1:-1] not in text] == []
 
 
 def test_operations_are_grouped_in_the_order_of_their_use():
-    """Each operation is in one group, and each group says what it holds."""
+    """Each operation is in one group, and each group has a description."""
     groups = [tag["name"] for tag in DOCUMENT["tags"]]
     assert groups[0] == "accounts"
     assert {tag for _, _, call in CALLS for tag in call["tags"]} == set(groups)
 
 
 def test_machines_find_the_members_of_every_schema():
-    """Alternatives stand behind `allOf` where there are members, and arrays say what they hold."""
+    """Schemas with members declare alternatives with `allOf`, and arrays declare their items."""
     schemas = [json.loads(json.dumps(DOCUMENT))]
     while schemas:
         schema = schemas.pop()

@@ -1,4 +1,4 @@
-"""Booleans: true or false in JSON, and their texts in forms; nothing else."""
+"""Booleans: true or false in JSON, and as text in forms; nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Item(msgspec.Struct):
 
 
 class Body(msgspec.Struct):
-    """Fields of every kind that a boolean may be sent for."""
+    """Fields of every kind that accepts a boolean."""
 
     strict: bool | None = None
     header: bool | int | None = None
@@ -31,7 +31,7 @@ class Body(msgspec.Struct):
     [(True, True), (False, False), ("true", True), ("False", False), ("1", True), ("0", False)],
 )
 def test_booleans_are_read_from_json_and_forms(sent: object, read: object) -> None:
-    """A boolean is one of JSON or its text, in fields, `trainParams` and elements of lists."""
+    """Booleans are read from JSON and forms, in fields, `trainParams` and list elements."""
     assert convert({"strict": sent}, Body).strict is read
     assert convert({"skipSmallLabels": sent}, TrainParams).skip_small_labels is read
     assert convert({"items": [{"remove": sent, "number": "2.0"}]}, Body).items == [
@@ -41,7 +41,7 @@ def test_booleans_are_read_from_json_and_forms(sent: object, read: object) -> No
 
 @pytest.mark.parametrize("sent", [1, 0, 1.0, 2, "2", "yes", [True]])
 def test_other_values_are_refused_everywhere(sent: object) -> None:
-    """A number is no boolean; the error names the place, what is expected and what came."""
+    """Other values are refused with place, expected and received value."""
     problems = []
     for values, form in (
         ({"strict": sent}, Body),
@@ -59,7 +59,7 @@ def test_other_values_are_refused_everywhere(sent: object) -> None:
 
 
 def test_numbers_stay_where_a_field_takes_both() -> None:
-    """`header` is a boolean or a row number; a list of texts is not read as a number."""
+    """`header` accepts a boolean or a row number; a text in a list is not read as a number."""
     assert convert({"header": 1}, Body).header == 1
     assert convert({"header": True}, Body).header is True
     with pytest.raises(InvalidParameter, match="got '3'"):

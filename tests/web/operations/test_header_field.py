@@ -25,7 +25,7 @@ from chalicelib.web.operations.forms import convert
     ],
 )
 def test_header_is_a_choice_or_a_row(sent: object, header: object) -> None:
-    """Texts of forms and values of JSON are read alike."""
+    """Texts of forms and JSON values are read alike."""
     found = checked_header(convert({"header": sent}, UploadForm).header)
 
     assert (found, type(found)) == (header, type(header))
@@ -33,6 +33,6 @@ def test_header_is_a_choice_or_a_row(sent: object, header: object) -> None:
 
 @pytest.mark.parametrize("sent", ["yes, please", "-1", "101", 101])
 def test_other_headers_are_refused(sent: object) -> None:
-    """The error names the field."""
+    """Invalid values are refused with the field's name."""
     with pytest.raises(BadRequest, match="'header'"):
         checked_header(convert({"header": sent}, UploadForm).header)

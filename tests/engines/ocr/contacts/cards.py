@@ -1,4 +1,4 @@
-"""Reads the invented cards: from text to lines with places, and the entities on them."""
+"""Reads the invented cards into lines with positions and expected entities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Entity = tuple[str, str]
 
 
 def read_card(card: str, angle: float = 0.0) -> tuple[ReadPage, list[Entity]]:
-    """Return the page of a card, turned clockwise by an angle in degrees, and its entities."""
+    """Return the page of a card, rotated clockwise by degrees, and its entities."""
     lines: list[TextLine] = []
     entities: list[Entity] = []
     x = y = 0.0
@@ -44,7 +44,7 @@ def page_of(lines: list[TextLine]) -> ReadPage:
 
 
 def text_line(text: str, x: float, y: float, height: float = 18, angle: float = 0.0) -> TextLine:
-    """Return a line of half as wide as high letters at a place, turned by an angle in degrees."""
+    """Return a line at a position, rotated by degrees, with letters half as wide as high."""
     width = _LETTER * height * len(text)
     upright: Quad = ((x, y), (x + width, y), (x + width, y + height), (x, y + height))
     if not angle:
@@ -55,7 +55,7 @@ def text_line(text: str, x: float, y: float, height: float = 18, angle: float = 
 
 
 def _rows(card: str) -> list[str]:
-    """Return the rows of a card, continued ones joined to the one before."""
+    """Return the rows of a card, with continuation rows joined."""
     rows: list[str] = []
     for row in filter(None, map(str.strip, card.splitlines())):
         if row.startswith(("=>", ";")):
@@ -66,7 +66,7 @@ def _rows(card: str) -> list[str]:
 
 
 def _entities(tag: str, text: str) -> tuple[str, list[Entity]]:
-    """Return the line of a row and the entities on it."""
+    """Return the line of a row and its entities."""
     if tag != "=":
         return text, [(tag, text)]
     line, _, rest = text.partition("=>")

@@ -1,4 +1,4 @@
-"""Invented cards that were written down before the rules were tried on them.
+"""Invented cards that were written before the rules were tested on them.
 
 Their form: tests/engines/ocr/contacts/card_sets.py
 """

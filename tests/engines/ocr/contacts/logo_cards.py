@@ -1,4 +1,4 @@
-"""Invented cards with logos, slogans, two languages, and domains that tell nothing.
+"""Invented cards with logos, slogans, two languages, and uninformative domains.
 
 Their form: tests/engines/ocr/contacts/card_sets.py
 """

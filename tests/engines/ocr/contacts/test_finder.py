@@ -1,4 +1,4 @@
-"""Contacts of a card: tags, texts, boxes, probabilities."""
+"""Contacts of a business card: tags, texts, boxes, probabilities."""
 
 import itertools
 import math
@@ -24,7 +24,7 @@ def answer(page):
 @pytest.mark.parametrize("angle", [0.0, 6.0, -5.0])
 @pytest.mark.parametrize("name", sorted(CARDS | HELD_BACK | LOGOS))
 def test_invented_card(name, angle):
-    """Every entity of a card is found and nothing else, level or turned by a few degrees."""
+    """Every entity of a card is found and nothing else, on level and slightly rotated cards."""
     page, truth = read_card((CARDS | HELD_BACK | LOGOS)[name], angle)
     given = comparable(answer(page))
     wanted = comparable(truth)
@@ -32,7 +32,7 @@ def test_invented_card(name, angle):
 
 
 def test_numbers_mails_and_sites_of_all_cards():
-    """Numbers, mail and web addresses of the invented cards are all right."""
+    """All phone numbers, mail addresses and websites of the invented cards are found."""
     tally = Tally()
     for card in (CARDS | HELD_BACK | LOGOS).values():
         page, truth = read_card(card)
@@ -51,7 +51,7 @@ def test_two_numbers_of_one_line_have_their_own_boxes():
 
 
 def test_places_of_letters_decide_the_box():
-    """The box of a part of a line follows the measured places of its letters."""
+    """The box of a part of a line follows the measured positions of its characters."""
     text = "Fax 212-555-0123"
     places = (0.0, 0.02, 0.04, 0.3, *(0.5 + 0.04 * n for n in range(12)))
     line = TextLine(text, 0.9, Rect(0, 0, 1000, 40), None, places)
@@ -62,7 +62,7 @@ def test_places_of_letters_decide_the_box():
 
 
 def test_address_is_one_contact_with_the_union_of_its_boxes():
-    """Lines of an address join in order; the box holds all of them."""
+    """Address lines are joined in order; the box contains all of them."""
     lines = [
         text_line("14 Church Lane", 60, 100),
         text_line("Harrogate", 60, 127),
@@ -74,7 +74,7 @@ def test_address_is_one_contact_with_the_union_of_its_boxes():
 
 
 def test_columns_do_not_join():
-    """Address lines of two columns are two addresses although they stand side by side."""
+    """Address lines in two columns side by side are two addresses."""
     lines = [
         text_line("12 Elm Street", 60, 100),
         text_line("88 Harbor Road", 600, 100),
@@ -88,7 +88,7 @@ def test_columns_do_not_join():
 
 
 def test_line_read_across_columns_is_cut():
-    """A line that the reader joined across two columns is cut at the wide gap."""
+    """A line that was read across two columns is split at the wide gap."""
     left, right = "Dana Reyes", "Orchid Labs Inc."
     step = 10.0
     first = [step * (n + 0.5) for n in range(len(left))]
@@ -103,20 +103,20 @@ def test_line_read_across_columns_is_cut():
 
 
 def test_label_above_a_number_counts():
-    """A label that stands alone above a number tags it and is not a contact itself."""
+    """A label alone above a number sets its tag and is not a contact itself."""
     lines = [text_line("FAX", 60, 100, 16), text_line("503-555-0143", 60, 124, 16)]
     assert answer(page_of(lines)) == [("FAX", "503-555-0143")]
 
 
 def test_misread_mail_is_recognised_by_its_label():
-    """A mail address without its sign is still EMAIL behind the label, as it was read."""
+    """A mail address read without @ is EMAIL if its label says so; the text stays as read."""
     assert answer(page_of([text_line("Email: danaorchid.com", 60, 100)])) == [
         ("EMAIL", "danaorchid.com")
     ]
 
 
 def test_probability_is_between_zero_and_that_of_the_line():
-    """A contact is never surer than its text was read."""
+    """A contact's probability is at most that of its text."""
     for card in CARDS.values():
         page, _ = read_card(card)
         for one in find_contacts(page):
@@ -124,7 +124,7 @@ def test_probability_is_between_zero_and_that_of_the_line():
 
 
 def test_boxes_of_a_turned_card_lie_on_their_lines():
-    """On a turned card the box of a whole line is the box of that line on the page."""
+    """On a rotated card the box of a whole line is that line's box on the page."""
     page, _ = read_card(CARDS["us_plain"], 6.0)
     boxes = {line.text: line.box for line in page.lines}
     for one in find_contacts(page):
@@ -133,7 +133,7 @@ def test_boxes_of_a_turned_card_lie_on_their_lines():
 
 
 def test_every_line_is_in_one_contact_at_most():
-    """No text is answered twice, none with two letters is lost."""
+    """No text is in two contacts, and no text of at least two letters is lost."""
     for card in CARDS.values():
         page, _ = read_card(card)
         said = "".join(one.text for one in find_contacts(page)).replace(" ", "")
@@ -147,7 +147,7 @@ def test_nothing_to_say(lines):
 
 
 def test_trace_of_an_icon_is_not_part_of_an_address():
-    """A letter that was an icon in front of a house number is cut."""
+    """A letter misread from an icon before a house number is removed from the address."""
     lines = [text_line("Q 418 Juniper Street", 60, 100), text_line("Reno, NV 89501", 60, 127)]
     assert answer(page_of(lines)) == [("ADDRESS", "418 Juniper Street Reno, NV 89501")]
 
@@ -156,7 +156,7 @@ def test_trace_of_an_icon_is_not_part_of_an_address():
     "unit", ["a", "1 ", "@", "a@a.co ", "www.", "+1 555 0100 ", "A. ", "(1", ", ", "| ", "May 1 "]
 )
 def test_long_hostile_line_takes_linear_time(unit):
-    """A line of 10,000 characters is answered within seconds whatever it repeats."""
+    """A line of 10,000 characters is processed within seconds, whatever it repeats."""
     text = (unit * 10_000)[:10_000].strip()
     corners = ((0.0, 0.0), (5000.0, 0.0), (5000.0, 20.0), (0.0, 20.0))
     line = TextLine(text, 0.9, around_points(corners))
@@ -166,7 +166,7 @@ def test_long_hostile_line_takes_linear_time(unit):
 
 
 def test_dense_page_takes_bounded_time():
-    """A page of 750 short lines is not a card, but is still answered."""
+    """A page of 750 short lines is processed although it is not a card."""
     lines = [
         text_line(f"Dana Reyes {n}", 20 + 300 * (n % 3), 20 * (n // 3), 12) for n in range(750)
     ]
@@ -180,7 +180,7 @@ ROWS = ("Dana Reyes", "12 Elm Street", "Phoenix, AZ 85001", "602 555 0100", "Fax
 
 @pytest.mark.parametrize("is_pile", [False, True])
 def test_time_grows_with_the_lines(is_pile):
-    """Four times as many lines take about four times as long, scattered or in one place."""
+    """Time grows linearly with the number of lines, scattered or in one place."""
     chance, spent = random.Random(5), []
     for count in (300, 1200):
         lines = [
@@ -198,7 +198,7 @@ def test_time_grows_with_the_lines(is_pile):
 
 
 def test_check_ends_the_search():
-    """Work continues only while check returns, whatever is being looked for."""
+    """The search ends when the check raises, at any stage."""
 
     class OverError(Exception):
         """The time is up."""
@@ -228,12 +228,12 @@ def test_check_ends_the_search():
     ],
 )  # fmt: skip
 def test_words_of_bills_are_not_people(line):
-    """What bills and forms print is OTHER."""
+    """Printed words of bills and forms are tagged OTHER."""
     assert [tag for tag, _ in answer(page_of([text_line(line, 60, 100)]))] == ["OTHER"]
 
 
 def test_page_of_many_lines_needs_better_names():
-    """On a page that is not a card, only a given name shows that two words are a person."""
+    """On a page with many lines two words are a person only with a known given name."""
     rows = [f"Row {n} of the list" for n in range(40)]
     lines = [text_line(row, 60, 100 + 40 * place) for place, row in enumerate(rows)]
     head = text_line("Trial Specification", 60, 20, 40)
@@ -243,7 +243,7 @@ def test_page_of_many_lines_needs_better_names():
 
 
 def test_dates_above_a_firm_are_not_of_its_name():
-    """A key with its value is not a line of a name, though the line below has a legal form."""
+    """A key with its value is not part of the company name below it."""
     rows = ("DATE: 11/15/2019", "DUE DATE: 12/15/2019", "CUSTOMER NAME: ORCHID CORPORATION")
     at_left = [text_line(row, 0, 100 + 40 * place) for place, row in enumerate(rows)]
     right = max(line.box.max_x for line in at_left)
@@ -253,7 +253,7 @@ def test_dates_above_a_firm_are_not_of_its_name():
 
 
 def test_keys_of_names_are_cut():
-    """A key in front of a name or a company is its label."""
+    """A key before a person's or company's name is removed as a label."""
     lines = [
         text_line("Name: Dana Reyes", 60, 40),
         text_line("Company: Orchid Labs Inc.", 60, 90),
@@ -264,7 +264,7 @@ def test_keys_of_names_are_cut():
 
 
 def test_lost_spaces():
-    """Spaces that the reader lost do not hide number, address, name and title."""
+    """Missing spaces do not hide a number, address, name or title."""
     lines = [
         text_line("DanaReyes", 60, 40, 30),
         text_line("RegionalDirector", 60, 90),

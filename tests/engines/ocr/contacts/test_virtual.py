@@ -1,4 +1,4 @@
-"""Kinds of text anywhere on a page, for virtual keys."""
+"""Virtual keys find kinds of text anywhere on a page."""
 
 import pytest
 
@@ -36,17 +36,17 @@ PAGE = page_of(
     ],
 )
 def test_best_comes_first(kind, text):
-    """The surest text of each kind comes first, without the words around it."""
+    """The most probable text of each kind comes first, without the surrounding words."""
     assert VirtualTexts(PAGE).find(kind)[0].text == text
 
 
 def test_date_before_time_alone():
-    """A date is surer than a time of day alone; both are answered."""
+    """A date is more probable than a time of day; both are returned."""
     assert [one.text for one in VirtualTexts(PAGE).find("datetime")][1:] == ["16:30"]
 
 
 def test_every_virtual_key_has_a_finder():
-    """Each of the template's virtual keys is known, and an empty page has none of them."""
+    """Every virtual key of the contract is supported, and an empty page has no value for it."""
     for kind in VIRTUAL_KEYS:
         assert VirtualTexts(page_of([])).find(kind) == ()
     with pytest.raises(KeyError):
@@ -65,7 +65,7 @@ def test_every_virtual_key_has_a_finder():
     ],
 )
 def test_address_ends_where_it_ends(rows, addresses, step):
-    """Keys, dates, amounts and names above and below an address are not part of it."""
+    """Keys, dates, amounts and names above or below an address are not part of it."""
     address = "12 Elm Street, Phoenix, AZ 85001"
     lines = [
         text_line(row.replace("=", address), 60, 40 + step * place)
@@ -86,13 +86,13 @@ def test_address_ends_where_it_ends(rows, addresses, step):
     ],
 )
 def test_address_without_label_is_whole(rows):
-    """Buildings, quarters and countries belong to the street between them."""
+    """Buildings, districts and countries around a street are part of the address."""
     lines = [text_line(row, 60, 40 + 27 * place) for place, row in enumerate(rows)]
     assert [one.text for one in VirtualTexts(page_of(lines)).find("address")] == [" ".join(rows)]
 
 
 def test_address_behind_its_key():
-    """The key is cut; the next line may begin below the key or below the street."""
+    """An address's key is removed; the next line may start below the key or the street."""
     for left in (60, 130):
         lines = [
             text_line("Ship to: 12 Elm Street", 60, 40),

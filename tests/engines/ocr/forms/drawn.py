@@ -1,4 +1,4 @@
-"""Forms that are drawn with Pillow, with the lines that an engine would read in them."""
+"""Forms drawn with Pillow, with the lines that an engine would read."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 
 @cache
 def _places(text: str, size: int) -> tuple[float, ...]:
-    """Return the middle of each character along a line; kept, forms repeat their keys."""
+    """Return the centre of each character along a line; cached, since forms repeat keys."""
     ends = [_font(size).getlength(text[:at]) for at in range(len(text) + 1)]
     return tuple((start + end) / 2 / ends[-1] for start, end in pairwise(ends))
 
@@ -42,7 +42,7 @@ class DrawnForm:
     values: dict[str, str] = field(default_factory=dict)
 
     def write(self, x: float, y: float, text: str, size: int = 20) -> Rect:
-        """Write a text that is read as one line; return its box."""
+        """Write a text as one line; return its box."""
         draw = ImageDraw.Draw(self.image)
         draw.text((x, y), text, fill=0, font=_font(size))
         left, top, right, bottom = draw.textbbox((x, y), text, font=_font(size))
@@ -53,7 +53,7 @@ class DrawnForm:
         return box
 
     def width(self, text: str, size: int = 20) -> float:
-        """Return how wide a text is in pixels."""
+        """Return the width of a text in pixels."""
         return _font(size).getlength(text)
 
     def rule(self, x: float, y: float, end_x: float, end_y: float) -> None:
@@ -67,7 +67,7 @@ class DrawnForm:
     def expect(
         self, entity: str, value: str, *variations: str, types: tuple[str, ...] = ()
     ) -> None:
-        """Put a key into the template, and say what is written for it."""
+        """Add a key to the template with its expected value."""
         self.keys.append(TemplateKey(entity, variations, types))
         self.values[entity] = value
 
@@ -77,7 +77,7 @@ class DrawnForm:
         return FormTemplate(tuple(self.keys))
 
     def read(self, degrees: float = 0.0, has_pixels: bool = True) -> ReadPage:
-        """Return the page as read, turned about its middle, clockwise."""
+        """Return the page as read, rotated clockwise about its centre."""
         image = self.image.rotate(-degrees, fillcolor=255) if degrees else self.image
         pixels = np.asarray(image.convert("RGB")) if has_pixels else None
         lines = tuple(_turned(line, degrees) if degrees else line for line in self.lines)
@@ -85,7 +85,7 @@ class DrawnForm:
 
 
 def _turned(line: TextLine, degrees: float) -> TextLine:
-    """Turn a line about the middle of the page, clockwise."""
+    """Rotate a line clockwise about the centre of the page."""
     angle = math.radians(degrees)
     cosine, sine = math.cos(angle), math.sin(angle)
 
@@ -120,7 +120,7 @@ class Facts:
 
 
 def make_facts(seed: int) -> Facts:
-    """Make up a person."""
+    """Generate a person's data."""
     chance = random.Random(seed)
 
     def digits(count: int) -> str:

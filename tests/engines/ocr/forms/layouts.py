@@ -1,4 +1,4 @@
-"""Forms in many layouts, each filled in by chance."""
+"""Forms in many layouts, filled in at random."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.engines.ocr.forms.drawn import DrawnForm, Facts, make_facts
 
 
 def _rows(facts: Facts) -> list[tuple[str, str, tuple[str, ...]]]:
-    """Return entity, value and key texts of a form of one person."""
+    """Return entity, value and key texts of a form about one person."""
     return [
         ("name", facts.name, ("Full Name", "Name of Applicant")),
         ("birth", facts.birth, ("Date of Birth", "DOB")),
@@ -39,7 +39,7 @@ def dotted_leaders(seed: int) -> DrawnForm:
 
 
 def boxed(seed: int, keys: Sequence[str] | None = None) -> DrawnForm:
-    """Boxes with a small label in the corner and the value below; three columns."""
+    """Boxes with a small caption in the corner and the value below; three columns."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 30, "Claim form", 30)
     for place, (entity, value, texts) in enumerate(_rows(facts)):
@@ -56,12 +56,12 @@ def boxed(seed: int, keys: Sequence[str] | None = None) -> DrawnForm:
 
 
 def boxed_partly(seed: int) -> DrawnForm:
-    """Boxes, of which the template knows only some."""
+    """Boxes, of which the template contains only some."""
     return boxed(seed, ("name", "number", "job", "date"))
 
 
 def two_columns(seed: int, keys: Sequence[str] | None = None) -> DrawnForm:
-    """Two columns of label, colon and value in lines of their own."""
+    """Two columns of caption, colon and value on separate lines."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 30, "Registration", 30)
     for place, (entity, value, texts) in enumerate(_rows(facts)):
@@ -76,7 +76,7 @@ def two_columns(seed: int, keys: Sequence[str] | None = None) -> DrawnForm:
 
 
 def two_columns_partly(seed: int) -> DrawnForm:
-    """Two columns, of which the template knows only some keys."""
+    """Two columns, of which the template contains only some keys."""
     return two_columns(seed, ("name", "mail", "job", "number"))
 
 
@@ -95,7 +95,7 @@ def right_aligned(seed: int) -> DrawnForm:
 
 
 def under_the_line(seed: int) -> DrawnForm:
-    """Values on lines with the label in small print under each."""
+    """Values on lines with the caption in small print below each."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 30, "Agreement", 30)
     for place, (entity, value, texts) in enumerate(_rows(facts)):
@@ -110,7 +110,7 @@ def under_the_line(seed: int) -> DrawnForm:
 
 
 def on_one_line(seed: int) -> DrawnForm:
-    """Several keys with their values in one line, as an engine joins them."""
+    """Several keys with values on one line, joined as an engine does."""
     form, facts = DrawnForm(), make_facts(seed)
     rows = _rows(facts)
     for place in range(0, len(rows), 2):
@@ -123,7 +123,7 @@ def on_one_line(seed: int) -> DrawnForm:
 
 
 def grid(seed: int) -> DrawnForm:
-    """Make a ruled table of labels and values."""
+    """Draw a ruled table of captions and values."""
     form, facts = DrawnForm(), make_facts(seed)
     for place, (entity, value, texts) in enumerate(_rows(facts)):
         y = 100 + 44 * place
@@ -138,7 +138,7 @@ def grid(seed: int) -> DrawnForm:
 
 
 def columns_of_figures(seed: int) -> DrawnForm:
-    """Make a row of headings with one row of figures below, and labels with figures at the side."""
+    """Draw headings above a row of figures, and captions with figures next to them."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 30, "Earnings statement", 28)
     for x, entity, label, value in (
@@ -158,7 +158,7 @@ def columns_of_figures(seed: int) -> DrawnForm:
 
 
 def long_values(seed: int) -> DrawnForm:
-    """Values over several lines: an address, and remarks that wrap to the left edge."""
+    """Multi-line values: an address, and remarks that wrap to the left edge."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 60, "Full Name:")
     form.write(260, 60, facts.name)
@@ -201,7 +201,7 @@ def long_keys(seed: int) -> DrawnForm:
 
 
 def glued(seed: int) -> DrawnForm:
-    """Keys and values that an engine read without the blank between them, and with slips."""
+    """Keys and values read without the space between them, and with misreadings."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 100, f"Applicant{facts.name}")
     form.write(60, 150, f"Occupatlon {facts.job}")
@@ -215,7 +215,7 @@ def glued(seed: int) -> DrawnForm:
 
 
 def underscored(seed: int) -> DrawnForm:
-    """Blanks of underscores, filled or empty, and remarks behind labels."""
+    """Underscore lines, filled or empty, and remarks after captions."""
     form, facts = DrawnForm(), make_facts(seed)
     form.write(60, 100, f"Full Name: {facts.name}")
     form.write(60, 150, "Date of Birth (MM/DD/YYYY): ________")

@@ -1,4 +1,4 @@
-"""Drawn likenesses of the forms that ship as templates; all that is filled in is made up."""
+"""Drawn imitations of the forms with shipped templates; all values are invented."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _W2 = (
 
 
 def draw_w2() -> Filled:
-    """Draw a wage and tax statement: boxes with the label above the value."""
+    """Draw a wage and tax statement: boxes with the caption above the value."""
     form = DrawnForm()
     for x, y, width, label, _, value in _W2:
         form.box(x, y, x + width, y + 80)
@@ -95,7 +95,7 @@ _LINES_1040 = (
 
 
 def draw_1040() -> Filled:
-    """Draw an income tax return: lines that repeat their number before the amount."""
+    """Draw an income tax return, whose lines repeat their number before the amount."""
     form = DrawnForm()
     for x, y, width, label, value in (
         (40, 40, 440, "Your first name and middle initial", "Peter M"),
@@ -144,7 +144,7 @@ def draw_1040() -> Filled:
 
 
 def draw_dl() -> Filled:
-    """Draw a driver licence: numbered labels of few letters, many in one line."""
+    """Draw a driver licence: numbered captions of few letters, several per line."""
     form = DrawnForm()
     form.write(60, 40, "DRIVER LICENSE", 34)
     values = {
@@ -186,7 +186,7 @@ def draw_dl() -> Filled:
 
 
 def _stacked(rows: Sequence[tuple[int, int, str, str, str]], size: int) -> Filled:
-    """Draw labels in small print with the value right below each."""
+    """Draw captions in small print with the value right below each."""
     form = DrawnForm()
     for x, y, label, _, value in rows:
         form.write(x, y, label, 14)
@@ -195,7 +195,7 @@ def _stacked(rows: Sequence[tuple[int, int, str, str, str]], size: int) -> Fille
 
 
 def draw_passport() -> Filled:
-    """Draw a passport: labels in three languages, the value below."""
+    """Draw a passport: captions in three languages, the value below."""
     return _stacked(
         (
             (400, 100, "Type / Type / Tipo", "type", "P"),
@@ -272,7 +272,7 @@ def draw_permanent_resident() -> Filled:
 
 
 def draw_paystub() -> Filled:
-    """Draw a pay stub: pairs on top, earnings in the middle, totals at the bottom."""
+    """Draw a pay stub: pairs at the top, earnings in the middle, totals at the bottom."""
     form = DrawnForm()
     values = {}
     for x, y, label, entity, value in (

@@ -1,4 +1,4 @@
-"""Drawn pages for the templates that ship: their captions and invented values in three layouts."""
+"""Drawn pages for the shipped templates, with invented values in three layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ORGANISATIONS = ("Harbor Tool Works", "Fern and Sons", "North Quay Ltd")
 
 
 def value_of(key: TemplateKey, seed: int) -> str:
-    """Make up a value of a key's type."""
+    """Return an invented value of a key's type."""
     facts, chance = make_facts(seed), Random(seed)
     if "CURRENCY" in key.types:
         return f"{chance.randint(1, 99_999):,}.{chance.randint(0, 99):02}"
@@ -63,7 +63,7 @@ def _columns(form: DrawnForm, texts: Texts) -> None:
 
 
 def _lines(form: DrawnForm, texts: Texts) -> None:
-    """Write a colon behind each caption, and its value behind a gap."""
+    """Write a colon after each caption, and its value after a gap."""
     for number, (caption, value) in enumerate(texts):
         y = 20 + number * 31
         form.write(40, y, f"{caption}:", 17)

@@ -12,7 +12,7 @@ from tests.engines.ocr.forms.drawn import DrawnForm
 
 
 def test_one_comma_shows_that_points_between_thousands_are_misread() -> None:
-    """Worn commas look like points; commas before two digits are cents of another country."""
+    """Points between thousands count as misread if the form has commas before three digits."""
     assert AmountStyle.of_texts(["1,204", "33.100", "2.345"]).has_commas
     assert not AmountStyle.of_texts(["1.204", "33.100"]).has_commas
     assert not AmountStyle.of_texts(["1.204,50", "3,100", "12,00"]).has_commas
@@ -31,13 +31,13 @@ def test_one_comma_shows_that_points_between_thousands_are_misread() -> None:
     ],
 )
 def test_points_between_thousands_become_commas(text: str, corrected: str) -> None:
-    """Cents keep their point, and so do other texts; without commas nothing changes."""
+    """Misread thousands points become commas; decimal points and forms without commas stay."""
     assert AmountStyle(has_commas=True).corrected(text) == corrected
     assert AmountStyle(has_commas=False).corrected(text) == text
 
 
 def test_amount_that_lost_its_point_is_odd_among_those_with_cents() -> None:
-    """Few amounts, and those of both kinds, tell nothing."""
+    """An amount without cents is odd among amounts with cents; few or mixed ones decide nothing."""
     with_cents = AmountStyle.of_texts(["Rate 21.50", "1,720.00 8,600.00", "388.79"])
     without = AmountStyle.of_texts(["1,720", "8,600 24,910"])
     unknown = (AmountStyle.of_texts(["21.50 1,720.00"]), AmountStyle.of_texts(["1,720 21.50"] * 3))
@@ -50,7 +50,7 @@ def test_amount_that_lost_its_point_is_odd_among_those_with_cents() -> None:
 
 
 def test_odd_amount_is_less_probable_where_an_engine_read_it() -> None:
-    """A point that was not read is seen by comparison alone: the engine is sure of the digits."""
+    """An amount that lost its point is found by comparison only, and made less probable."""
     sure = []
     for amount in ("21.50", "2150"):
         form = DrawnForm()

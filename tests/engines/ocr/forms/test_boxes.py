@@ -31,21 +31,21 @@ def _read(form: DrawnForm, *keys: TemplateKey) -> dict[str, str]:
 
 
 def test_value_stands_in_the_box_of_its_key() -> None:
-    """What is below the label in its box is its value, however near the next box's text is."""
+    """The text below the caption in its box is its value, even if another box's text is nearer."""
     form = _boxes(Apartment="25", Campaign="No")
 
     assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": "25"}
 
 
 def test_empty_box_has_no_value() -> None:
-    """A value does not come out of the box next to it."""
+    """An empty box does not take the value of the box next to it."""
     form = _boxes(Campaign="No")
 
     assert _read(form, TemplateKey("apartment", ("Apartment",))) == {"apartment": ""}
 
 
 def test_place_with_a_fitting_value_is_the_key() -> None:
-    """Of two places of a key the one that has a value of its type counts."""
+    """If a key occurs twice, the place with a value of its type is used."""
     form = DrawnForm()
     form.write(60, 40, "Phone")
     form.write(160, 40, "on file")
@@ -56,7 +56,7 @@ def test_place_with_a_fitting_value_is_the_key() -> None:
 
 
 def test_number_of_a_caption_is_not_the_value_of_its_box() -> None:
-    """An empty box stays empty although the number left of its caption is in it."""
+    """The number before a caption is not the value of its empty box."""
     form = DrawnForm()
     captions = {"3": "Nondividend distributions", "4": "Federal tax withheld", "5": "Expenses"}
     for place, (number, caption) in enumerate(captions.items()):
@@ -74,7 +74,7 @@ def test_number_of_a_caption_is_not_the_value_of_its_box() -> None:
 
 
 def test_digits_in_single_boxes_stay_in_their_row() -> None:
-    """Behind a rule, what stands a row lower belongs to the key of that row."""
+    """Digits in single boxes belong to the key of their row, not of the row above."""
     form = DrawnForm()
     form.rule(240, 90, 240, 160)
     values = {"Routing number": "476206760", "Account number": "709747272475"}
@@ -94,7 +94,7 @@ def test_digits_in_single_boxes_stay_in_their_row() -> None:
 
 
 def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
-    """Where a box between two others was not read, the number is not certain."""
+    """If a box between two digits was not read, the number is less probable."""
     sure = []
     for digits in ("38047", "38 4719"):
         form = DrawnForm()
@@ -112,7 +112,7 @@ def test_missing_digit_makes_a_number_in_single_boxes_unsure() -> None:
 
 
 def test_side_of_the_first_box_does_not_part_a_number_from_its_key() -> None:
-    """A row of single boxes begins with a rule; the number below it is another key's."""
+    """The left edge of a row of single boxes does not separate the number from its key."""
     form = DrawnForm()
     form.box(90, 86, 240, 160)
     values = {"Routing": "0 2 1 0 0 0 0 8 9", "Number": "7 7 1 2 0 0 4 5"}
@@ -135,7 +135,7 @@ def test_side_of_the_first_box_does_not_part_a_number_from_its_key() -> None:
 
 
 def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:
-    """A box without a rule on its left begins with its caption."""
+    """Margin text is not part of a box that has no rule on its left."""
     form = DrawnForm()
     form.rule(60, 90, 700, 90)
     form.rule(60, 160, 700, 160)
@@ -148,7 +148,7 @@ def test_text_in_the_margin_is_not_in_a_box_that_is_open_to_it() -> None:
 
 
 def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
-    """A mesh of rules with a thousand texts in it is searched like any page."""
+    """A page with a dense mesh of rules and a thousand texts is searched in seconds."""
     pixels = np.full((1600, 1200, 3), 255, np.uint8)
     pixels[::8], pixels[:, ::8] = 0, 0
     lines = tuple(
@@ -166,7 +166,7 @@ def test_page_ruled_like_graph_paper_takes_seconds_at_most() -> None:
 
 
 def test_odd_boxes_of_text_are_no_failure() -> None:
-    """Texts without size, off the page or inside each other are searched all the same."""
+    """Boxes of text without size, off the page or nested do not fail."""
     places = (
         Rect(10, 10, 10, 10),
         Rect(90, 90, 20, 20),
@@ -180,7 +180,7 @@ def test_odd_boxes_of_text_are_no_failure() -> None:
 
 
 def _ruled_rows(*rows: tuple[str, ...]) -> DrawnForm:
-    """Draw rows of ruled boxes, a text at the top of each."""
+    """Draw rows of ruled boxes with a text at the top of each."""
     form = DrawnForm()
     for row, texts in enumerate(rows):
         for column, text in enumerate(texts):
@@ -196,7 +196,7 @@ HEADER_KEYS = tuple(TemplateKey(header, (header,)) for header in HEADERS)
 
 
 def test_values_stand_below_a_ruled_row_of_headers() -> None:
-    """Each caption fills a separate box, and the box directly below has its value."""
+    """In a ruled header row the box directly below each caption has its value."""
     form = _ruled_rows(HEADERS, ("34278587", "6/18/2017", "$56,651.49"))
 
     assert _read(form, *HEADER_KEYS) == dict(
@@ -213,12 +213,12 @@ def test_values_stand_below_a_ruled_row_of_headers() -> None:
     ],
 )
 def test_empty_box_is_not_filled_from_the_box_below(below: tuple[str, ...]) -> None:
-    """Further captions, which the template does not know, are not values; nor are two texts."""
+    """An empty box is not filled with unknown captions or two texts from the box below."""
     assert _read(_ruled_rows(HEADERS, below), *HEADER_KEYS) == dict.fromkeys(HEADERS, "")
 
 
 def test_letters_of_lines_are_not_values_of_adjacent_captions() -> None:
-    """A form prints b and d before captions at the bottom of an empty box."""
+    """A line letter before a caption is not a value of the neighbouring caption."""
     form = DrawnForm()
     form.box(60, 60, 400, 160)
     form.write(70, 96, "b")

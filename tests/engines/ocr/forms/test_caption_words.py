@@ -26,12 +26,12 @@ def _words(text: str) -> list[str]:
     ],
 )
 def test_other_words_of_forms_are_no_misreading(wanted: str, read: str, is_another: bool) -> None:
-    """A word that forms print, in place of one of the key's, makes another caption."""
+    """A different word that is common in forms is another caption, not a misreading."""
     assert is_another_caption(_words(wanted), _words(read)) is is_another
 
 
 def test_caption_that_is_spelled_much_like_a_key_is_none() -> None:
-    """Two letters in nine may be misread, but not so that another caption comes of it."""
+    """A caption that differs by more than two letters in nine is not a misread key."""
     form = DrawnForm()
     form.write(60, 100, "First name: Ada")
     form.write(60, 200, "Firn's trade: Bakery")

@@ -1,4 +1,4 @@
-"""Layouts that decide where a value is: cells next to captions, codes, remarks, two languages."""
+"""Layouts in which cells, line codes, remarks or a second language decide the value."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _check(form: DrawnForm) -> None:
 
 
 def test_value_is_in_the_cell_next_to_its_caption() -> None:
-    """A caption cell with room below its text still has its value in the cell to the right."""
+    """The value of a caption cell is in the cell to the right, even if there is room below."""
     form = DrawnForm()
     for place, (caption, value) in enumerate(STAFF.items()):
         top = 100 + 90 * place
@@ -31,7 +31,7 @@ def test_value_is_in_the_cell_next_to_its_caption() -> None:
 
 
 def test_blank_grid_has_no_values() -> None:
-    """Captions that the template does not know are not the values of the boxes next to them."""
+    """In a blank form, captions missing from the template are not values."""
     form = DrawnForm()
     for place, caption in enumerate((*STAFF, "Shift", "Locker", "Badge", "Route")):
         x, y = 60 + 360 * (place % 3), 100 + 80 * (place // 3)
@@ -44,7 +44,7 @@ def test_blank_grid_has_no_values() -> None:
 
 
 def test_words_are_values_below_low_header_cells() -> None:
-    """A row of captions over a row of taller cells is a header, also if no value has a digit."""
+    """Captions above a row of taller cells are a header, also if no value has a digit."""
     form = DrawnForm()
     for place, (caption, value) in enumerate(
         (("Depot", "Lund"), ("Grade", "Senior"), ("Team", "Blue"))
@@ -60,7 +60,7 @@ def test_words_are_values_below_low_header_cells() -> None:
 
 
 def test_all_lines_of_a_cell_are_its_value() -> None:
-    """A closed box with one caption ends the value, not the lengths of its lines."""
+    """All lines in a closed box with one caption are its value, whatever their lengths."""
     form = DrawnForm()
     form.box(60, 100, 560, 240)
     form.write(66, 104, "Delivery", 14)
@@ -72,7 +72,7 @@ def test_all_lines_of_a_cell_are_its_value() -> None:
 
 
 def test_remark_in_brackets_is_part_of_the_caption() -> None:
-    """A remark directly behind or below a caption is not its value, and hides no value."""
+    """A remark after or below a caption is neither its value nor hides it."""
     form = DrawnForm()
     for place, (caption, value) in enumerate(STAFF.items()):
         top = 100 + 80 * place
@@ -88,7 +88,7 @@ def test_remark_in_brackets_is_part_of_the_caption() -> None:
 
 
 def test_leaders_end_captions() -> None:
-    """A line with leaders is the caption of another value, also if no template names it."""
+    """A line with dot leaders is another caption, even if the template lacks it."""
     form = DrawnForm()
     form.write(60, 100, "Grade ................")
     form.write(60, 132, "Locker ...............")
@@ -99,7 +99,7 @@ def test_leaders_end_captions() -> None:
 
 
 def test_codes_between_captions_and_amounts_are_not_values() -> None:
-    """Official forms print the code of a line once, in a column before the amounts."""
+    """Line codes in a column before the amounts are not values."""
     form = DrawnForm()
     for place, caption in enumerate(("Rents", "Royalties", "Premiums", "Refunds", "Grants")):
         top = 100 + 50 * place
@@ -114,7 +114,7 @@ def test_codes_between_captions_and_amounts_are_not_values() -> None:
 
 
 def test_numbers_of_captions_in_a_second_column_are_not_codes() -> None:
-    """A number before a caption counts captions; the value behind the first one stays."""
+    """A number before a second column's caption is not a line code; the first value stays."""
     form = DrawnForm()
     others = ("Shift", "Locker", "Badge", "Route")
     for place, ((caption, value), other) in enumerate(zip(STAFF.items(), others, strict=True)):
@@ -131,7 +131,7 @@ def test_numbers_of_captions_in_a_second_column_are_not_codes() -> None:
 
 
 def test_second_language_is_not_the_value() -> None:
-    """Below every caption is its translation, which has no digits, and below that the value."""
+    """A translation below a caption is not the value, which comes below it."""
     form = DrawnForm()
     translations = ("Lager", "Stufe", "Gruppe", "Eingestellt")
     values = ("L 40", "7", "", "2019-04-03")
@@ -147,7 +147,7 @@ def test_second_language_is_not_the_value() -> None:
 
 
 def test_next_amount_of_a_row_is_in_another_column() -> None:
-    """The sum of the year does not continue the amount of the month."""
+    """The year-to-date amount next to an amount does not continue it."""
     form = DrawnForm()
     form.write(60, 100, "Overtime")
     form.write(700, 100, "1,240.50")
@@ -158,7 +158,7 @@ def test_next_amount_of_a_row_is_in_another_column() -> None:
 
 
 def test_value_may_begin_below_the_number_of_its_caption() -> None:
-    """A short value is aligned with the number before the caption, left of the caption itself."""
+    """A short value may be aligned with the number before the caption."""
     form = DrawnForm()
     form.keys.append(TemplateKey("sex", ("Sex",)))
     form.values["sex"] = "F"
@@ -169,7 +169,7 @@ def test_value_may_begin_below_the_number_of_its_caption() -> None:
 
 
 def test_a_tall_value_may_begin_above_the_middle_of_its_caption() -> None:
-    """Large handwriting in a box begins next to the caption, and is no number left of it."""
+    """A tall handwritten value may start above the caption's middle."""
     form = DrawnForm()
     for place, (caption, value) in enumerate((("Apartment", "25"), ("Campaign", "No"))):
         left = 100 + 300 * place

@@ -33,7 +33,7 @@ CLEAR = Evidence(ALIKE, 0.02, 0.005, 9, True, 1.0)
 
 
 def test_every_measure_has_a_weight() -> None:
-    """A weight without a measure, or a measure without one, would be an answer of 500."""
+    """The fitted weights and the measured inputs have the same names."""
     assert len(CLEAR.inputs) == len(INPUTS)
     assert set(INPUTS) == set(fitted_weights().weights)
     assert set(Emptiness) == set(fitted_weights().empty)
@@ -57,22 +57,22 @@ def test_every_measure_has_a_weight() -> None:
     ],
 )
 def test_each_sign_of_an_error_lowers_the_probability(worse: Evidence) -> None:
-    """A weight of the wrong sign would make an uncertain value surer than a clear one."""
+    """Each sign of an error has a negative weight, so that it lowers the probability."""
     assert likelihood(worse) < likelihood(CLEAR)
 
 
 def test_no_value_is_surer_than_its_characters() -> None:
-    """Half of what an engine doubts is misread; nothing else can make up for that."""
+    """A value's probability is bounded by half of its characters' uncertainty."""
     assert likelihood(replace(CLEAR, misread=0.5)) <= math.exp(-0.25)
 
 
 def test_worse_page_is_never_surer() -> None:
-    """A page of which more is misread must not raise the probability of its values."""
+    """More misread text on a page never raises the probability of its values."""
     assert likelihood(replace(CLEAR, blur=0.05)) <= likelihood(CLEAR)
 
 
 def test_single_boxes_of_a_text_layer_are_all_there() -> None:
-    """Only an engine misses a character between two others."""
+    """In a text layer no digit of single boxes is missing, so nothing is made less probable."""
     boxed = replace(ALIKE, bound=0.4)
 
     assert likelihood(replace(CLEAR, surroundings=boxed)) == 0.4
@@ -80,14 +80,14 @@ def test_single_boxes_of_a_text_layer_are_all_there() -> None:
 
 
 def test_single_sheets_template_is_never_sure_on_a_bad_scan() -> None:
-    """Where every third value is wrong, only agreement with the values around can make one sure."""
+    """With a one-page template on a bad scan no value reaches .95 without consistent neighbours."""
     best = replace(CLEAR, surroundings=Surroundings(), blur=0.015, preparation=0.0)
 
     assert likelihood(best) < 0.95
 
 
 def test_empty_answer_is_least_sure_next_to_text() -> None:
-    """Text near a key that is not taken may be its value all the same."""
+    """An empty value is least probable if unclaimed text is near the key."""
     nothing, colon, text = (likelihood(EmptyEvidence(each, 1.0)) for each in Emptiness)
 
     assert text < min(nothing, colon)
@@ -95,7 +95,7 @@ def test_empty_answer_is_least_sure_next_to_text() -> None:
 
 
 def test_preparation_counts_types_and_texts() -> None:
-    """Half of it are types, half further texts; a template without both knows nothing."""
+    """Preparation is half the fraction of typed keys, half that with variations."""
     keys = [TemplateKey("a", ("A",)), TemplateKey("b", ("B", "Bee"), ("DATE",))]
 
     assert preparation(keys[:1]) == 0.0
@@ -105,7 +105,7 @@ def test_preparation_counts_types_and_texts() -> None:
 
 
 def test_blur_is_the_share_of_misread_characters() -> None:
-    """A long clear line outweighs a short one that is half read; a page without text is clear."""
+    """Blur is the length-weighted misread fraction of all characters; 0 for an empty page."""
     form = DrawnForm()
     form.write(100, 100, "a" * 99)
     form.write(100, 200, "b")
@@ -124,7 +124,7 @@ def _probability(form: DrawnForm) -> float:
 
 
 def test_unassigned_text_behind_or_below_lowers_the_probability() -> None:
-    """A value that may have been cut short is less sure than one that stands alone."""
+    """Unclaimed text after or below a value lowers its probability."""
     alone, behind, below, labelled = DrawnForm(), DrawnForm(), DrawnForm(), DrawnForm()
     for form in (alone, behind, below, labelled):
         box = form.write(100, 100, "Occupation: Carpenter")
@@ -138,7 +138,7 @@ def test_unassigned_text_behind_or_below_lowers_the_probability() -> None:
 
 
 def _worn(page: ReadPage, blurs: float, chance: random.Random) -> ReadPage:
-    """Return a page whose characters are misread half as often as its lines' probabilities say."""
+    """Return a page with misreadings at half the rate that its probabilities imply."""
 
     def worn(line: TextLine) -> TextLine:
         blur = min(0.6, chance.expovariate(1 / blurs))
@@ -153,7 +153,7 @@ def _worn(page: ReadPage, blurs: float, chance: random.Random) -> ReadPage:
 
 
 def _scored(seeds: Sequence[int]) -> list[ScoredField]:
-    """Read all layouts, each clear and worn."""
+    """Read all layouts, each clean and with misreadings."""
     scored = []
     for seed in seeds:
         for layout in LAYOUTS:
@@ -175,7 +175,7 @@ def _scored(seeds: Sequence[int]) -> list[ScoredField]:
 
 
 def test_probabilities_hold_on_drawn_forms_that_are_misread() -> None:
-    """Values are right at least as often as they promise, and all that promise .95 are."""
+    """Values are right at least as often as their probability, and all above .95 are right."""
     values = [field for field in _scored((1,)) if field.read]
 
     promised = sum(field.probability for field in values) / len(values)

@@ -25,26 +25,26 @@ from chalicelib.engines.ocr.forms.field_kinds import (
     ],
 )
 def test_number_in_single_boxes_is_one_number(text: str, closed: str) -> None:
-    """Digits that stand apart belong together; words and few letters do not."""
+    """Digits set apart are one number; words and groups of a few letters are not."""
     assert join_boxed_digits(text) == closed
 
 
 def test_value_ends_where_the_first_of_its_type_ends() -> None:
-    """A second date or amount behind the first is not part of it."""
+    """A second date or amount after the first is not part of the value."""
     text = "03/18/1978 820BAC 01/01/2020"
 
     assert span_of(("DATE",), text) == (0, 10)
 
 
 def test_loss_keeps_its_parentheses() -> None:
-    """An amount in parentheses is a negative one, cents or none; half a pair is not a sign."""
+    """An amount in parentheses keeps both; a single parenthesis is dropped."""
     assert span_of(("CURRENCY",), "(5,253) Form 8949") == (0, 7)
     assert span_of(("CURRENCY",), "(5,253)") is None
     assert span_of(("CURRENCY",), "(5,253 of it") == (1, 6)
 
 
 def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
-    """Whole dollars with one blank where no thousands end are one amount; two amounts stay two."""
+    """One space inside whole dollars is ignored; two amounts stay separate."""
     assert span_of(("CURRENCY",), "1 8982") is None
     assert [remove_spaces(text) for text in ("1 8982", "10.00 32.00", "12 345")] == [
         "18982",
@@ -65,13 +65,13 @@ def test_blank_behind_a_narrow_digit_ends_no_amount() -> None:
     ],
 )
 def test_blank_behind_a_comma_or_a_narrow_digit_ends_no_amount(text: str, whole: str) -> None:
-    """Typewriters space marks apart, a 1 is narrow, blurred commas look like points: all count."""
+    """Typewriter spacing and blurred commas inside an amount are tolerated."""
     assert span_of(("CURRENCY",), text) is None
     assert remove_spaces(text) == whole
     assert span_of(("CURRENCY",), "20 5,852") == (0, 2)
 
 
 def test_sentence_that_mentions_an_amount_is_none() -> None:
-    """An amount stands at the beginning of its text, or behind a word or two."""
+    """An amount must be at the start of its text, or after a word or two."""
     assert fitness(("CURRENCY",), "has been changed from $8.00") == settings.MISFIT
     assert fitness(("CURRENCY",), "USD 8.00") > 1

@@ -20,7 +20,7 @@ from tests.engines.ocr.forms.official import DRAWN
 
 @cache
 def _drawn(layout: Callable[[int], DrawnForm], seed: int) -> DrawnForm:
-    """Return a filled form, drawn once for all tests that only read it."""
+    """Return a filled form; drawn once for all tests that only read it."""
     return layout(seed)
 
 
@@ -31,7 +31,7 @@ def _values(form: DrawnForm, page: ReadPage) -> dict[str, str]:
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_values_are_found_in_every_layout(layout: Callable[[int], DrawnForm]) -> None:
-    """Filled and empty fields are exact, level or tilted, wherever the form puts its values."""
+    """All fields are exact in every layout, level or tilted."""
     for seed, degrees in enumerate((2.5, -2.0, 2.5, -2.0)):
         form = _drawn(layout, seed)
 
@@ -41,7 +41,7 @@ def test_values_are_found_in_every_layout(layout: Callable[[int], DrawnForm]) ->
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_values_are_found_without_pixels(layout: Callable[[int], DrawnForm]) -> None:
-    """A page that has only its text layer loses at most one value in ten."""
+    """With only a text layer at most one value in ten is lost."""
     wanted = right = 0
     for seed in range(4):
         form = _drawn(layout, seed)
@@ -54,7 +54,7 @@ def test_values_are_found_without_pixels(layout: Callable[[int], DrawnForm]) -> 
 
 @pytest.mark.parametrize("form_type", sorted(DRAWN))
 def test_standard_forms_are_read(form_type: str) -> None:
-    """Each template that ships finds the values of a drawn form of its kind."""
+    """Each shipped template finds the values of a drawn form of its kind."""
     form, values = DRAWN[form_type]()
 
     fields = find_fields(form.read(), standard_template(form_type))
@@ -64,7 +64,7 @@ def test_standard_forms_are_read(form_type: str) -> None:
 
 
 def test_boxes_hold_key_and_value() -> None:
-    """The boxes are those of the words themselves, also within one line."""
+    """Boxes are those of the words, also within one line."""
     form = DrawnForm()
     line = form.write(100, 100, "Full Name: Ana Torres")
     form.expect("name", "Ana Torres", "Full Name", "Name of Applicant", types=("NAME",))
@@ -81,7 +81,7 @@ def test_boxes_hold_key_and_value() -> None:
 
 
 def test_empty_value_has_no_box() -> None:
-    """A key that stands alone is found with an empty value, and a missing key is left out."""
+    """A key without text is returned with an empty value; a missing key is omitted."""
     form = DrawnForm()
     form.write(100, 100, "Full Name:")
     form.expect("name", "", "Full Name")
@@ -94,7 +94,7 @@ def test_empty_value_has_no_box() -> None:
 
 
 def test_empty_value_is_as_sure_as_its_place() -> None:
-    """Without text a value is more surely empty than next to text that may be its value."""
+    """An empty value is less probable if unclaimed text is near."""
     form = DrawnForm()
     form.write(100, 100, "Account Number")
     form.write(100, 400, "Full Name:")
@@ -112,7 +112,7 @@ def test_empty_value_is_as_sure_as_its_place() -> None:
 
 
 def test_order_of_the_template_does_not_matter() -> None:
-    """A longer key keeps its place although a shorter one within it comes first."""
+    """A longer key keeps its place even if a shorter key inside it comes first in the template."""
     form = DrawnForm()
     form.write(100, 100, "E-mail Address: ana@example.org")
     form.write(100, 150, "Address: 12 Elm Street")
@@ -125,7 +125,7 @@ def test_order_of_the_template_does_not_matter() -> None:
 
 
 def test_equal_keys_get_their_places_in_order() -> None:
-    """Two keys of the same text have the first and the second place of the page."""
+    """Two keys with the same text get the first and second place on the page."""
     form = DrawnForm()
     form.write(100, 100, "Date: 1 May 2020")
     form.write(100, 150, "Date: 2 June 2021")
@@ -146,7 +146,7 @@ def test_equal_keys_get_their_places_in_order() -> None:
     ],
 )
 def test_type_cuts_the_value(kind: str, line: str, value: str) -> None:
-    """Of a value of a certain kind, only that kind is kept; other types keep all."""
+    """A typed value is cut to the text of its type; an untyped one is kept whole."""
     form = DrawnForm()
     form.write(100, 100, line)
     form.expect("paid", value, "Paid", types=(kind,))
@@ -155,7 +155,7 @@ def test_type_cuts_the_value(kind: str, line: str, value: str) -> None:
 
 
 def test_type_steers_which_text_is_taken() -> None:
-    """Where two texts may be the value, the one of the key's type is."""
+    """Of two candidate texts the one of the key's type is used."""
     form = DrawnForm()
     form.write(100, 100, "Issued")
     form.write(300, 100, "Salem office")
@@ -166,7 +166,7 @@ def test_type_steers_which_text_is_taken() -> None:
 
 
 def test_short_keys_are_whole_words() -> None:
-    """A key of two letters is not found within words or running text."""
+    """A key of two letters matches only a whole word outside running text."""
     form = DrawnForm()
     form.write(100, 100, "Notice to all tenants of no fixed address")
     form.write(100, 150, "To: Ana Torres")
@@ -177,7 +177,7 @@ def test_short_keys_are_whole_words() -> None:
 
 
 def test_numbers_in_keys_are_exact() -> None:
-    """A key with a number is not taken for another one of the same words."""
+    """A key with a number does not match one with another number."""
     form = DrawnForm()
     form.write(100, 100, "Schedule 12 total: 400")
     form.expect("other", "", "Schedule 13 total")
@@ -186,7 +186,7 @@ def test_numbers_in_keys_are_exact() -> None:
 
 
 def test_unknown_labels_are_no_values() -> None:
-    """A label that the template does not know is never a value, with or without colon."""
+    """A caption missing from the template is never a value, with or without colon."""
     form = DrawnForm()
     form.write(100, 100, "Full Name:")
     form.write(500, 100, "Occupation:")
@@ -199,7 +199,7 @@ def test_unknown_labels_are_no_values() -> None:
 
 
 def test_caption_that_goes_on_is_no_value() -> None:
-    """A caption next to a key of the template is not the value of that key."""
+    """The rest of a long caption is not the value of a key in it."""
     form = DrawnForm()
     form.write(66, 44, "City, town or post office, state, and ZIP code. See instructions.", 14)
     form.write(66, 90, "Duluth, MN 55811")
@@ -210,7 +210,7 @@ def test_caption_that_goes_on_is_no_value() -> None:
 
 
 def test_number_before_the_next_key_is_no_part_of_a_value() -> None:
-    """Cards number their keys: "15 SEX M 16 HGT 5-08" holds two values."""
+    """A field number before the next key, as in "15 SEX M 16 HGT 5-08", is not in the value."""
     form = DrawnForm()
     form.write(60, 40, "15 SEX M 16 HGT 5-08")
     form.expect("sex", "M", "15 SEX", "SEX")
@@ -222,7 +222,7 @@ def test_number_before_the_next_key_is_no_part_of_a_value() -> None:
 
 
 def test_addresses_are_normalised() -> None:
-    """A value that is a U.S. address is given in its parts too."""
+    """A value that is a U.S. address is also returned in parts."""
     form = DrawnForm()
     form.write(100, 100, "Mailing Address: 12 Elm Street, Phoenix, AZ 85001")
     form.write(100, 150, "Occupation: Bus driver")
@@ -252,7 +252,7 @@ def test_addresses_are_normalised() -> None:
 def test_value_ends_with_its_line(
     line: str, below: str, value: str | None, has_pixels: bool
 ) -> None:
-    """The line below belongs to a value only when the value's text asks for it."""
+    """A value continues on the line below only if its text is incomplete."""
     for left in (100, 100 + DrawnForm().width("Paid: ")):
         form = DrawnForm()
         form.write(100, 100, line)
@@ -263,7 +263,7 @@ def test_value_ends_with_its_line(
 
 
 def test_check_ends_the_search() -> None:
-    """The search for keys and for virtual ones ends when check raises."""
+    """The search for keys and virtual keys ends when the check raises."""
     form = DrawnForm()
     form.write(100, 100, "Paid: call (602) 555-0134")
     form.expect("paid", "", "Paid")
@@ -281,7 +281,7 @@ def test_check_ends_the_search() -> None:
 
 
 def test_pile_of_lines_takes_seconds_at_most() -> None:
-    """750 lines in one place, or one row, are searched in a time that grows with them."""
+    """750 lines in one place, or in one row, are searched in linear time."""
     for step in (0, 9):
         lines = tuple(
             TextLine("Total 12.50", 0.9, Rect(n * step, 20, n * step + 90, 34)) for n in range(750)
@@ -294,7 +294,7 @@ def test_pile_of_lines_takes_seconds_at_most() -> None:
 
 
 def test_virtual_keys_find_kinds_of_text() -> None:
-    """Virtual keys have no key, take different texts of one kind, and are left out without any."""
+    """Virtual keys take different texts of one kind, and are omitted if there is none."""
     form = DrawnForm()
     form.write(100, 100, "Call (602) 555-0134 or write to ana@example.org")
     form.write(100, 150, "Evenings: (602) 555-0177")
@@ -310,7 +310,7 @@ def test_virtual_keys_find_kinds_of_text() -> None:
 
 
 def test_capitalised_kind_is_a_printed_key_first() -> None:
-    """A key "Phone" is looked for on the page, and is a virtual key where it is not there."""
+    """A key "Phone" is searched as a printed key first, then as a virtual key."""
     form = DrawnForm()
     form.write(100, 100, "Phone: extension 77")
     form.expect("phone", "extension 77", "Phone")
@@ -323,7 +323,7 @@ def test_capitalised_kind_is_a_printed_key_first() -> None:
 
 
 def test_blank_page_and_odd_keys() -> None:
-    """A page without lines, and keys without a letter, give nothing and no error."""
+    """A blank page, and keys without a letter, give no values and no error."""
     template = FormTemplate((TemplateKey("a", ("***",)), TemplateKey("b", ("Date",))))
     form = DrawnForm()
     form.write(100, 100, "*** ---")
@@ -333,7 +333,7 @@ def test_blank_page_and_odd_keys() -> None:
 
 
 def test_largest_template_takes_seconds_at_most() -> None:
-    """500 keys of 50 variations against 400 lines end soon, also when all are alike."""
+    """500 keys with 50 variations against 400 lines are searched in seconds."""
     lines = tuple(
         TextLine("alpha beta gamma", 0.9, Rect(x * 300, y * 20, x * 300 + 250, y * 20 + 18))
         for x in range(4)

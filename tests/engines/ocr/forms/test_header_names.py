@@ -11,7 +11,7 @@ BOX = Rect(0, 0, 10, 10)
 
 
 def _table(*rows: tuple[str, ...], kinds: tuple[str, ...] = (COLUMN_HEADER,)) -> Table:
-    """Make a table; kinds are those of its first rows, the rest is normal."""
+    """Return a table; kinds are those of its first rows, others are normal."""
     cells = [
         Cell(row, column, text, 0.9, BOX, kinds[row - 1] if row <= len(kinds) else NORMAL)
         for row, texts in enumerate(rows, start=1)
@@ -21,12 +21,12 @@ def _table(*rows: tuple[str, ...], kinds: tuple[str, ...] = (COLUMN_HEADER,)) ->
 
 
 def _template(*headers: HeaderCell) -> FormTemplate:
-    """Make a template of header cells."""
+    """Return a template of header cells."""
     return FormTemplate((TemplateKey("any", ("Any",)),), headers)
 
 
 def test_headers_name_columns_without_a_template() -> None:
-    """A column's name is its header's text; nothing has an entity."""
+    """Without a template a column's name is its header's text, and no entity is set."""
     (named,) = name_headers([_table(("Item", "Price"), ("Pen", "2.50"))])
 
     assert named.column_entities == {1: "Item", 2: "Price"}
@@ -36,7 +36,7 @@ def test_headers_name_columns_without_a_template() -> None:
 
 
 def test_entities_replace_header_texts() -> None:
-    """A header that a header cell matches, misread a little, gives entity and table name."""
+    """A slightly misread header that matches a header cell gets entity and table name."""
     template = _template(
         HeaderCell("sku", ("Item number", "Article"), "stock"), HeaderCell("cost", ("Price",))
     )
@@ -49,7 +49,7 @@ def test_entities_replace_header_texts() -> None:
 
 
 def test_row_headers_name_rows() -> None:
-    """A row header's text or entity names its row."""
+    """A row header's text or entity becomes the name of its row."""
     cells = (
         Cell(1, 1, "Wages", 0.9, BOX, ROW_HEADER, row_span=2),
         Cell(1, 2, "10", 0.9, BOX),
@@ -66,7 +66,7 @@ def test_row_headers_name_rows() -> None:
 
 
 def test_header_over_two_rows_is_joined_and_spanning_one_left_out() -> None:
-    """Two header lines of one column are one text; a header over many columns names none."""
+    """Two header lines of a column are joined; a header that spans columns is ignored."""
     cells = (
         Cell(1, 1, "Year 2020", 0.9, BOX, COLUMN_HEADER, column_span=2),
         Cell(2, 1, "Unit", 0.9, BOX, COLUMN_HEADER),
@@ -81,7 +81,7 @@ def test_header_over_two_rows_is_joined_and_spanning_one_left_out() -> None:
 
 
 def test_template_reveals_a_header_row() -> None:
-    """A first row that the template knows becomes the header when none was seen."""
+    """A first row that matches the template becomes the header if none was detected."""
     template = _template(HeaderCell("item", ("Item",)), HeaderCell("price", ("Price",)))
 
     (named,) = name_headers([_table(("Item", "Price"), ("Pen", "2.50"), kinds=())], template)
@@ -96,7 +96,7 @@ def test_template_reveals_a_header_row() -> None:
 
 
 def test_table_names_are_unique() -> None:
-    """Of two tables with the same header, the first gets its name; the other gets none."""
+    """Of two tables with the same header only the first gets its name."""
     template = _template(HeaderCell("item", ("Item",), "stock"))
     table = _table(("Item", "Price"), ("Pen", "2.50"))
 

@@ -1,4 +1,4 @@
-"""Values in places that filled blank forms and issuers' documents have."""
+"""Positions of values as they occur in real filled forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _read(form: DrawnForm, *keys: TemplateKey) -> dict[str, str]:
 
 
 def test_hidden_digits_belong_to_a_number() -> None:
-    """Marks in the place of digits are kept, so that the number is not cut short."""
+    """Masking characters are kept as part of a number."""
     form = DrawnForm()
     form.write(60, 100, "SSN: ***-**-1855")
     form.write(60, 160, "Card ************6582")
@@ -26,7 +26,7 @@ def test_hidden_digits_belong_to_a_number() -> None:
 
 
 def test_value_at_the_bottom_of_a_tall_box_is_found() -> None:
-    """In a closed box with one caption a value may be far below it."""
+    """In a closed box with one caption the value may be far below it."""
     form = DrawnForm()
     form.box(60, 100, 500, 360)
     form.write(66, 104, "Address", 14)
@@ -36,7 +36,7 @@ def test_value_at_the_bottom_of_a_tall_box_is_found() -> None:
 
 
 def test_sum_below_a_statement_is_next_to_its_label() -> None:
-    """A number near its label is its value, even below a column that holds other things."""
+    """A number next to its caption is its value, even below a column of other values."""
     form = DrawnForm()
     for x, text in ((300, "Rate"), (500, "Hours"), (700, "Current"), (900, "YTD")):
         form.write(x, 100, text)
@@ -49,7 +49,7 @@ def test_sum_below_a_statement_is_next_to_its_label() -> None:
 
 
 def test_label_without_a_type_has_the_amount_of_the_period() -> None:
-    """The columns of a statement count for keys without a type, too."""
+    """The period's column of a statement is used for untyped keys, too."""
     form = DrawnForm()
     for x, text in ((300, "Hours"), (500, "Current"), (700, "YTD")):
         form.write(x, 100, text)
@@ -60,7 +60,7 @@ def test_label_without_a_type_has_the_amount_of_the_period() -> None:
 
 
 def test_empty_cell_behind_a_line_number_has_no_value() -> None:
-    """The amount in the next column is not that of a numbered line whose cell is empty."""
+    """A numbered line with an empty cell does not take the amount of the next column."""
     form = DrawnForm()
     keys = []
     for place, caption in enumerate(("Wages", "Interest", "Dividends", "Pensions"), start=1):
@@ -80,7 +80,7 @@ def test_empty_cell_behind_a_line_number_has_no_value() -> None:
 
 
 def test_text_in_another_font_size_does_not_continue_a_value() -> None:
-    """In a text layer, a caption below a value is smaller, and not the value's second line."""
+    """In a text layer, text of another size below a value does not continue it."""
     form = DrawnForm()
     form.write(60, 100, "Occupation", 14)
     form.write(60, 122, "Cook and", 20)

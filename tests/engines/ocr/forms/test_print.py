@@ -1,4 +1,4 @@
-"""Which printed text belongs to a value, and which does not: nearby words, captions, sentences."""
+"""Which printed text belongs to a value: nearby words, captions, sentences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _read(form: DrawnForm, *keys: TemplateKey) -> dict[str, str]:
 
 
 def test_wide_blank_ends_a_value() -> None:
-    """A text that stands off by more than words do is none of the value's."""
+    """A gap wider than a word space ends a value."""
     form = DrawnForm()
     box = form.write(60, 100, "DD: 12645546")
     form.write(box.max_x + 2 * box.height, 100, "ORGAN DONOR")
@@ -22,7 +22,7 @@ def test_wide_blank_ends_a_value() -> None:
 
 
 def test_larger_print_is_a_text_of_its_own() -> None:
-    """A stamp in larger letters next to a value is on another line."""
+    """Larger letters next to a value, as of a stamp, are not part of it."""
     form = DrawnForm()
     box = form.write(60, 100, "EYES BRO")
     form.write(box.max_x + 8, 102, "VETERAN", 32)
@@ -31,7 +31,7 @@ def test_larger_print_is_a_text_of_its_own() -> None:
 
 
 def test_word_with_a_date_is_another_field() -> None:
-    """A revision's date below a value does not continue it."""
+    """A date with a word below a value, as of a form's revision, does not continue it."""
     form = DrawnForm()
     form.write(60, 100, "HGT")
     form.write(130, 100, "5-08")
@@ -41,7 +41,7 @@ def test_word_with_a_date_is_another_field() -> None:
 
 
 def test_instruction_is_no_value() -> None:
-    """An instruction is skipped, with all its lines."""
+    """An instruction is not a value, and all of its lines are skipped."""
     form = DrawnForm()
     form.write(60, 100, "Occupation")
     form.write(60, 150, "Baker")
@@ -52,7 +52,7 @@ def test_instruction_is_no_value() -> None:
 
 
 def test_numbered_caption_is_no_value() -> None:
-    """Where captions have numbers, a text that begins with one is the caption of another box."""
+    """If captions are numbered, a text that begins with a number is a caption."""
     form = DrawnForm()
     captions = ("1 Wages", "2 Tax withheld", "3 Tips", "4 Benefits")
     for place, caption in enumerate(captions):
@@ -68,7 +68,7 @@ def test_numbered_caption_is_no_value() -> None:
 
 
 def test_line_that_was_read_through_columns_is_divided_below_their_captions() -> None:
-    """Three short numbers close together belong to the three captions above them."""
+    """Numbers read as one line are divided between the captions above them."""
     form = DrawnForm()
     for x, caption in ((60, "FILE"), (140, "DEPT."), (220, "CLOCK")):
         form.write(x, 100, caption, 16)
@@ -78,7 +78,7 @@ def test_line_that_was_read_through_columns_is_divided_below_their_captions() ->
 
 
 def test_long_caption_may_have_two_letters_misread() -> None:
-    """`retum` for `return` in a caption of ten words does not hide it."""
+    """A caption of ten words matches with two misread letters."""
     form = DrawnForm()
     form.write(60, 100, "If joint retum, spouse's first name and middle initial", 16)
     form.write(60, 124, "Maria")
@@ -88,7 +88,7 @@ def test_long_caption_may_have_two_letters_misread() -> None:
 
 
 def test_column_header_wins_over_a_sentence() -> None:
-    """A caption that stands alone has the value, not a longer one inside a remark."""
+    """A caption that stands alone wins over a longer one inside a sentence."""
     form = DrawnForm()
     form.write(60, 100, "rate")
     form.write(60, 130, "10.00")
@@ -99,7 +99,7 @@ def test_column_header_wins_over_a_sentence() -> None:
 
 
 def test_caption_at_the_bottom_of_its_box_names_what_stands_above() -> None:
-    """Some boxes have a caption at the top and another at the bottom, each with its own lines."""
+    """A caption at the bottom of a box has the lines above it as value."""
     form = DrawnForm()
     form.box(60, 100, 700, 360)
     form.write(66, 104, "Employee's name", 14)
@@ -117,7 +117,7 @@ def test_caption_at_the_bottom_of_its_box_names_what_stands_above() -> None:
 
 
 def test_number_inside_a_longer_one_is_no_caption() -> None:
-    """The caption `5` is not the five of a height."""
+    """A one-digit caption does not match inside a longer number."""
     form = DrawnForm()
     form.write(60, 100, "Height 5-08")
     keys = (TemplateKey("height", ("Height",)), TemplateKey("fifth", ("5",)))
@@ -126,7 +126,7 @@ def test_number_inside_a_longer_one_is_no_caption() -> None:
 
 
 def test_short_captions_in_one_line_have_their_own_values() -> None:
-    """A caption of three letters is one behind another caption and its value, too."""
+    """Short captions that follow a value on the same line are recognized."""
     form = DrawnForm()
     form.write(60, 100, "HGT 5-05 WGT 125")
     keys = (TemplateKey("height", ("HGT",)), TemplateKey("weight", ("WGT",)))
@@ -135,7 +135,7 @@ def test_short_captions_in_one_line_have_their_own_values() -> None:
 
 
 def test_name_ends_where_the_address_of_another_key_begins() -> None:
-    """A template that has the firm's address as well does not want it in the firm's name."""
+    """A company name ends where the address of another key begins."""
     form = DrawnForm()
     for place, line in enumerate(("COMPANY", "Larkmoor Dairy Inc.", "12 Elm Street")):
         form.write(60, 100 + 26 * place, line)
@@ -148,7 +148,7 @@ def test_name_ends_where_the_address_of_another_key_begins() -> None:
 
 
 def test_whole_row_of_a_box_is_its_value() -> None:
-    """A code and an amount far from it in one box belong together."""
+    """A code and an amount far apart in the same box are one value."""
     form = DrawnForm()
     form.box(60, 100, 460, 170)
     form.write(66, 104, "12a See instructions", 14)
@@ -161,7 +161,7 @@ def test_whole_row_of_a_box_is_its_value() -> None:
 
 
 def test_address_may_begin_with_a_name() -> None:
-    """The line below a caption is judged with the next one: a firm above its street."""
+    """Lines below a caption are judged together: a company name above its street."""
     form = DrawnForm()
     for row, text in enumerate(("Invoice: INV-100", "Order: 4711", "Customer: 815", "Page: 1")):
         form.write(600, 60 + 30 * row, text)
@@ -176,7 +176,7 @@ def test_address_may_begin_with_a_name() -> None:
 
 
 def test_caption_may_end_before_an_instruction() -> None:
-    """What a caption's full stop parts from it, in its line or read apart, is not its value."""
+    """An instruction after a caption's full stop is not its value."""
     form = DrawnForm()
     form.write(60, 100, "City or post office. If you have a foreign address, see below.", 16)
     form.write(60, 124, "Duluth")
@@ -192,7 +192,7 @@ def test_caption_may_end_before_an_instruction() -> None:
 
 
 def test_signature_is_not_the_caption_of_an_adjacent_line() -> None:
-    """Large writing that reaches into an address does not part its second line from the first."""
+    """A signature that overlaps an address does not separate its lines."""
     form = DrawnForm()
     form.write(200, 100, "8")
     form.write(230, 100, "123 MAIN STREET")
@@ -205,7 +205,7 @@ def test_signature_is_not_the_caption_of_an_adjacent_line() -> None:
 
 
 def test_telephone_number_may_be_read_as_two_words() -> None:
-    """Neither word is a telephone number, both together are."""
+    """A phone number read as two words is one value."""
     form = DrawnForm()
     box = form.write(60, 100, "Phone no.")
     box = form.write(box.max_x + 20, 100, "(218)")
@@ -217,7 +217,7 @@ def test_telephone_number_may_be_read_as_two_words() -> None:
 
 
 def test_word_that_forms_print_goes_on_with_a_name_right_behind_it() -> None:
-    """A caption stands off from the value before it; a word of the value does not."""
+    """A word right after a name continues it, even if forms use it as a caption."""
     form = DrawnForm()
     box = form.write(60, 100, "Firm's name: Fiore & Sons")
     box = form.write(box.max_x, 100, "Tax")
@@ -230,7 +230,7 @@ def test_word_that_forms_print_goes_on_with_a_name_right_behind_it() -> None:
 
 
 def test_key_in_one_line_comes_before_one_in_two() -> None:
-    """Two lines that read like a key together may be captions of different things."""
+    """A key on one line wins over one on two lines."""
     form = DrawnForm()
     form.write(60, 100, "Phone")
     form.write(60, 126, "no.")
@@ -244,7 +244,7 @@ def test_key_in_one_line_comes_before_one_in_two() -> None:
 
 
 def test_lettered_label_and_arrow_are_no_part_of_a_value() -> None:
-    """Forms point at a value with an arrow; a label with a letter before it is another box's."""
+    """Arrows and lettered captions are not part of a value."""
     form = DrawnForm()
     form.write(60, 100, "Routing number")
     form.write(400, 100, "c Type: Checking Savings")
@@ -255,7 +255,7 @@ def test_lettered_label_and_arrow_are_no_part_of_a_value() -> None:
 
 
 def test_lines_to_write_on_do_not_part_a_text_that_goes_on() -> None:
-    """Rules below each written line are not boxes; behind a comma the text continues."""
+    """Rules below each written line are not boxes: the text continues after a comma."""
     form = DrawnForm()
     form.write(60, 100, "Describe your concerns:")
     for row, text in enumerate(("Runny nose, weakness,", "aches, chills, tired", "Dr. Wood")):

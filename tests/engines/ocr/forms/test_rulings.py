@@ -27,7 +27,7 @@ LEFT, RIGHT = Rect(100, 100, 300, 120), Rect(500, 100, 700, 120)
     [((40, 135, 500, 135), True), ((100, 135, 300, 135), False), ((150, 135, 500, 135), False)],
 )
 def test_line_between_two_lines(rule: tuple[int, int, int, int], is_found: bool) -> None:
-    """A rule separates two lines of text when it is longer than both; an underline does not."""
+    """A rule separates two lines of text if it is longer than both; an underline does not."""
     form = DrawnForm()
     form.rule(*rule)
 
@@ -35,7 +35,7 @@ def test_line_between_two_lines(rule: tuple[int, int, int, int], is_found: bool)
 
 
 def test_line_between_two_columns() -> None:
-    """A vertical rule is seen between two texts of a row, text is not."""
+    """A vertical rule is found between two texts of a row; text is not a rule."""
     form = DrawnForm()
     form.write(360, 100, "Illinois")
 
@@ -45,7 +45,7 @@ def test_line_between_two_columns() -> None:
 
 
 def test_tilted_rule() -> None:
-    """Places are those of the levelled page, the rule is found on the tilted one."""
+    """On a tilted page rules are found and returned in levelled coordinates."""
     slope = math.tan(math.radians(2.0))
     form = DrawnForm()
     form.rule(40, 135 + 40 * slope, 500, 135 + 500 * slope)
@@ -56,7 +56,7 @@ def test_tilted_rule() -> None:
 
 
 def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
-    """None means unknown; a page too small for a rule has none."""
+    """Without pixels the result is None; a page too small for a rule has none."""
     assert PageRules(None).between_lines(UPPER, LOWER) is None
     small = PageRules.of_pixels(np.full((20, 20, 3), 255, dtype=np.uint8), 0.0, (), 20.0)
     assert small.between_columns(LEFT, RIGHT) is False
@@ -64,7 +64,7 @@ def test_nothing_is_known_without_pixels_or_off_the_page() -> None:
 
 
 def test_box_around_a_text() -> None:
-    """A box ends at the next rule each way; a dashed side is none that is known."""
+    """A box ends at the next rule on each side; a dashed side is unknown."""
     form = DrawnForm()
     form.box(90, 90, 400, 200)
 
@@ -90,7 +90,7 @@ def test_box_around_a_text() -> None:
 def test_text_is_divided_at_the_rule_between_two_boxes(
     rule: tuple[float, float, float, float], through: float, parts: list[str]
 ) -> None:
-    """A rule at a blank divides; a tick, a line through words here or elsewhere does not."""
+    """Text is divided at a rule in a gap; not at a tick or a line through words."""
     rules = PageRules(drawn_rulings((Rect(*rule),)))
     lines = (
         TextLine("Foreign code your refund.", 1.0, Rect(150, 100, 450, 120)),

@@ -12,7 +12,7 @@ from tests.engines.ocr.forms.drawn import DrawnForm
 
 @pytest.mark.parametrize("degrees", [-4.0, 0.0, 3.0])
 def test_tilted_page_is_levelled(degrees: float) -> None:
-    """The tilt is estimated from the lines; levelled, equal heights are equal again."""
+    """The tilt is estimated from the lines; after levelling, equal heights are equal."""
     form = DrawnForm()
     form.write(100, 100, "Name and title of the person")
     form.write(800, 100, "Date of the application")

@@ -17,7 +17,7 @@ FORMS = (
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("form_type", FORMS)
 def test_shipped_template_reads_its_captions(form_type: str, layout: str, spelling: int) -> None:
-    """Captions of a template that ships are found with their values in several layouts."""
+    """A shipped template's captions are found with their values in several layouts."""
     template = standard_template(form_type)
     form = draw(template.keys, layout, spelling)
     found = {field.entity: field.value_text for field in find_fields(form.read(), template)}

@@ -21,7 +21,7 @@ PITCH = 40
 
 
 class _Engine:
-    """Reads a text wherever it is asked to, and counts how often."""
+    """Returns a fixed text for every crop, and counts the calls."""
 
     name = "test"
 
@@ -43,7 +43,7 @@ class _Engine:
 
 
 def _form(*rows: tuple[str, str]) -> DrawnForm:
-    """Draw rows of single boxes between ticks: all digits, and those that are read."""
+    """Draw rows of single boxes between ticks; return all digits and those that were read."""
     form = DrawnForm()
     for row, (digits, read) in enumerate(rows):
         y = 100 + 60 * row
@@ -63,7 +63,7 @@ def _texts(page: ReadPage) -> list[str]:
 
 @pytest.mark.parametrize("read", ["29 0  0 1", " 91070   ", "       01"])
 def test_missed_digits_are_read_with_the_others(read: str) -> None:
-    """Between, before and behind the digits that were read the boxes hold ink: one number."""
+    """Boxes with ink between, before and after the read digits are read and joined."""
     engine = _Engine("291070001")
 
     page = with_single_boxes(_form(("291070001", read)).read(), engine, lambda: None)
@@ -77,7 +77,7 @@ def test_missed_digits_are_read_with_the_others(read: str) -> None:
 
 @pytest.mark.parametrize("text", ["481070551", "29107", "29I070001", ""])
 def test_reading_that_says_something_else_changes_nothing(text: str) -> None:
-    """What was read well before must be in it, one digit left aside, and nothing but digits."""
+    """A second reading is used only if it has only digits and contains the first one."""
     form = _form(("291070001", "29 0  0 1"))
 
     page = with_single_boxes(form.read(), _Engine(text), lambda: None)
@@ -86,7 +86,7 @@ def test_reading_that_says_something_else_changes_nothing(text: str) -> None:
 
 
 def test_whole_row_is_not_read_again() -> None:
-    """Where every box with ink was read nothing is asked; lines of several digits are joined."""
+    """If every inked box was read nothing is read again; multi-digit lines are joined."""
     engine = _Engine("4417")
     form = _form(("4417", "4417"))
 
@@ -102,7 +102,7 @@ def test_whole_row_is_not_read_again() -> None:
 
 
 def test_single_digit_stands_in_the_boxes_of_the_row_above() -> None:
-    """One digit does not tell how far apart boxes are; those of another row do."""
+    """The box spacing of a single digit is taken from the row above."""
     form = _form(("291070001", "291070001"), ("291070001", "        1"))
 
     page = with_single_boxes(form.read(), _Engine("291070001"), lambda: None)
@@ -111,7 +111,7 @@ def test_single_digit_stands_in_the_boxes_of_the_row_above() -> None:
 
 
 def test_text_layer_and_digits_far_apart_stay() -> None:
-    """A layer misses nothing, and the columns of a table are not boxes."""
+    """Text layers, and digits as far apart as table columns, are not changed."""
     page = _form(("2910", "2  0")).read()
     layer = ReadPage(page.page, 0, page.pixels, page.lines, is_exact=True)
     columns = DrawnForm()
@@ -124,7 +124,7 @@ def test_text_layer_and_digits_far_apart_stay() -> None:
 
 
 def test_page_of_digits_takes_seconds_at_most() -> None:
-    """A page of 5,000 cells with a digit each is a table, whose lines stay."""
+    """A page of 5,000 one-digit cells is a table and stays unchanged."""
     lines = tuple(
         TextLine(
             str(n % 10),

@@ -18,7 +18,7 @@ from chalicelib.engines.ocr.forms.spelling import fold, numbers, similarity, tok
     ],
 )
 def test_what_does_not_matter_is_folded(first: str, second: str) -> None:
-    """Case, marks, blanks and letters that look alike make no difference."""
+    """Case, accents, spaces and look-alike letters are ignored."""
     assert fold(first) == fold(second)
 
 
@@ -36,17 +36,17 @@ def test_what_does_not_matter_is_folded(first: str, second: str) -> None:
     ],
 )
 def test_one_error_is_allowed_in_long_words_only(wanted: str, read: str, is_alike: bool) -> None:
-    """A slip in a long text is forgiven, in a short one it is another text."""
+    """One misread letter is tolerated in a long text, not in a short one."""
     assert bool(similarity(fold(wanted), fold(read))) is is_alike
 
 
 def test_glued_words_are_taken_apart() -> None:
-    """A small letter before a capital, and letters before digits, may be two words."""
+    """A capital after a small letter, and digits after letters, may start a new word."""
     words = [token.folded for token in tokens("PlaintiffWard LEADERMary Date12")]
 
     assert words == [fold(word) for word in ("Plaintiff", "Ward", "LEADER", "Mary", "Date", "12")]
 
 
 def test_numbers_are_words_with_digits() -> None:
-    """Only words that hold a digit count as numbers."""
+    """Only words that contain a digit count as numbers."""
     assert numbers("Box 12a of form W-2") == {fold("12a"), "2"}

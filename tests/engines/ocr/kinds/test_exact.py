@@ -1,4 +1,4 @@
-"""Telephone numbers, mail and web addresses, dates and amounts in a line."""
+"""Phone numbers, mail addresses, websites, dates and amounts in a line."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from chalicelib.engines.ocr.kinds.phone import correct_digits, digits_of, find_p
 
 
 def texts(spans):
-    """Return what spans say."""
+    """Return the texts of spans."""
     return [span.text for span in spans]
 
 
@@ -25,7 +25,7 @@ def texts(spans):
     ],
 )  # fmt: skip
 def test_phone(number):
-    """Numbers of many countries are found whole, between other words too."""
+    """Phone numbers of many countries are found whole, also among other words."""
     assert texts(find_phones(number)) == [number]
     assert texts(find_phones(f"Call {number}, please")) == [number]
 
@@ -56,19 +56,19 @@ def test_phones_of_a_line(line, numbers):
     ],
 )  # fmt: skip
 def test_other_digits_are_no_phone(line):
-    """Dates, codes, security and card numbers, amounts and hours are not phone numbers."""
+    """Dates, codes, card numbers, amounts and hours are not phone numbers."""
     assert find_phones(line) == ()
 
 
 def test_span_is_where_the_number_stands():
-    """A span names the place in the line as it was read."""
+    """A span refers to the line as it was read."""
     line = "Fax: (O2) 9876 5432 now"
     (span,) = find_phones(line)
     assert line[span.start : span.end] == "(O2) 9876 5432"
 
 
 def test_only_letters_inside_numbers_are_corrected():
-    """Words keep their letters, numbers get digits; the length stays the same."""
+    """Words keep their letters, and misread digits are corrected; the length is unchanged."""
     assert correct_digits("Bob Ill 1O l22B") == "Bob Ill 10 1228"
     assert digits_of("O20 Soll") == "020"
 
@@ -96,7 +96,7 @@ def test_only_letters_inside_numbers_are_corrected():
     ],
 )
 def test_mails(line, mails):
-    """Spaces and commas are corrected; missing parts are not invented."""
+    """Spaces and commas in mail addresses are corrected; missing parts are not added."""
     assert texts(find_mails(line)) == mails
 
 
@@ -118,7 +118,7 @@ def test_mails(line, mails):
     ],
 )
 def test_websites(line, sites):
-    """Sites are found with and without www; abbreviations and mail addresses are none."""
+    """Websites are found with and without www; abbreviations and mail addresses are not."""
     assert texts(find_websites(line)) == sites
 
 
@@ -132,7 +132,7 @@ def test_websites(line, sites):
     ],
 )  # fmt: skip
 def test_date(date):
-    """Dates and times of many forms are found whole."""
+    """Dates and times in many formats are found whole."""
     assert texts(find_dates(date)) == [date]
     assert texts(find_dates(f"Due {date} or so")) == [date]
 
@@ -141,12 +141,12 @@ def test_date(date):
     "line", ["99/99/2021", "(716) 319-4874", "1.2.3.4", "May", "45:99", "v1.2.20"]
 )
 def test_other_digits_are_no_date(line):
-    """Days and months that do not exist, numbers and versions are not dates."""
+    """Invalid days and months, numbers and versions are not dates."""
     assert [one.text for one in find_dates(line) if one.confidence > 0.5] == []
 
 
 def test_full_date_is_surer_than_a_part():
-    """A date with its year is surer than one without, and both than a time alone."""
+    """A date with a year is more probable than one without, and than a time."""
     full, part, time = (
         find_dates(text)[0].confidence for text in ("4 July 2020", "4 July", "10:30")
     )
@@ -166,7 +166,7 @@ def test_full_date_is_surer_than_a_part():
     ],
 )
 def test_money(line, amounts):
-    """Amounts are found with their sign or currency; plain numbers are none."""
+    """Amounts need a sign or currency; plain numbers are not amounts."""
     assert texts(find_money(line)) == amounts
 
 

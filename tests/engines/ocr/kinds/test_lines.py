@@ -1,4 +1,4 @@
-"""How sure a line is to be an address, a person, a title or an organisation."""
+"""The probability that a line is an address, a person, a title or an organisation."""
 
 import time
 
@@ -118,7 +118,7 @@ def test_no_organisation(line):
 
 
 def test_states_and_countries():
-    """States are known by name, abbreviation and old abbreviation; countries by name."""
+    """States are recognized by name and abbreviation, countries by name."""
     assert [state_code(one) for one in ("AZ", "n.y.", "Utah", "Ill.", "Bavaria")] == [
         "AZ", "NY", "UT", "IL", None,
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def test_states_and_countries():
 
 
 def test_state_and_zip():
-    """Spaces and letters in a ZIP code are corrected; other digits after a state are not one."""
+    """Spaces and letters in a ZIP code are corrected; other numbers after a state do not match."""
     assert [one.text for one in find_state_zips("RI 141 73 or N.Y. 1O001-0110")] == [
         "RI 14173", "N.Y. 10001-0110",
     ]  # fmt: skip
@@ -141,7 +141,7 @@ def test_postcodes(code):
 
 
 def test_owner_of_a_domain():
-    """The label of the owner is found below endings of one and of two labels."""
+    """The owner's label in a domain is found before endings of one or two labels."""
     assert main_label("www.mail.orchid.co.uk") == "orchid"
     assert main_label("orchid.io") == "orchid"
     assert main_label("") == ""
@@ -164,7 +164,7 @@ UNITS = (
 
 @pytest.mark.parametrize("finder", FINDERS, ids=lambda one: one.__name__)
 def test_time_grows_linearly(finder):
-    """Five thousand characters of anything take no more than a moment."""
+    """A line of five thousand characters takes only a moment."""
     for unit in UNITS:
         line = (unit * 5_000)[:5_000]
         before = time.process_time()

@@ -1,1 +1,1 @@
-"""Tests of chalicelib/engines/ocr/contacts."""
+"""Tests of chalicelib/engines/ocr/layout."""

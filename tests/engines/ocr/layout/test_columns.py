@@ -1,4 +1,4 @@
-"""In which order the parts of a page are read."""
+"""Reading order of the parts of a page."""
 
 import time
 from math import cos, radians, sin
@@ -13,17 +13,17 @@ PROSE = "some words of a paragraph"
 
 
 def run(text, x, y, width, height=20):
-    """Place a run of words."""
+    """Return a run of words at a position."""
     return TextLine(text, 1.0, Rect(x, y, x + width, y + height))
 
 
 def column(name, x, y, count, width=400, step=28):
-    """Place the lines of a column of prose, named by column and number."""
+    """Return the lines of a column of prose, labelled by column and number."""
     return [run(f"{name}{n} {PROSE}", x, y + n * step, width) for n in range(count)]
 
 
 def order(runs, *, is_exact=True):
-    """Return the first words of the runs as they are read."""
+    """Return the first words of the runs in reading order."""
     blocks = arrange(runs, is_exact=is_exact)
     parts = [part for block in blocks for line in block.rows for part in line]
     return [runs[part.index].text[part.begin : part.end].split()[0] for part in parts]
@@ -36,7 +36,7 @@ def names(name, count):
 
 @pytest.mark.parametrize("shift", [0, 9, 14])
 def test_columns_are_read_one_after_the_other(shift):
-    """A title, two columns whose lines match or not, a heading across, two more, a page number."""
+    """Columns are read one after the other, with title, headings across, and page number."""
     runs = [
         run("Title", 200, 30, 500, 40),
         *column("a", 50, 110, 5),
@@ -53,7 +53,7 @@ def test_columns_are_read_one_after_the_other(shift):
 
 
 def test_three_columns():
-    """Each gutter is found, also where a heading reaches over two of the columns."""
+    """Both gutters of three columns are found, also if a heading spans two of them."""
     runs = [
         run("Over", 50, 100, 560, 24),
         *column("a", 50, 140, 6, 260),
@@ -65,7 +65,7 @@ def test_three_columns():
 
 
 def test_a_short_heading_between_columns_ends_them():
-    """Larger print that stands alone on the left belongs to what is below it, on both sides."""
+    """A short heading between columns belongs to the text below it on both sides."""
     runs = [
         *column("a", 50, 100, 5),
         *column("b", 500, 100, 5),
@@ -79,7 +79,7 @@ def test_a_short_heading_between_columns_ends_them():
 
 
 def test_pictures_in_and_across_columns():
-    """A picture in one column does not end it; one across all columns does."""
+    """An image within a column does not end it; one across all columns does."""
     inside = [*column("a", 50, 100, 4), *column("c", 50, 500, 3), *column("b", 500, 100, 17)]
     across = [
         *column("a", 50, 100, 4),
@@ -93,7 +93,7 @@ def test_pictures_in_and_across_columns():
 
 
 def test_tables_are_read_row_by_row():
-    """Short texts whose rows match are not columns, however wide the gap between them is."""
+    """Short texts in matching rows are a table and are read row by row."""
     rows = [["Item", "Count", "Price"], ["Pens", "2", "3.00"], ["Ink", "1", "9.00"]]
     runs = [
         run(text, 50 + 250 * column, 100 + 40 * row, 80)
@@ -105,7 +105,7 @@ def test_tables_are_read_row_by_row():
 
 
 def test_blocks_and_lines():
-    """White between lines, larger print and indents begin a block; a row of runs is one line."""
+    """Gaps, larger print and indents start a block; runs side by side are one line."""
     runs = [
         run("Heading", 50, 40, 200, 34),
         *column("a", 50, 90, 3),
@@ -132,7 +132,7 @@ def test_blocks_and_lines():
 
 
 def test_a_slanted_page_is_read_like_a_level_one():
-    """Lines that rise by three degrees keep their columns and their order."""
+    """On a page slanted by three degrees columns and order are the same."""
     angle = radians(3)
 
     def slanted(line):
@@ -150,7 +150,7 @@ def test_a_slanted_page_is_read_like_a_level_one():
 
 @pytest.mark.parametrize("kind", ["grid", "nested", "same", "random", "diagonal", "stairs"])
 def test_any_boxes_are_ordered_soon_and_each_once(kind):
-    """5,000 runs in a grid, inside of each other, all in one place, or anywhere."""
+    """5,000 runs in any arrangement are ordered quickly, each exactly once."""
     random = Random(kind)
     boxes = {
         "grid": lambda n: (n % 70 * 30, n // 70 * 30, 20, 20),
@@ -176,7 +176,7 @@ def test_empty_pages_and_boxes(runs):
 
 
 def test_a_run_that_reaches_over_a_gutter_is_read_in_parts():
-    """The engine took two lines for one: each part is read in its column."""
+    """A run that was read across a gutter is split into its columns."""
     left, right = f"a4 {PROSE}, wider", f"b4 {PROSE}"
     text, count = f"{left} {right}", len(left)
     places = tuple((n + 0.5 if n < count else n + 4.5) / (len(text) + 4) for n in range(len(text)))
@@ -190,7 +190,7 @@ def test_a_run_that_reaches_over_a_gutter_is_read_in_parts():
 
 
 def test_the_size_of_print_does_not_depend_on_its_letters():
-    """Ink of low letters alone, without any that hang down, or a little askew, is of one print."""
+    """The measured text size does not depend on which letters a line has, or on a slight tilt."""
     runs = [
         TextLine(text, 1.0, Rect(50, base - rise, 450, base + fall))
         for text, base, rise, fall in [
@@ -209,7 +209,7 @@ def test_the_size_of_print_does_not_depend_on_its_letters():
 
 
 def test_lines_flow_on_where_the_next_word_had_no_room():
-    """A line that ends early, though the next word would have fitted, was ended on purpose."""
+    """A line continues on the next one only if the next word did not fit."""
     runs = [
         run("Ms Jane Roe", 50, 100, 110),
         run("4 Elm Street", 50, 128, 120),
@@ -222,7 +222,7 @@ def test_lines_flow_on_where_the_next_word_had_no_room():
 
 
 def test_spaces_of_a_title_are_no_gutter():
-    """Words of large print stand as far apart as the columns below it."""
+    """Wide word spaces in large print are not a gutter."""
     runs = [
         run("Large", 50, 30, 430, 48),
         run("Title", 505, 30, 395, 48),
@@ -234,7 +234,7 @@ def test_spaces_of_a_title_are_no_gutter():
 
 
 def test_a_column_may_begin_with_a_picture():
-    """The lines next to the picture, longer or shorter than those below it, are of one column."""
+    """Lines next to an image at the top of a column are part of that column."""
     runs = [
         *column("a", 50, 100, 7, 400),
         *column("c", 50, 296, 6, 380),
@@ -245,7 +245,7 @@ def test_a_column_may_begin_with_a_picture():
 
 
 def test_what_ends_above_the_other_side_is_read_first():
-    """Totals at the right above notes at the left, as invoices have them, are not two columns."""
+    """Totals on the right above notes on the left are not two columns."""
     totals = [run(f"t{n} total", 700, 100 + 40 * n, 150) for n in range(4)]
     notes = column("n", 50, 300, 3)
 
@@ -253,7 +253,7 @@ def test_what_ends_above_the_other_side_is_read_first():
 
 
 def test_print_that_runs_up_the_margin_is_no_part_of_a_line():
-    """A number along the edge of a bill comes last, next to any line; an I is not one."""
+    """Vertical text in the margin is read last and is not joined to lines next to it."""
     runs = [run("0000110", 5, 90, 20, 120), *column("a", 50, 100, 3), run("I", 50, 190, 4)]
 
     assert order(runs) == [*names("a", 3), "I", "0000110"]

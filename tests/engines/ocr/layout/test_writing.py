@@ -1,4 +1,4 @@
-"""A document written down: as lines, and as Markdown."""
+"""Writing a document as plain text and as Markdown."""
 
 import re
 import string
@@ -14,17 +14,17 @@ from chalicelib.engines.ocr.layout.writing import write, written_blocks
 
 
 def block(*lines, height=20.0):
-    """Make a block of text."""
+    """Return a block of text."""
     return WrittenBlock(lines, (True,) * (len(lines) - 1), height)
 
 
 def table_block(table):
-    """Make a block of a table."""
+    """Return a block of a table."""
     return WrittenBlock((), (), 0.0, table)
 
 
 def a_table(*rows, kind="columnHeader"):
-    """Make a table whose first row is of a kind."""
+    """Return a table whose first row has a kind."""
     return Table(
         Rect(0, 100, 300, 200),
         tuple(
@@ -41,13 +41,13 @@ BODY = block(
 
 
 def test_plain_text():
-    """Lines stay, blocks and pages are divided by an empty line."""
+    """Line breaks stay; blocks and pages are separated by an empty line."""
     assert write([[block("One", "two")], [block("three")]], PLAIN) == "One\ntwo\n\nthree"
     assert write([[], []], PLAIN) == write([], MARKDOWN) == ""
 
 
 def test_markdown_paragraphs_and_headings():
-    """Lines are joined, divided words made whole, larger print becomes headings by its size."""
+    """Lines are joined, hyphenated words restored, larger print becomes headings."""
     pages = [
         [block("Title", height=44), block("Chapter", height=30), BODY, block("Part", height=26)],
         [block("Second chapter", height=31), BODY],
@@ -64,14 +64,14 @@ def test_markdown_paragraphs_and_headings():
 
 
 def test_hyphens_that_divide_no_word_stay():
-    """Before a capital, a digit or after a space a hyphen does not divide a word."""
+    """A hyphen before a capital or digit, or after a space, does not divide a word."""
     assert write([[block("Saint-", "Denis 1990-", "95 and -", "more")]], MARKDOWN) == (
         "Saint- Denis 1990- 95 and - more"
     )
 
 
 def test_lines_that_were_ended_on_purpose_stay():
-    """They end in a backslash, and a mark at the beginning of the next is escaped too."""
+    """Intended line breaks end in a backslash, and list marks on the next line are escaped."""
     address = WrittenBlock(("Jane Roe", "- 4 Elm", "Street", "1. Town"), (False, True, False), 20)
 
     assert write([[address]], MARKDOWN) == "Jane Roe\\\n\\- 4 Elm Street\\\n1\\. Town"
@@ -79,7 +79,7 @@ def test_lines_that_were_ended_on_purpose_stay():
 
 
 def test_markdown_lists():
-    """Bullets become items of a list; a number or a hyphen at the beginning stays what it is."""
+    """Bullets become list items; a leading number or hyphen is escaped."""
     texts = ["• First", "– Second", "-5 degrees", "1. Third", "12) Fourth", "2024 was", "+ plus"]
 
     assert write([[block(text) for text in texts]], MARKDOWN).split("\n\n") == [
@@ -94,7 +94,7 @@ def test_markdown_lists():
 
 
 def test_markdown_tables():
-    """Pipes, a line below the heading; without a heading the first row is empty."""
+    """Tables have pipes and a rule below the header; without a header the first row is empty."""
     headed = a_table(["Item", "Price"], ["Pen | ink", "3.00"])
     bare = a_table(["a", "b"], ["", "d"], kind="normal")
 
@@ -105,7 +105,7 @@ def test_markdown_tables():
 
 
 def test_a_table_stands_where_its_text_was():
-    """The runs inside of it are left out; those above, below and next to it stay."""
+    """A table replaces the runs inside it; runs around it stay."""
     runs = [
         TextLine(text, 1.0, Rect(x, y, x + 8 * len(text), y + 20))
         for text, x, y in [
@@ -145,7 +145,7 @@ def test_a_table_stands_where_its_text_was():
     ],
 )
 def test_markup_on_a_page_is_escaped(text):
-    """Without its backslashes the Markdown is the text, and nothing special stands without one."""
+    """Special characters are escaped, and unescaping gives the original text."""
     for written in (
         write([[block(text)]], MARKDOWN),
         write([[table_block(a_table([text], ["b"]))]], MARKDOWN).split("\n")[0][2:-2],
@@ -162,7 +162,7 @@ def test_markup_on_a_page_is_escaped(text):
     )
 )
 def test_no_text_gets_through_as_markup(texts):
-    """Whatever lines say, every special character has a backslash before it."""
+    """In any text every special character is escaped."""
     for line in write([[block(*lines) for lines in texts]], MARKDOWN).split("\n\n"):
         bare = re.sub(r"\\[!-/:-@\[-`{-~]", "", line.removeprefix("- "))
         assert not set(bare) & set("<>`*_[]|~&#\\")

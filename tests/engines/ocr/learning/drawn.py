@@ -1,4 +1,4 @@
-"""Examples for learning, from lines of text at given places."""
+"""Learning examples made of text lines at given positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engines.ocr.forms.drawn import DrawnForm
 
 
 def never() -> None:
-    """Let the work continue."""
+    """Never stop the work."""
 
 
 def lines_page(lines: Sequence[str], step: int = 60) -> ReadPage:

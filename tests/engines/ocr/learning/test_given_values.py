@@ -10,7 +10,7 @@ from tests.engines.ocr.learning.drawn import lines_page
 
 
 def _found(lines: list[str], value: str, *, is_exact: bool = True) -> list[str]:
-    """Return the texts of the places of a value."""
+    """Return the texts at the places of a value."""
     segments = make_segments(lines_page(lines, step=30).lines, 0.0)
     return [place.text for place in PageTexts(segments, is_exact=is_exact).find(value)]
 
@@ -29,12 +29,12 @@ def _found(lines: list[str], value: str, *, is_exact: bool = True) -> list[str]:
     ],
 )
 def test_value_is_found_in_the_format_of_the_page(line: str, value: str, text: str) -> None:
-    """Case, punctuation, currency and the order of a date may differ."""
+    """Case, punctuation, currency and date order may differ from the page."""
     assert _found([line], value) == [text]
 
 
 def test_value_may_run_over_lines() -> None:
-    """A person writes an address on one line that has two on the page."""
+    """A value given on one line may be on two lines of the page."""
     lines = ["12 Elm Street", "Phoenix, AZ 85001", "Thank you"]
 
     assert _found(lines, "12 Elm Street, Phoenix AZ 85001") == ["12 Elm Street Phoenix, AZ 85001"]
@@ -45,12 +45,12 @@ def test_value_may_run_over_lines() -> None:
     [("No. 2024-101", "101"), ("1,234.50", "234.50"), ("Subtotal", "total"), ("1234.50", "1234")],
 )
 def test_part_of_a_longer_number_or_word_is_no_value(line: str, value: str) -> None:
-    """A value is a whole word, number or code."""
+    """A value must match a whole word, number or code."""
     assert _found([line], value) == []
 
 
 def test_misread_value_is_found_in_recognised_text_only() -> None:
-    """One wrong character is accepted where an engine read the page, not in a text layer."""
+    """One misread character is accepted in OCR text, not in a text layer."""
     assert _found(["Order KL4711 X"], "KL47l1") == []
     assert _found(["Order KL47II X"], "KL4711", is_exact=False) == []
     assert _found(["Order KLM4711O X"], "KLM47110", is_exact=False) == ["KLM4711O"]
@@ -71,5 +71,5 @@ def test_misread_value_is_found_in_recognised_text_only() -> None:
     ],
 )
 def test_values_are_compared_without_their_format(first: str, second: str, is_same: bool) -> None:
-    """Texts are the same value if letters and digits, the number, or the day are the same."""
+    """Values are equal if their letters and digits, number or date are equal."""
     assert is_same_value(first, second) is is_same

@@ -18,14 +18,14 @@ from tests.tiny_ocr import TinyEngine
 
 
 def _pages(content: bytes) -> list[ReadPage]:
-    """Read a PDF by its text layer, for which no engine is needed."""
+    """Read a PDF by its text layer, without an engine."""
     with open_document(content, MAX_PAGES) as document:
         return [read_page(document.page(1, False), TinyEngine(), never)]
 
 
 @pytest.mark.parametrize("issuer", OTHERS, ids=lambda issuer: issuer.name)
 def test_five_invoices_teach_to_read_the_others(issuer: Issuer) -> None:
-    """A template of five invoices of an issuer reads five others with a value F1 of .95 or more."""
+    """A template learned from five invoices reads five others with a value F1 of at least .95."""
     invoices = [issuer.invoice(number) for number in range(10)]
     examples = [
         prepare_example(map(PackedPage, _pages(one.content)), one.values, never)
@@ -48,7 +48,7 @@ def test_five_invoices_teach_to_read_the_others(issuer: Issuer) -> None:
 
 
 def test_value_that_is_on_no_page_is_reported() -> None:
-    """An entity whose values are on no page has no key, and counts as wrong."""
+    """An entity whose values are on no page gets no key and counts as wrong."""
     examples = [
         example([f"Order: {number}", "Thank you"], {"order": number, "colour": "green"})
         for number in ("4711", "8152", "9003")
@@ -65,14 +65,14 @@ def test_value_that_is_on_no_page_is_reported() -> None:
 
 
 def test_nothing_is_learned_from_wrong_documents() -> None:
-    """Without any value on any page there is no template."""
+    """If no value is on any page, no template is learned."""
     examples = [example(["Dear Sir or Madam"], {"order": "4711"})] * 2
 
     assert TemplateLearner(examples, never).learn() is None
 
 
 def test_single_document_cannot_be_left_out() -> None:
-    """One document makes a template, but no accuracy."""
+    """One document gives a template without an accuracy."""
     learned = learn([example(["Order: 4711"], {"order": "4711"})])
 
     assert learned.template.keys[0].variations == ("Order",)
@@ -81,7 +81,7 @@ def test_single_document_cannot_be_left_out() -> None:
 
 
 def test_examples_that_contradict_lower_the_accuracy() -> None:
-    """If a person confuses two fields, the more frequent caption wins, and the rest is wrong."""
+    """If two fields are mixed up, the more frequent caption wins and accuracy falls."""
     amounts = [("100.10", "7.01"), ("200.20", "14.02"), ("300.30", "21.03"), ("400.40", "28.04"),
                ("500.50", "35.05")]  # fmt: skip
     examples = [
@@ -95,7 +95,7 @@ def test_examples_that_contradict_lower_the_accuracy() -> None:
 
 
 def test_captions_of_several_issuers_become_variations() -> None:
-    """A field that has another caption in each half of the documents gets both."""
+    """Different captions of a field become variations of one key."""
     captions = ["Invoice number", "Bill no", "Invoice number", "Bill no"]
     examples = [
         example([f"{caption}: A-{number}17", "Thank you"], {"number": f"A-{number}17"})
@@ -108,7 +108,7 @@ def test_captions_of_several_issuers_become_variations() -> None:
 
 
 def test_field_may_be_empty_in_some_documents() -> None:
-    """An empty value says that the field is empty, which a template then reads."""
+    """An empty given value teaches a key whose value may be empty."""
     examples = [
         example([f"Code: {code}", "Name: Ana"], {"code": code, "name": "Ana"})
         for code in ("X17", "", "Y31")
@@ -122,7 +122,7 @@ def test_field_may_be_empty_in_some_documents() -> None:
 
 
 def test_layout_hints_are_learned() -> None:
-    """Numbered captions, pay columns and captions in two languages become hints of the template."""
+    """Numbered captions, pay columns and bilingual captions become template hints."""
     lines = ["1a Wages / Lohn: {0}", "2b Tax / Steuer: {1}", "Current YTD"]
     examples = [
         example([line.format(*pair) for line in lines], {"wages": pair[0], "tax": pair[1]})
@@ -133,7 +133,7 @@ def test_layout_hints_are_learned() -> None:
 
 
 def test_learning_can_be_stopped() -> None:
-    """The check is called for each reading, so that a lost lease or the time limit ends it."""
+    """The check is called for each reading, so that a lost lease or time limit ends learning."""
 
     class Stopped(Exception):
         pass
@@ -149,7 +149,7 @@ def test_learning_can_be_stopped() -> None:
 
 
 def test_many_keys_on_full_pages_are_bounded() -> None:
-    """500 entities and pages of 200 lines need few readings, not one for each entity."""
+    """500 entities on pages of 200 lines need few readings."""
     calls = 0
 
     def count() -> None:

@@ -1,4 +1,4 @@
-"""chalicelib/engines/ocr/mrz: zones on pages, and the fields that they confirm or complete."""
+"""Machine-readable zones on pages, and the fields that they confirm or complete."""
 
 from dataclasses import replace
 from datetime import date
@@ -37,14 +37,14 @@ def fields(rows, printed=(), form="passport"):
 
 @pytest.mark.parametrize(("form", "rows"), EXAMPLES)
 def test_zone_is_found_below_other_lines(form, rows):
-    """A zone is found among the lines of a page, whichever format it has."""
+    """A zone of any format is found among the lines of a page."""
     zone = find_zone(page_of(rows, ("Passport", "Surname ERIKSSON", "<< back to page 1")))
     assert zone.decision.rows == rows
     assert zone.decision.format is form
 
 
 def test_letters_and_digits_stand_where_they_may():
-    """A zero in a name is an O, an O in a date is a zero."""
+    """Zeros in names become O, and O in dates becomes zero."""
     misread = (PASSPORT[0].replace("UTO", "UT0"), PASSPORT[1].replace("0415", "O415"))
     assert find_zone(page_of(misread)).decision.rows == PASSPORT
 
@@ -63,13 +63,13 @@ def test_letters_and_digits_stand_where_they_may():
     ],
 )
 def test_what_is_no_zone_changes_nothing(rows):
-    """Nonsense, halves of zones, and wrong check digits leave the printed fields as they are."""
+    """Nonsense, partial zones and wrong check digits leave printed fields unchanged."""
     printed = {"surname": "ERIKSSON", "sex": "F"}
     assert fields(rows, printed) == {"surname": ("ERIKSSON", 0.8), "sex": ("F", 0.8)}
 
 
 def test_zone_gives_what_is_not_printed():
-    """A page that holds nothing but a zone has its fields, dates as passports print them."""
+    """A page with only a zone gets its fields, with dates in passport format."""
     values = {entity: value for entity, (value, _) in fields(PASSPORT).items()}
     assert values == {
         "passport_number": "L898902C3",
@@ -83,7 +83,7 @@ def test_zone_gives_what_is_not_printed():
 
 
 def test_dates_are_written_as_on_cards():
-    """Cards have dates in numbers, month first; other dates of a page show how it writes them."""
+    """Card dates are numeric, month first, unless other dates show another format."""
     assert fields(CARD, form="permanentResident")["date_of_birth"][0] == "08/12/1974"
     printed = {"resident_since": "02 MAR 2010"}
     assert fields(CARD, printed, "permanentResident")["card_expires"][0] == "15 APR 2012"
@@ -102,14 +102,14 @@ def test_dates_are_written_as_on_cards():
     ],
 )
 def test_agreement_raises_the_probability(entity, value):
-    """A printed value that says the same as the zone stays as it is printed, and is surer."""
+    """A printed value that agrees with the zone stays as printed and is more probable."""
     text, probability = fields(PASSPORT, {entity: value})[entity]
     assert text == value
     assert probability > 0.95
 
 
 def test_words_that_were_read_as_one_are_parted():
-    """A zone has a filler between words, where the space of printed ones is easily overlooked."""
+    """A missing space between printed names is restored from the zone."""
     assert fields(PASSPORT, {"given_names": "ANNAMARIA"})["given_names"][0] == "ANNA MARIA"
 
 
@@ -124,19 +124,19 @@ def test_words_that_were_read_as_one_are_parted():
     ],
 )
 def test_contradiction_lowers_the_probability(entity, value, better):
-    """The zone's value stands against a printed one, less sure than without it."""
+    """If zone and printed value differ, the zone's value is returned with lower probability."""
     text, probability = fields(PASSPORT, {entity: value})[entity]
     assert text == better
     assert probability < fields(PASSPORT)[entity][1]
 
 
 def test_nationality_in_words_is_no_contradiction():
-    """A state's code neither confirms nor replaces a name that does not hold its letters."""
+    """A country code neither confirms nor contradicts a country name."""
     assert fields(PASSPORT, {"nationality": "SUOMI"})["nationality"] == ("SUOMI", 0.8)
 
 
 def test_a_name_that_fills_its_row_may_go_on():
-    """The whole name that is printed stands when the zone had no room for it."""
+    """A printed name longer than the zone's truncated one is kept."""
     row = "I<UTO" + "ERIKSSON<<ANNA<MARIA<WILHELMINA<FRIEDERIKE"[:31]
     printed = {"given_names": "ANNA MARIA WILHELMINA FRIEDERIKE"}
     value, probability = fields((row, TWO_ROW_CARD[1]), printed)["given_names"]
@@ -145,7 +145,7 @@ def test_a_name_that_fills_its_row_may_go_on():
 
 
 def test_empty_field_is_filled_where_the_zone_stands():
-    """A key without a value gets the zone's, with the place of its characters."""
+    """A key without a value gets the zone's value and its box."""
     empty = FormField("sex", "Sex", PLACE, "", None, 0.4)
     answer = with_zone([empty], page_of(PASSPORT), standard_template("passport"), today=TODAY)
     (sex,) = (field for field in answer if field.entity == "sex")
@@ -154,7 +154,7 @@ def test_empty_field_is_filled_where_the_zone_stands():
 
 
 def test_one_number_is_no_second_one():
-    """A zone's number stands for the number that a card names, not for others as well."""
+    """The zone's number is used for the document number only, not for other numbers."""
     found = fields(CARD, {"alien_number": "D23145890"}, "permanentResident")
     assert found["alien_number"][0] == "D23145890"
     assert "uscis_number" not in found
@@ -162,7 +162,7 @@ def test_one_number_is_no_second_one():
 
 
 def test_other_templates_are_left_alone():
-    """A template that asks for no number of a document has no use for a zone."""
+    """A template without a document number does not use the zone."""
     template = FormTemplate((TemplateKey("surname", ("Surname",)),))
     field = FormField("surname", "Surname", PLACE, "ERICSSON", PLACE, 0.8)
     assert with_zone([field], page_of(PASSPORT), template) == (field,)

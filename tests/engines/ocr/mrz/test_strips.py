@@ -1,4 +1,4 @@
-"""chalicelib/engines/ocr/mrz: rows that are read again, by scores of characters."""
+"""Zone rows that are read again with character scores."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ PIXELS = np.full((800, 1000, 3), 255, np.uint8)
 
 
 def steps(text, uncertain=()):
-    """Return the steps of a network that saw a text, each character between two blanks.
+    """Return the steps of a network for a text, with blanks between characters.
 
     `uncertain` lists places with another character and its probability.
     """
@@ -40,13 +40,13 @@ class ScriptedEngine:
         self.quads = ()
 
     def score_crops(self, pixels, quads, letters, check):
-        """Answer with the rows, and keep the places."""
+        """Return the rows, and record the places."""
         self.quads = quads
         return self.rows
 
 
 def test_every_place_has_its_character():
-    """A row that was read clearly has one likely character at each of its places."""
+    """A clearly read row has one likely character in each position."""
     scores, excess = row_posteriors(steps(PASSPORT[1]), [LETTERS] * 44)
     best = [max(place, key=place.__getitem__) for place in scores]
     assert "".join(best) == PASSPORT[1]
@@ -54,20 +54,20 @@ def test_every_place_has_its_character():
 
 
 def test_uncertainty_is_divided():
-    """The probability of an uncertain character is that of the network's steps."""
+    """The probability of an uncertain character comes from the network's steps."""
     scores, _ = row_posteriors(steps("AB7", [(2, "9", 0.3)]), [LETTERS] * 3)
     assert np.exp(scores[2]["9"]) == pytest.approx(0.3, abs=0.01)
     assert np.exp(scores[2]["7"]) == pytest.approx(0.7, abs=0.01)
 
 
 def test_digits_in_names_are_letters():
-    """Where only letters may stand, a digit is the letter that looks like it."""
+    """Where only letters are allowed, a digit becomes the letter that looks like it."""
     scores, _ = row_posteriors(steps("Z0E"), [CAPITALS] * 3)
     assert max(scores[1], key=scores[1].__getitem__) == "O"
 
 
 def test_another_length_is_unlikely():
-    """A row of 36 characters is not taken for one of 44, nor the other way round."""
+    """A row of 36 characters is not read as one of 44, and vice versa."""
     _, longer = row_posteriors(steps("7" * 36), [LETTERS] * 44)
     _, shorter = row_posteriors(steps("AB" * 22), [LETTERS] * 36)
     assert longer > 0.7
@@ -76,7 +76,7 @@ def test_another_length_is_unlikely():
 
 
 def test_zone_is_read_again_where_check_digits_fail():
-    """A misread number is corrected by the check digits and other readings of the network."""
+    """A misread number is corrected using check digits and alternative readings."""
     misread = PASSPORT[1].replace("L898902C3", "L890902C3")
     engine = ScriptedEngine(steps(PASSPORT[0]), steps(misread, [(3, "8", 0.2)]))
     page = replace(page_of((PASSPORT[0], misread)), pixels=PIXELS)
@@ -85,7 +85,7 @@ def test_zone_is_read_again_where_check_digits_fail():
 
 
 def test_lost_characters_are_read_again():
-    """Rows that were found too short are read as long as the longest one."""
+    """Rows that are too short are read again with the length of the longest."""
     page = replace(page_of((PASSPORT[0][:37], PASSPORT[1])), pixels=PIXELS)
     engine = ScriptedEngine(*map(steps, PASSPORT))
     zone = find_zone(page, engine)
@@ -96,7 +96,7 @@ def test_lost_characters_are_read_again():
 
 
 def test_a_row_that_was_not_read_is_read_again():
-    """A place where text was found but not read may be a row of the zone."""
+    """A text place that was not read is tried as a row of the zone."""
     page = page_of(PASSPORT)
     upper, lower = page.lines
     page = replace(page, lines=(lower,), unread=(upper.box,), pixels=PIXELS)
@@ -104,7 +104,7 @@ def test_a_row_that_was_not_read_is_read_again():
 
 
 def test_rows_of_another_format_are_refused():
-    """Even valid check digits do not make two rows of 44 characters a zone of 36."""
+    """Two rows of 44 characters are not a 36-character zone, even with valid check digits."""
     engine = ScriptedEngine(*map(steps, PASSPORT))
     quads = extend_rows([line.corners for line in page_of(PASSPORT).lines])
     assert read_strips(TD2, quads, PIXELS, engine, never_cancel) is None
@@ -112,13 +112,13 @@ def test_rows_of_another_format_are_refused():
 
 
 def test_work_on_nonsense_is_bounded():
-    """A page full of fillers is read again in a few places only."""
+    """On a page full of fillers only a few places are read again."""
 
     class Counting(ScriptedEngine):
         calls = 0
 
         def score_crops(self, pixels, quads, letters, check):
-            """Count and answer nonsense."""
+            """Count and return nonsense."""
             self.calls += 1
             return tuple(steps("<" * 44) for _ in quads)
 
@@ -129,7 +129,7 @@ def test_work_on_nonsense_is_bounded():
 
 
 def test_lines_without_letters_are_no_zone():
-    """Places that hold no text, and points instead of places, are passed over."""
+    """Empty lines, and points instead of boxes, are skipped."""
     page = page_of(PASSPORT)
     point = replace(page.lines[0].box, max_x=page.lines[0].box.min_x)
     empty = [TextLine("", 0.0, line.box) for line in page.lines]

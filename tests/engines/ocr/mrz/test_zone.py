@@ -1,4 +1,4 @@
-"""chalicelib/engines/ocr/mrz: what a zone says, and which reading of it is believed."""
+"""The fields of a zone, and the choice between alternative readings."""
 
 import math
 from datetime import date
@@ -14,7 +14,7 @@ TODAY = date(2026, 11, 23)
 
 @pytest.mark.parametrize(("form", "rows"), EXAMPLES)
 def test_published_zones_are_valid(form, rows):
-    """The examples of ICAO Doc 9303 are taken as they are printed."""
+    """The examples of ICAO Doc 9303 are valid as printed."""
     decision = decided(form, rows)
     assert decision is not None
     assert decision.rows == rows
@@ -22,7 +22,7 @@ def test_published_zones_are_valid(form, rows):
 
 
 def test_zone_has_person_and_document():
-    """Number, names, sex, state and dates stand where the standard puts them."""
+    """Number, names, sex, state and dates are read from their standard positions."""
     said = {name: field.text for name, field in fields_of(decided(TD3, PASSPORT)).items()}
     assert said == {
         "number": "L898902C3",
@@ -38,26 +38,26 @@ def test_zone_has_person_and_document():
 
 
 def test_names_end_at_a_double_filler():
-    """A letter that was misread among the fillers at the end of a row is not a name."""
+    """A letter misread among the trailing fillers is not part of a name."""
     misread = (PASSPORT[0][:38] + "C" + PASSPORT[0][39:], PASSPORT[1])
     assert fields_of(decided(TD3, misread))["given_names"].text == "ANNA MARIA"
 
 
 def test_number_goes_on_in_the_optional_data():
-    """A filler for a check digit says that the rest of a long number stands behind it."""
+    """A filler instead of a check digit continues a long number in the optional data."""
     assert fields_of(decided(TD1, LONG_CARD))["number"].text == "D23145890734"
 
 
 @pytest.mark.parametrize("place", [(1, 9), (1, 19), (1, 27), (1, 42), (1, 43), (1, 15)])
 def test_wrong_digit_makes_a_zone_invalid(place):
-    """A wrong check digit, or a wrong digit below one, leaves nothing of a clearly read zone."""
+    """A clearly read zone with a wrong check digit, or a wrong digit, is rejected."""
     row, column = place
     wrong = str((int(PASSPORT[row][column]) + 1) % 10)
     assert decided(TD3, changed(PASSPORT, row, column, wrong)) is None
 
 
 def test_check_digits_decide_between_rivals():
-    """A misread character gives way to a likely rival with which all check digits hold."""
+    """A misread character is replaced by a likely alternative that satisfies the check digits."""
     misread = changed(PASSPORT, 1, 3, "B")
     decision = decided(TD3, misread, {(1, 3): {"8": math.log(0.2)}})
     assert decision is not None
@@ -65,13 +65,13 @@ def test_check_digits_decide_between_rivals():
 
 
 def test_unlikely_rivals_do_not_make_a_zone_valid():
-    """What was read for certain is not changed until the check digits hold."""
+    """Clearly read characters are not changed to satisfy check digits."""
     wrong = changed(PASSPORT, 1, 3, "0")
     assert decided(TD3, wrong, {(1, 3): {"8": math.log(0.001)}}) is None
 
 
 def test_a_card_ends_where_its_letters_must_be_digits():
-    """A letter read in a date is only ever a rival of a digit."""
+    """A letter in a date is replaced only by a digit among its alternatives."""
     misread = changed(CARD, 1, 0, "T")
     assert decided(TD1, misread) is None
     assert decided(TD1, misread, {(1, 0): {"7": math.log(0.1)}}).rows == CARD
@@ -93,5 +93,5 @@ def test_a_card_ends_where_its_letters_must_be_digits():
     ],
 )
 def test_century_follows_from_today(text, is_past, day):
-    """No one was born later than today; a document ends at most fifty years ahead."""
+    """A birth date is not in the future; an expiry date is at most fifty years ahead."""
     assert day_of(text, TODAY, is_past=is_past) == day

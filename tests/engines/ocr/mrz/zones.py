@@ -1,4 +1,4 @@
-"""Zones that ICAO Doc 9303 publishes as examples, and pages whose lines were read from them."""
+"""Example zones of ICAO Doc 9303, and pages with their lines."""
 
 from chalicelib.domain.documents.page import Page, ReadPage, Rect, TextLine
 from chalicelib.engines.ocr.mrz.deciding import decide
@@ -27,7 +27,7 @@ LETTER_WIDTH, ROW_HEIGHT = 20, 40
 
 
 def scores(rows, rivals=()):
-    """Return scores of rows read for certain, but for places with rivals."""
+    """Return scores of clearly read rows, with alternatives at given positions."""
     found = [[{letter: 0.0} for letter in row] for row in rows]
     for (row, column), others in dict(rivals).items():
         found[row][column] |= others
@@ -35,12 +35,12 @@ def scores(rows, rivals=()):
 
 
 def decided(form, rows, rivals=()):
-    """Decide about rows read for certain, but for places with rivals."""
+    """Decide on clearly read rows, with alternatives at given positions."""
     return decide(form, scores(rows, rivals))
 
 
 def changed(rows, row, column, letter):
-    """Return rows with another character at a place."""
+    """Return rows with one character changed."""
     lines = list(rows)
     lines[row] = lines[row][:column] + letter + lines[row][column + 1 :]
     return tuple(lines)

@@ -43,7 +43,7 @@ def a_page(ink=0, paper=255):
 
 
 def paged(pixels, layer=None):
-    """Make a page of pixels."""
+    """Return a page of pixels."""
     height, width = pixels.shape[:2]
     return Page(1, width, height, 1.0, pixels, layer)
 

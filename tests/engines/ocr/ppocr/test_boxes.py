@@ -1,4 +1,4 @@
-"""From the network's map to rectangles."""
+"""From the network's probability map to rectangles."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def a_map(*places, value=0.9):
 
 
 def test_a_line_is_grown_again():
-    """The rectangle is wider and higher than its shrunken core, around the same middle."""
+    """The rectangle is enlarged from its shrunken core around the same centre."""
     (found,) = text_rectangles(a_map((50, 60, 40, 140)))
 
     assert (found.x, found.y) == pytest.approx((90, 55), abs=1)
@@ -25,17 +25,17 @@ def test_a_line_is_grown_again():
 
 @pytest.mark.parametrize("value", [0.2, 0.4])
 def test_faint_places_are_no_text(value):
-    """Neither what is below the threshold nor what is weak throughout becomes a line."""
+    """Regions below the threshold, or with a low mean, are not lines."""
     assert text_rectangles(a_map((50, 60, 40, 140), value=value)) == []
 
 
 def test_specks_are_no_text():
-    """A place of one pixel is left out."""
+    """A region of one pixel is ignored."""
     assert text_rectangles(a_map((50, 51, 40, 41))) == []
 
 
 def test_lines_are_bounded():
-    """However many places a map has, the largest are returned."""
+    """At most a fixed number of lines is returned, the largest first."""
     values = np.zeros((1000, 1000), np.float32)
     values[2::8, :] = 0.9
     values[3::8, :] = 0.9
@@ -55,7 +55,7 @@ def arched(depth):
 
 
 def test_a_long_line_is_followed():
-    """The course of a line runs through its middle, in reading order, and has its height."""
+    """The course of a line runs through its centre in reading order, and has its height."""
     (found,) = text_rectangles(arched(6))
 
     course = found.course
@@ -68,7 +68,7 @@ def test_a_long_line_is_followed():
 
 
 def test_a_bent_line_is_kept_though_it_fills_little():
-    """A rectangle that is mostly empty because its line bends is not an error of the network."""
+    """A bent line is kept, although it fills little of its rectangle."""
     (flat,), (bent,) = text_rectangles(arched(1)), text_rectangles(arched(60))
 
     assert flat.is_filled
@@ -77,7 +77,7 @@ def test_a_bent_line_is_kept_though_it_fills_little():
 
 
 def test_short_places_are_not_followed():
-    """A word says too little about how the page bends."""
+    """The course of a short region is not computed."""
     (found,) = text_rectangles(a_map((50, 60, 40, 80)))
 
     assert found.course is None

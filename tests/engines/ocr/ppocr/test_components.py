@@ -1,4 +1,4 @@
-"""Groups of touching pixels."""
+"""Connected components of pixels."""
 
 import time
 
@@ -14,18 +14,18 @@ def mask_of(*rows):
 
 
 def outlines(mask, least_side, most):
-    """Return the first and last pixel of each row of the largest groups."""
+    """Return the first and last pixel of each row of the largest components."""
     groups = groups_of(mask)
     return [groups.outline(index) for index in groups.largest(least_side, most)]
 
 
 def boxes(found):
-    """Return left, top, right and bottom of each group."""
+    """Return left, top, right and bottom of each component."""
     return [(*group.min(axis=0).tolist(), *group.max(axis=0).tolist()) for group in found]
 
 
 def test_runs_are_pixels_side_by_side():
-    """Every run names its row, its first column and the column behind its last."""
+    """Every run has its row, its first column and the column after its last."""
     runs = find_runs(mask_of("##.#", "....", "...#"))
 
     assert list(zip(runs.rows, runs.starts, runs.ends, strict=True)) == [
@@ -36,34 +36,34 @@ def test_runs_are_pixels_side_by_side():
 
 
 def test_corners_touch():
-    """Pixels that touch at a corner belong together, those a column apart do not."""
+    """Pixels that touch at a corner are connected; those one column apart are not."""
     found = outlines(mask_of("##....", "..##.#", "...#.#"), 1, 10)
 
     assert boxes(found) == [(0, 0, 3, 2), (5, 1, 5, 2)]
 
 
 def test_a_spiral_is_one_group():
-    """Arms that meet late are one group, in however many steps they find each other."""
+    """A spiral, whose arms meet late, is one component."""
     found = outlines(mask_of("#######", "#.....#", "#.###.#", "#.#...#", "#.#####"), 1, 10)
 
     assert boxes(found) == [(0, 0, 6, 4)]
 
 
 def test_the_largest_are_kept():
-    """Small groups are left out, and the largest of the others are returned first."""
+    """The largest components are returned first; small ones are dropped."""
     found = outlines(mask_of("##.###.#", "##.###.#", "...###.."), 2, 1)
 
     assert boxes(found) == [(3, 0, 5, 2)]
 
 
 def test_nothing_comes_of_an_empty_mask():
-    """A blank page has no groups."""
+    """An empty mask has no components."""
     assert outlines(np.zeros((5, 5), bool), 1, 10) == []
 
 
 @pytest.mark.parametrize("density", [0.2, 0.41, 0.6])
 def test_noise_costs_little(density):
-    """A page of noise, which has the most groups there can be, takes less than four seconds."""
+    """A page of noise, which has the most components possible, takes less than four seconds."""
     mask = np.random.default_rng(5).random((1280, 960)) < density
     started = time.process_time()
 

@@ -1,4 +1,4 @@
-"""Cutting lines out of a page."""
+"""Cutting text lines out of a page."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ UPRIGHT = ((10.0, 20.0), (110.0, 20.0), (110.0, 40.0), (10.0, 40.0))
 
 
 def a_page():
-    """Draw a place whose left half is red and right half blue."""
+    """Draw a region whose left half is red and right half blue."""
     pixels = np.full((100, 150, 3), 255, np.uint8)
     pixels[20:40, 10:60] = (200, 0, 0)
     pixels[20:40, 60:110] = (0, 0, 200)
@@ -31,7 +31,7 @@ def ends(crop):
 
 
 def test_an_upright_place_is_cut_and_scaled():
-    """Its crop has the height of the network and the shape of the place."""
+    """An upright crop has the network's height and the region's aspect ratio."""
     crop = cut_crop(a_page(), UPRIGHT)
 
     assert crop.size == (240, HEIGHT)
@@ -40,7 +40,7 @@ def test_an_upright_place_is_cut_and_scaled():
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_a_turned_place_is_turned_upright(turns):
-    """Corners in the order of reading bring the beginning to the left, however the page lies."""
+    """Rotated regions become upright crops, whose left end is where reading starts."""
     page = a_page()
     turned = page.transpose(
         {1: Image.Transpose.ROTATE_270, 2: Image.Transpose.ROTATE_180}.get(
@@ -71,18 +71,18 @@ def test_a_turned_place_is_turned_upright(turns):
     ],
 )
 def test_places_may_lie_outside(quad):
-    """Places outside of the page and places without size give a crop all the same."""
+    """Regions outside the page or without size still give a crop."""
     assert cut_crop(a_page(), quad).size == (crop_width(quad), HEIGHT)
 
 
 def test_widths_are_bounded():
-    """A place of a million pixels by one is squeezed."""
+    """A region of a million pixels by one is squeezed to the maximum width."""
     assert crop_width(((0.0, 0.0), (1e6, 0.0), (1e6, 1.0), (0.0, 1.0))) == MOST_WIDTH
 
 
 @pytest.mark.parametrize("slope", [0.0, 40.0])
 def test_widths_stay_in_proportion_to_the_page(slope):
-    """A place too low for any print costs no more than its own pixels justify."""
+    """A region too low for text costs no more than its own pixels justify."""
     low = ((0.0, 50.0), (100.0, 50.0 + slope), (100.0, 51.0 + slope), (0.0, 51.0))
 
     assert crop_width(low) <= MOST_GROWTH * 108

@@ -1,4 +1,4 @@
-"""From steps to text."""
+"""CTC decoding: from steps to text."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ ALPHABET = ["", "a", "B", "5", "×", " "]
 
 
 def steps(indexes, certain=0.9):
-    """Make the probabilities of steps."""
+    """Return the probabilities of steps."""
     table = np.full((len(indexes), len(ALPHABET)), (1 - certain) / 5, np.float32)
     table[np.arange(len(indexes)), indexes] = certain
     return table
@@ -29,19 +29,19 @@ def steps(indexes, certain=0.9):
     ],
 )
 def test_steps_become_text(indexes, text):
-    """Repetitions count once, blanks part, spaces are single, and a cross in a word is an x."""
+    """Repetitions count once, blanks separate, spaces are merged, and a cross in a word is an x."""
     assert decode(steps(indexes), ALPHABET, 1.0).text == text
 
 
 def test_places_are_the_middles_of_the_steps():
-    """A character's place is the middle of its steps, as a share of the crop without padding."""
+    """A character's position is the centre of its steps, as a fraction of the unpadded crop."""
     reading = decode(steps([0, 1, 1, 0, 2, 0, 0, 0, 0, 0]), ALPHABET, 0.5)
 
     assert reading.places == pytest.approx((0.4, 0.9))
 
 
 def test_the_probability_is_the_mean_of_the_characters():
-    """Blanks, and spaces that are left out, do not count."""
+    """Probability is the mean over characters, without blanks and dropped spaces."""
     table = steps([1, 0, 2, 5])
     table[0, 1], table[2, 2], table[3, 5] = 0.8, 0.6, 0.4
 
@@ -49,5 +49,5 @@ def test_the_probability_is_the_mean_of_the_characters():
 
 
 def test_no_text_has_no_probability():
-    """A crop of blanks is nothing."""
+    """A crop of blanks has no text and no probability."""
     assert decode(steps([0, 0]), ALPHABET, 1.0) == NOTHING

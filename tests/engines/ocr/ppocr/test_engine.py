@@ -18,13 +18,13 @@ class TimeIsUp(Exception):
 
 
 def resident_bytes():
-    """Return the memory that this process holds."""
+    """Return the resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
 @pytest.mark.parametrize(("ink", "paper"), [(0, 255), (255, 0), (190, 225)])
 def test_a_drawn_page_is_read_exactly(ink, paper):
-    """Black on white, white on black and faint print are read to the character."""
+    """Black on white, white on black and faint print are read without an error."""
     lines = the_engine().read(a_page(ink, paper), go_on)
 
     assert texts_of(lines) == TEXTS
@@ -33,7 +33,7 @@ def test_a_drawn_page_is_read_exactly(ink, paper):
 
 @pytest.mark.parametrize(("ink", "paper"), [(160, 172), (60, 52)])
 def test_pale_print_is_read(ink, paper):
-    """Ink a few levels from its paper is found through a camera's noise."""
+    """Ink slightly darker than its paper is read despite camera noise."""
     noise = np.random.default_rng(5).normal(0, 1, (300, 620, 3))
     pixels = np.clip(np.rint(a_page(ink, paper) + noise), 0, 255).astype(np.uint8)
 
@@ -41,7 +41,7 @@ def test_pale_print_is_read(ink, paper):
 
 
 def test_boxes_lie_around_the_text():
-    """A line's box holds its drawn text and little more; each character has a place in it."""
+    """A line's box fits its drawn text closely, and each character has a position in it."""
     line = the_engine().read(a_page(), go_on)[0]
 
     assert line.box.min_x == pytest.approx(40, abs=14)
@@ -54,7 +54,7 @@ def test_boxes_lie_around_the_text():
 
 
 def test_scores_tell_what_stands_in_a_place():
-    """Scores of asked letters sum to 1 a step; the best ones spell the text, in capitals."""
+    """The scores of requested letters sum to 1 per step; the best ones spell the text."""
     page = drawn([(20, 20, "Kx7")], size=(120, 60))
     quad = ((14, 14), (82, 14), (82, 54), (14, 54))
     letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ<"
@@ -69,7 +69,7 @@ def test_scores_tell_what_stands_in_a_place():
 
 @pytest.mark.parametrize("degrees", [-20, -5, 10, 20])
 def test_skewed_text_is_read(degrees):
-    """Text on a slope is read in order, and its corners follow the slope."""
+    """Slanted text is read in order, and its corners follow the slope."""
     page = Image.fromarray(a_page()).rotate(-degrees, expand=True, fillcolor=(255, 255, 255))
 
     lines = the_engine().read(np.asarray(page), go_on)
@@ -81,7 +81,7 @@ def test_skewed_text_is_read(degrees):
 
 @pytest.mark.parametrize("turns", [1, 3])
 def test_a_vertical_line_next_to_upright_text_is_read(turns):
-    """Text that runs up or down the margin is read in addition to the upright lines."""
+    """Vertical text in the margin is read in addition to horizontal lines."""
     margin = np.rot90(drawn([(10, 6, "Draft copy 2024")], size=(240, 40), font=24), turns)
     page = a_page().copy()
     page[30:270, 560:600] = margin
@@ -92,7 +92,7 @@ def test_a_vertical_line_next_to_upright_text_is_read(turns):
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (1, 5000), (5000, 1), (3, 3000), (40, 40)])
 @pytest.mark.parametrize("value", [0, 255])
 def test_empty_pages_have_no_lines(shape, value):
-    """Single pixels, strips and pages of one colour are read as nothing."""
+    """Single pixels, strips and pages of one colour give no lines."""
     assert the_engine().read(np.full((*shape, 3), value, np.uint8), go_on) == ()
 
 
@@ -104,7 +104,7 @@ def test_noise_is_no_text():
 
 
 def test_large_pages_keep_their_coordinates():
-    """A page of more than 12 megapixels is scaled down; boxes are those of the page."""
+    """A page of more than 12 megapixels is scaled down; boxes refer to the original."""
     page = Image.fromarray(a_page()).resize((6200, 3000))
 
     lines = the_engine().read(np.asarray(page), go_on)
@@ -121,7 +121,7 @@ def test_single_characters_are_upright():
 
 
 def test_crops_are_read_in_their_order():
-    """Known places are read without a search, each in its place of the answer; blank is None."""
+    """Given regions are read without detection, in order; an empty one gives None."""
     quads = [
         ((35.0, y), (460.0, y), (460.0, y + 40.0), (35.0, y + 40.0)) for y in (175.0, 35.0, 240.0)
     ]
@@ -133,7 +133,7 @@ def test_crops_are_read_in_their_order():
 
 
 def test_the_check_stops_the_work():
-    """Reading repeatedly checks whether it may continue."""
+    """Reading calls the check repeatedly and stops when it raises."""
     asked = []
 
     def check():
@@ -146,7 +146,7 @@ def test_the_check_stops_the_work():
 
 
 def test_threads_share_the_engine():
-    """Pages read at the same time come out as those read one by one."""
+    """Pages read simultaneously give the same result as one by one."""
     pages = [a_page(), a_page(255, 0)] * 3
 
     with ThreadPoolExecutor(3) as threads:
@@ -156,7 +156,7 @@ def test_threads_share_the_engine():
 
 
 def test_memory_does_not_grow():
-    """Crops of all sizes, read again and again, leave the process as large as it was."""
+    """Reading crops of all sizes repeatedly does not increase memory."""
     draws = np.random.default_rng(9).integers(40, 300, (40, 2))
     page = a_page()
     for number, (width, height) in enumerate(draws):
@@ -168,7 +168,7 @@ def test_memory_does_not_grow():
 
 
 def test_what_other_pages_left_goes_before_a_page_is_looked_at(monkeypatch):
-    """A process that has grown returns freed memory first: looking takes most of all."""
+    """Freed memory is returned to the system before detection, which needs the most."""
     order = []
     detector = SimpleNamespace(find=lambda image: order.append("looked") or [])
     monkeypatch.setattr(engine, "release_memory_beyond", lambda: order.append("released"))

@@ -1,4 +1,4 @@
-"""Opening the installed folder."""
+"""Loading the installed folder."""
 
 import shutil
 
@@ -10,14 +10,14 @@ from tests.engines.ocr.ppocr.pages import FOLDER
 
 
 def test_an_empty_folder_is_not_installed(tmp_path):
-    """The error names the engine and the command that installs it."""
+    """The error names the engine and the install command."""
     with pytest.raises(OcrNotInstalled, match=r"ppocr.*infra\.models install"):
         load_ppocr(tmp_path)
 
 
 @pytest.mark.parametrize("name", [*FILES, "engine.json"])
 def test_a_damaged_file_is_noticed(tmp_path, name):
-    """One byte more in any file, or a card that is none, counts as not installed."""
+    """A file with an extra byte, or an invalid card, counts as not installed."""
     folder = tmp_path / "ppocr"
     shutil.copytree(FOLDER, folder)
     with (folder / name).open("ab") as file:

@@ -1,4 +1,4 @@
-"""The smallest rectangle around points."""
+"""The minimum-area rectangle around points."""
 
 import math
 
@@ -21,7 +21,7 @@ def outline(angle, length=80.0, breadth=12.0):
 
 @pytest.mark.parametrize("degrees", [-40, -12, 0, 7, 20, 44])
 def test_a_turned_rectangle_is_found(degrees):
-    """Middle, sides and direction of a drawn rectangle come out within a pixel or two."""
+    """Centre, sides and direction of a rotated rectangle are found within two pixels."""
     found = smallest_rectangle(outline(math.radians(degrees)))
 
     assert math.hypot(found.x - 100, found.y - 100) < 1
@@ -31,7 +31,7 @@ def test_a_turned_rectangle_is_found(degrees):
 
 
 def test_a_steep_rectangle_is_described_to_the_right():
-    """A tall rectangle has its short side's direction: up and down look the same."""
+    """A steep rectangle has the direction of its short side, because up and down look the same."""
     found = smallest_rectangle(outline(math.radians(90)))
 
     assert (found.dx, found.dy) == pytest.approx((1, 0), abs=1e-6)
@@ -39,33 +39,33 @@ def test_a_steep_rectangle_is_described_to_the_right():
 
 
 def test_one_point_is_a_rectangle_of_no_size():
-    """A single pixel does not fail."""
+    """A single pixel gives a rectangle without size."""
     found = smallest_rectangle(np.array([(4, 7), (4, 7)]))
 
     assert found == Rectangle(4.0, 7.0, 0.0, 0.0, 1.0, 0.0)
 
 
 def test_points_on_a_line_are_a_rectangle_without_breadth():
-    """A stroke one pixel wide has a length alone."""
+    """A one-pixel stroke gives a rectangle with length and no width."""
     found = smallest_rectangle(np.array([(2, 3), (9, 3)]))
 
     assert (found.length, found.breadth) == (7.0, 0.0)
 
 
 def test_the_hull_has_the_corners_alone():
-    """Points on a side and inside are left out."""
+    """The convex hull has only the corners."""
     points = np.array([(0, 0), (2, 0), (4, 0), (0, 2), (2, 2), (4, 2), (0, 4), (4, 4)])
 
     assert sorted(map(tuple, convex_hull(points).tolist())) == [(0, 0), (0, 4), (4, 0), (4, 4)]
 
 
 def test_corners_follow_the_reading():
-    """Turned by a quarter, a rectangle is read downwards: its top left is at the top right."""
+    """Corners follow the reading direction: turned by 90 degrees, the first is at the top right."""
     corners = Rectangle(50, 50, 10, 40, 1.0, 0.0).turned().corners()
 
     assert corners == pytest.approx(np.array([(55, 30), (55, 70), (45, 70), (45, 30)]))
 
 
 def test_a_margin_grows_all_sides():
-    """The middle stays, both sides grow by twice the margin."""
+    """A margin enlarges all sides around the same centre."""
     assert Rectangle(1, 2, 15, 9, 1, 0) == Rectangle(1, 2, 11, 5, 1, 0).grown(2)

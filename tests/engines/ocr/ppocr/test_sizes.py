@@ -1,4 +1,4 @@
-"""How large a page is looked at."""
+"""The size at which a page is processed."""
 
 import pytest
 
@@ -19,14 +19,14 @@ from chalicelib.engines.ocr.ppocr.detector import detector_scale
     ],
 )
 def test_a_page_is_scaled_by_what_it_looks_like(width, height, expected):
-    """Pages, small scans, slips and strips each have their size."""
+    """Pages, small scans, slips and strips are scaled to different sizes."""
     assert detector_scale(width, height) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("width", [1, 7, 300, 1000, 1001, 4000, 12_000])
 @pytest.mark.parametrize("height", [1, 20, 999, 3000, 12_000])
 def test_what_is_looked_at_is_bounded(width, height):
-    """No shape is scaled up by more than half or to more than a page of the largest size."""
+    """Scaling is at most 1.5, and never beyond the largest page size."""
     scale = detector_scale(width, height)
 
     assert 0 < scale <= 1.5

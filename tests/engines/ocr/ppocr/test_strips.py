@@ -12,7 +12,7 @@ from tests.engines.ocr.ppocr.pages import drawn, go_on, the_engine
 
 
 def a_strip(width, blanks=()):
-    """Draw a strip full of ink but for some columns."""
+    """Draw a strip full of ink except for some columns."""
     pixels = np.zeros((48, width, 3), np.uint8)
     pixels[:16] = pixels[32:] = 255
     for first, last in blanks:
@@ -21,12 +21,12 @@ def a_strip(width, blanks=()):
 
 
 def test_a_short_line_stays_whole():
-    """Nothing is cut that fits."""
+    """A line that fits is not cut."""
     assert cut_places(a_strip(LONGEST)) == [(0, LONGEST, False)]
 
 
 def test_a_long_line_is_cut_where_it_is_blank():
-    """The widest gap before the limit is chosen, and a wide one stands for a space."""
+    """A line is cut at the widest gap before the limit, and a wide gap becomes a space."""
     cuts = cut_places(a_strip(4000, [(1500, 1504), (2000, 2030)]))
 
     assert cuts == [(0, 2015, False), (2015, 4000, True)]
@@ -34,7 +34,7 @@ def test_a_long_line_is_cut_where_it_is_blank():
 
 @pytest.mark.parametrize("width", [LONGEST + 1, 10_000, 48_000])
 def test_parts_are_bounded(width):
-    """Every column is in one part, and no part is wider than the limit, blank places or not."""
+    """Parts cover every column once and are within the limit, with or without gaps."""
     cuts = cut_places(a_strip(width))
 
     assert cuts[0][0] == 0
@@ -44,7 +44,7 @@ def test_parts_are_bounded(width):
 
 
 def test_parts_are_joined():
-    """Texts follow each other with the spaces between, places count along the whole line."""
+    """Texts of parts are joined with spaces, and positions refer to the whole line."""
     cuts = [(0, 50, False), (50, 100, True), (100, 200, False)]
     readings = [RecognisedText("ab", 0.8, (0.2, 0.8)), NOTHING, RecognisedText("c", 0.5, (0.5,))]
 
@@ -56,7 +56,7 @@ def test_parts_are_joined():
 
 
 def test_a_very_long_line_loses_nothing():
-    """A strip thirty times as wide as a usual line is read to its last word."""
+    """A strip thirty times as wide as a usual line is read to its end."""
     text = " ".join(f"part {number}" for number in range(11, 51))
     pixels = drawn([(20, 20, text)], size=(4400, 80), font=30)
 

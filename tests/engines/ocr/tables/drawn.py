@@ -1,4 +1,4 @@
-"""Pages drawn for tests, with the lines that an engine would read on them."""
+"""Drawn pages for table tests, with the lines that an engine would read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def structure() -> StructureModel:
 
 
 class Reader:
-    """Stands where a text engine is not under test: it reads nothing again, and counts."""
+    """Replaces the text engine: reads nothing, and counts calls."""
 
     name = "reader"
 
@@ -56,7 +56,7 @@ class Reader:
 
 @dataclass
 class Sheet:
-    """A page to draw on; what is written is also noted as lines with places."""
+    """A page to draw on, which records texts as lines with positions."""
 
     width: int = 1000
     height: int = 700
@@ -69,13 +69,13 @@ class Sheet:
         self.pen = ImageDraw.Draw(self.image)
 
     def length(self, text: str) -> float:
-        """Return how long a text is drawn."""
+        """Return the drawn length of a text."""
         return float(ImageFont.load_default(size=self.size).getlength(text))
 
     def write(
         self, x: float, y: float, text: str, colour: Colour = BLACK, *, is_noted: bool = True
     ) -> None:
-        """Draw a text with its top left corner there."""
+        """Write a text with its top left corner at a position."""
         font = ImageFont.load_default(size=self.size)
         self.pen.text((x, y), text, font=font, fill=colour)
         left, top, right, bottom = self.pen.textbbox((x, y), text, font=font)
@@ -102,7 +102,7 @@ class Sheet:
 
 
 def columns_of(sheet: Sheet, rows: Sequence[Sequence[str]], left: float, gap: float) -> list[float]:
-    """Return where columns begin when the longest text of each is followed by a gap."""
+    """Return the left sides of columns whose longest text is followed by a gap."""
     edges = [left]
     for column in zip(*rows, strict=True):
         edges.append(edges[-1] + max(sheet.length(text) for text in column) + gap)
@@ -116,7 +116,7 @@ def draw_rows(
     gap: float = 40,
     pitch: float = 34,
 ) -> tuple[list[float], list[float]]:
-    """Draw rows of text; return where columns begin and rows begin, and both end."""
+    """Draw rows of text; return the borders of columns and rows."""
     edges = columns_of(sheet, rows, corner[0], gap)
     for number, row in enumerate(rows):
         for x, text in zip(edges, row, strict=False):
@@ -127,7 +127,7 @@ def draw_rows(
 
 
 def grid_lines(sheet: Sheet, edges: Sequence[float], tops: Sequence[float]) -> None:
-    """Rule every border of rows that were drawn."""
+    """Draw every border between drawn rows."""
     for y in tops:
         sheet.rule((edges[0] - 12, y), (edges[-1] - 12, y))
     for x in edges:

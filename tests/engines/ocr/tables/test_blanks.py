@@ -1,4 +1,4 @@
-"""Characters that a detector misses are read in their cells."""
+"""Characters missed by detection are read in their cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def engine() -> TextEngine:
 
 
 def sheet_with(missed: str) -> tuple[Sheet, FilledGrid]:
-    """Draw three rows of two cells; the engine has overlooked one of them."""
+    """Draw three rows of two cells, one of which the engine missed."""
     sheet = Sheet(400, 200)
     for row in range(3):
         sheet.write(30, 20 + 40 * row, f"Row {row}")
@@ -38,7 +38,7 @@ def sheet_with(missed: str) -> tuple[Sheet, FilledGrid]:
 
 @pytest.mark.parametrize("missed", ["7", "48"])
 def test_a_lone_character_is_read(missed: str) -> None:
-    """What the cell holds becomes its text, in a box around its ink."""
+    """A missed single character becomes its cell's text, with a box around its ink."""
     sheet, filled = sheet_with(missed)
     pixels = sheet.page().pixels
     assert pixels is not None
@@ -51,7 +51,7 @@ def test_a_lone_character_is_read(missed: str) -> None:
 
 @pytest.mark.parametrize("missed", ["", "."])
 def test_nothing_and_specks_are_not_read(missed: str) -> None:
-    """An empty cell costs no reading."""
+    """An empty cell, or one with specks, is not read again."""
     sheet, filled = sheet_with(missed)
     pixels = sheet.page().pixels
     assert pixels is not None

@@ -1,4 +1,4 @@
-"""Text finds its place."""
+"""Assigning text to table cells."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from chalicelib.engines.ocr.tables.grid import FilledGrid, Slot, TableGrid, text
 
 
 def piece(text: str, x: float, y: float, height: float = 16) -> TextLine:
-    """Return a piece 40 wide by its top left corner."""
+    """Return a span 40 pixels wide by its top left corner."""
     return TextLine(text, 1.0, Rect(x, y, x + 40, y + height))
 
 
 def grid(rows: int, drift: float = 0.0, row_span: int = 1) -> TableGrid:
-    """Return rows of two places, 30 apart, that drift down from row to row."""
+    """Return rows of two cells, 30 apart, each slightly lower than the one before."""
     slots = [
         Slot(r, c, Rect(100 * c, r * (30 + drift), 100 * c + 60, r * (30 + drift) + 16), row_span)
         for r in range(rows)
@@ -23,12 +23,12 @@ def grid(rows: int, drift: float = 0.0, row_span: int = 1) -> TableGrid:
 
 
 def texts(filled: FilledGrid) -> list[str]:
-    """Return the text of each place."""
+    """Return the text of each cell."""
     return [text_of(lines) for lines in filled.texts]
 
 
 def test_overlap_decides_and_else_the_nearest() -> None:
-    """Text outside of all places goes to the nearest, rather in its row than in its column."""
+    """Text goes to the overlapping cell, or else to the nearest, preferably in its row."""
     pieces = [piece("a", 10, 3), piece("b", 75, 30), piece("c", 300, 0), piece("d", 0, 500)]
     assert texts(fill(grid(2), pieces)) == ["a", "c", "d", "b"]
     assert texts(fill(TableGrid(Rect(0, 0, 1, 1), ()), pieces)) == []
@@ -36,14 +36,14 @@ def test_overlap_decides_and_else_the_nearest() -> None:
 
 
 def test_lines_of_one_place_are_in_reading_order() -> None:
-    """From the top, and from the left in a row."""
+    """Lines in a cell are ordered from top to bottom, then left to right."""
     tall = TableGrid(Rect(0, 0, 200, 200), (Slot(0, 0, Rect(0, 0, 200, 200)),))
     pieces = [piece("d", 50, 40), piece("b", 60, 1), piece("c", 0, 40), piece("a", 0, 0)]
     assert texts(fill(tall, pieces)) == ["a b c d"]
 
 
 def test_a_row_of_text_stays_together() -> None:
-    """Where most pieces of a row are is where the rest goes."""
+    """A row's text goes to the row that contains most of its spans."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(3) for c in range(2)]
     slots = grid(3).slots
     wrong = Slot(1, 1, Rect(100, 55, 160, 80))
@@ -66,6 +66,6 @@ def _labels_next_to_amounts(tops: list[float]) -> list[tuple[int, int, str]]:
 
 
 def test_place_over_rows_is_parted_where_a_line_stands_in_each() -> None:
-    """Labels without rules between them are several cells; a text of three lines stays one."""
+    """A tall cell next to ruled rows is split if each row has a line, but not wrapped text."""
     assert _labels_next_to_amounts([7, 37, 67]) == [(0, 1, "Sum"), (1, 1, "Tax"), (2, 1, "Due")]
     assert _labels_next_to_amounts([18, 37, 56]) == [(0, 3, "Sum Tax Due")]

@@ -1,4 +1,4 @@
-"""Tables are found with their cells, spans and headers, and nothing else is taken for one."""
+"""Tables are found with cells, spans and headers, and other content is not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows_of(table_rows: tuple[tuple[str, ...], ...]) -> list[list[str]]:
 
 
 def test_a_ruled_table_is_exact() -> None:
-    """Every cell of a ruled table is there with its place, text, box and kind."""
+    """Every cell of a ruled table has the right position, text, box and kind."""
     sheet = Sheet()
     edges, tops = draw_rows(sheet, SALES)
     grid_lines(sheet, edges, tops)
@@ -48,7 +48,7 @@ def test_a_ruled_table_is_exact() -> None:
 
 
 def test_missing_borders_merge_cells() -> None:
-    """A head above two columns and a cell next to two rows span them."""
+    """A header over two columns and a cell over two rows are spans."""
     sheet = Sheet()
     for y in (60, 160, 220):
         sheet.rule((60, y), (660, y))
@@ -87,7 +87,7 @@ def test_missing_borders_merge_cells() -> None:
 @pytest.mark.parametrize("with_network", [True, False])
 @pytest.mark.parametrize("style", ["plain", "narrow", "head rule", "rules", "shaded", "dark head"])
 def test_tables_without_cells_ruled_are_found(style: str, with_network: bool) -> None:
-    """Aligned, underlined and shaded tables come out right, with the network and without."""
+    """Aligned, underlined and shaded tables are found, with and without the network."""
     sheet = Sheet()
     sheet.write(60, 20, "Table 3. What was sold in spring")
     edges, tops = draw_rows(sheet, SALES, (60, 80), gap=22 if style == "narrow" else 60)
@@ -109,7 +109,7 @@ def test_tables_without_cells_ruled_are_found(style: str, with_network: bool) ->
 
 
 def test_a_line_across_cells_is_cut() -> None:
-    """What the engine read as one line is cut at the gaps between cells."""
+    """A line read across cells is split at the gaps."""
     sheet = Sheet()
     edges, tops = draw_rows(sheet, SALES, gap=60)
     one_line = [line for line in sheet.lines if line.box.min_y < tops[1]]
@@ -129,7 +129,7 @@ def test_a_line_across_cells_is_cut() -> None:
 
 
 def test_wrapped_text_stays_in_its_cell() -> None:
-    """Lines of one cell are joined, and do not become rows."""
+    """Wrapped lines are joined within their cell and do not become rows."""
     sheet = Sheet()
     y = 60.0
     rows = (
@@ -151,7 +151,7 @@ def test_wrapped_text_stays_in_its_cell() -> None:
 
 
 def test_two_tables_on_a_page_with_prose() -> None:
-    """Each table is found alone; the text between them belongs to none."""
+    """Two tables are found separately, without the text between them."""
     sheet = Sheet(height=1100)
     edges, tops = draw_rows(sheet, SALES)
     grid_lines(sheet, edges, tops)
@@ -164,7 +164,7 @@ def test_two_tables_on_a_page_with_prose() -> None:
 
 
 def test_prose_between_ruled_tables_parts_them() -> None:
-    """Two tables whose rules have the same width are two if a paragraph is between them."""
+    """Two ruled tables of equal width with a paragraph between them are two tables."""
     sheet = Sheet(height=900)
     for top in (60, 500):
         _, tops = draw_rows(sheet, SALES, (60, top), gap=60)
@@ -176,7 +176,7 @@ def test_prose_between_ruled_tables_parts_them() -> None:
 
 
 def test_tables_side_by_side_are_two() -> None:
-    """A gutter much wider than all others parts tables."""
+    """A gutter much wider than the others separates two tables."""
     sheet = Sheet(width=1400)
     draw_rows(sheet, SALES, (60, 60), gap=30)
     draw_rows(sheet, SALES, (760, 60), gap=30)
@@ -186,7 +186,7 @@ def test_tables_side_by_side_are_two() -> None:
 
 @pytest.mark.parametrize("degrees", [-4.0, 2.5, 5.0])
 def test_a_leaning_page_is_read_upright(degrees: float) -> None:
-    """A skewed table has the same cells, and boxes where the text really is."""
+    """On a skewed page the cells are the same, with boxes in page coordinates."""
     sheet = Sheet()
     edges, tops = draw_rows(sheet, SALES, (200, 200))
     grid_lines(sheet, edges, tops)
@@ -211,7 +211,7 @@ def test_a_leaning_page_is_read_upright(degrees: float) -> None:
 
 
 def test_empty_cells_have_a_place_and_no_text() -> None:
-    """A gap in a ruled table is a cell with the box of its place."""
+    """A gap in a ruled table is an empty cell with a box."""
     sheet = Sheet()
     rows = [list(row) for row in SALES]
     rows[2][1] = rows[4][3] = ""
@@ -270,14 +270,14 @@ def chart(sheet: Sheet) -> None:
 
 @pytest.mark.parametrize("draw", [letter, key_values, two_columns, receipt_head, chart])
 def test_what_is_no_table_is_not_taken_for_one(draw: object) -> None:
-    """Letters, lists of keys and values, columns of prose, heads and charts give none."""
+    """Letters, key-value lists, prose columns, letterheads and charts give no table."""
     sheet = Sheet(width=1500, height=700)
     draw(sheet)
     assert sheet.tables() == []
 
 
 def test_a_page_without_text_or_pixels_has_no_tables() -> None:
-    """Nothing is looked for where there is nothing."""
+    """A page without text or pixels has no tables."""
     sheet = Sheet()
     sheet.rule((10, 10), (900, 10))
     assert sheet.tables() == []
@@ -286,7 +286,7 @@ def test_a_page_without_text_or_pixels_has_no_tables() -> None:
 
 
 def test_a_text_layer_is_never_read_again() -> None:
-    """Empty cells of an exact page stay empty, whatever is drawn in them."""
+    """Empty cells of a page with a text layer are not read by OCR."""
     sheet = Sheet()
     rows = [list(row) for row in SALES]
     rows[2][1] = ""
@@ -302,7 +302,7 @@ def test_a_text_layer_is_never_read_again() -> None:
 
 
 def test_time_that_is_up_ends_the_search() -> None:
-    """The check's exception comes through."""
+    """The check's exception is propagated."""
     sheet = Sheet()
     draw_rows(sheet, SALES)
 
@@ -325,7 +325,7 @@ def scattered(count: int, width: int, height: int) -> list[TextLine]:
 
 @pytest.mark.parametrize("pattern", ["checkers", "mesh", "stripes", "noise", "cells"])
 def test_hostile_pages_take_bounded_time(pattern: str) -> None:
-    """Twelve megapixels of a pattern and hundreds of words end soon."""
+    """A 12-megapixel pattern with hundreds of words is processed in bounded time."""
     height, width = 3000, 4000
     pixels = np.full((height, width, 3), 255, np.uint8)
     lines = scattered(600, width, height)
@@ -354,7 +354,7 @@ def test_hostile_pages_take_bounded_time(pattern: str) -> None:
 
 
 def test_an_invoice_is_its_items() -> None:
-    """Letterhead, watermark and totals are left out, and no text is in two tables."""
+    """An invoice's table has its items only, without letterhead, watermark and totals."""
     sheet = Sheet(height=900)
     rows = (("Item", "Hours", "Rate", "Amount"), ("Repair of the roof", "12", "40.00", "480.00"))
     for y, left, middle, right in (
@@ -377,7 +377,7 @@ def test_an_invoice_is_its_items() -> None:
 
 
 def test_probability_is_that_of_the_structure() -> None:
-    """No structure is certain, exact as its text may be, and rules make one surer."""
+    """Table probability is below 1 even for exact text, and higher with rules."""
     rows = rows_of(SALES)
     ruled, aligned = Sheet(), Sheet()
     grid_lines(ruled, *draw_rows(ruled, rows))
@@ -392,7 +392,7 @@ def test_probability_is_that_of_the_structure() -> None:
 
 @pytest.mark.parametrize("kind", ["one cell", "negative", "nested", "points", "one row"])
 def test_boxes_of_no_table_are_no_trouble(kind: str) -> None:
-    """A lone cell, boxes inside out, in each other, without size, or side by side without end."""
+    """A lone cell, and inverted, nested, empty or endless boxes do not fail."""
     random = np.random.default_rng(3)
     places = random.integers(-500, 2500, (300, 2)).tolist()
     boxes = {

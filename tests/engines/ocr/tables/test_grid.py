@@ -1,4 +1,4 @@
-"""Places of a table before and after text is put into them."""
+"""Table cells before and after text is assigned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE = TextLine("x", 1.0, BOX)
 
 
 def test_counts_and_order() -> None:
-    """Spans count, and places are sorted row by row."""
+    """Spans count, and cells are sorted row by row."""
     slots = in_order([Slot(1, 0, BOX, 2, 1), Slot(0, 1, BOX), Slot(0, 0, BOX, 1, 1)])
     assert [(slot.row, slot.column) for slot in slots] == [(0, 0), (0, 1), (1, 0)]
     grid = TableGrid(BOX, slots)

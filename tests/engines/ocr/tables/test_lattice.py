@@ -1,4 +1,4 @@
-"""Rulings that cross become places."""
+"""Crossing rulings become cells."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from chalicelib.engines.ocr.tables.rulings import Ruling, Rulings
 def lattice_of(
     flat: Sequence[tuple[float, float, float]], tall: Sequence[tuple[float, float, float]]
 ) -> list[Lattice]:
-    """Return the lattices of horizontal and vertical lines: position, start, end."""
+    """Return the lattices of horizontal and vertical lines given as position, start, end."""
     make = [tuple(Ruling(p, a, b, 2) for p, a, b in lines) for lines in (flat, tall)]
     return list(find_lattices(Rulings(make[0], make[1]), 20))
 
 
 def shape(grid: TableGrid | None) -> list[tuple[int, int, int, int]]:
-    """Return rows, columns and spans of all places."""
+    """Return rows, columns and spans of all cells."""
     assert grid is not None
     return [(s.row, s.column, s.row_span, s.column_span) for s in grid.slots]
 
@@ -31,7 +31,7 @@ TALL = [(x, 0, 150) for x in (0, 100, 200, 300)]
 
 
 def test_groups_that_do_not_touch_are_apart() -> None:
-    """Two lattices are two; a line that crosses nothing belongs to none."""
+    """Groups that do not touch are separate lattices; a line without crossings is in none."""
     moved = [(y, 400, 700) for y, _, _ in FLAT]
     moved_tall = [(x + 400, 0, 150) for x, _, _ in TALL]
     found = lattice_of([*FLAT, *moved, (400, 0, 300)], [*TALL, *moved_tall])
@@ -39,13 +39,13 @@ def test_groups_that_do_not_touch_are_apart() -> None:
 
 
 def test_full_borders_give_every_place() -> None:
-    """Three by three places."""
+    """Full borders give nine cells."""
     (lattice,) = lattice_of(FLAT, TALL)
     assert shape(lattice_grid(lattice)) == [(r, c, 1, 1) for r in range(3) for c in range(3)]
 
 
 def test_short_borders_merge_to_rectangles() -> None:
-    """A missing border joins two places, and an angle of three becomes a rectangle."""
+    """A missing border joins two cells; an L of three becomes a rectangle."""
     flat = [FLAT[0], (50, 0, 100), *FLAT[2:]]
     tall = [TALL[0], TALL[1], (200, 100, 150), TALL[3]]
     (lattice,) = lattice_of(flat, tall)
@@ -55,7 +55,7 @@ def test_short_borders_merge_to_rectangles() -> None:
 
 
 def test_joined_places_that_reach_into_others_take_them_all() -> None:
-    """An angle whose rectangle holds a part of another joined place becomes one with it."""
+    """Joined cells that overlap other joined cells are merged into one rectangle."""
     flat = [FLAT[0], (50, 100, 300), *FLAT[2:]]
     tall = [TALL[0], (100, 0, 50), (100, 100, 150), (200, 50, 150), TALL[3]]
     (lattice,) = lattice_of(flat, tall)
@@ -65,7 +65,7 @@ def test_joined_places_that_reach_into_others_take_them_all() -> None:
 
 
 def test_open_sides_are_closed() -> None:
-    """Tables without outer borders have their outer columns."""
+    """Tables without outer borders keep their outer columns."""
     (lattice,) = lattice_of(FLAT, TALL[1:3])
     grid = lattice_grid(lattice)
     assert grid is not None
@@ -74,7 +74,7 @@ def test_open_sides_are_closed() -> None:
 
 
 def test_a_lone_box_and_a_mesh_are_no_tables() -> None:
-    """One place is none, and too many are a pattern."""
+    """One box is not a table, and neither is a mesh of very many."""
     (box,) = lattice_of(FLAT[::3], TALL[::3])
     assert lattice_grid(box) is None
     mesh = [(12.0 * n, 0.0, 2400.0) for n in range(200)]
@@ -90,6 +90,6 @@ def test_no_rulings_no_lattice() -> None:
 
 @pytest.mark.parametrize("offset", [-4, 4])
 def test_lines_that_almost_meet_do(offset: float) -> None:
-    """A border may end a little before or behind the one that it meets."""
+    """A border may end slightly before or after the one that it meets."""
     tall = [(x, 0 - offset, 150 + offset) for x, _, _ in TALL]
     assert len(lattice_of(FLAT, tall)) == 1

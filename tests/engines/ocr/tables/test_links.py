@@ -1,4 +1,4 @@
-"""Parts of one table on several pages become one, and tables that only look alike do not."""
+"""Parts of one table on several pages are linked; other similar tables are not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def part(
     above: Sequence[str] = (),
     below: Sequence[str] = (),
 ) -> PagePart:
-    """Return a table on a page of 600 x 1000 pixels; columns are 200 apart, rows 20."""
+    """Return a table on a 600 x 1000 page; columns are 200 apart, rows 20."""
     cells = tuple(
         Cell(
             row,
@@ -50,7 +50,7 @@ def rows_of(table: Table) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("repeats", [True, False])
 def test_rows_go_on(repeats: bool) -> None:
-    """Rows count on over three pages; a repeated header is left out, and heads no row."""
+    """Row numbers continue over three pages; a repeated header is dropped."""
     later = (HEADER, *MORE) if repeats else MORE
     long = (*later, *[("May 11", "Nib", "1.00")] * 20)
     parts = [
@@ -91,19 +91,19 @@ def test_rows_go_on(repeats: bool) -> None:
     ],
 )
 def test_other_tables_stay_apart(first: PagePart, second: PagePart) -> None:
-    """A page or text between them, other columns or another header: two tables."""
+    """With a page or text between them, other columns or another header, tables stay separate."""
     assert [len(whole.parts) for whole in link([first, second])] == [1, 1]
 
 
 def test_second_table_of_a_page_goes_on_with_nothing() -> None:
-    """Only the first table of a page can continue the last one of the page before."""
+    """Only the first table of a page can continue the last one of the previous page."""
     parts = [part(1, FIRST, 800), part(2, (("A", "1"), ("B", "2"))), part(2, MORE, 300)]
 
     assert [len(whole.parts) for whole in link(parts)] == [1, 1, 1]
 
 
 def test_words_alone_need_the_header() -> None:
-    """Where no column holds numbers, a first row that looks like a header begins a table."""
+    """Without numeric columns, a first row that looks like a header starts a new table."""
     words = [("Name", "Town", "Trade"), ("Ann", "York", "smith")]
     other = [("Street", "County", "River"), ("Elm", "Kent", "Stour")]
 
@@ -114,7 +114,7 @@ def test_words_alone_need_the_header() -> None:
 
 
 def test_names_are_shared_out() -> None:
-    """Each part gets the entities of its own cells, and all of the columns' names."""
+    """Each part gets the entities of its own cells, and the names of all columns."""
     (whole,) = link([part(1, FIRST, 800), part(2, (HEADER, *MORE))])
     entities = tuple(f"{cell.row}-{cell.column}" for cell in whole.table.cells)
 
@@ -127,7 +127,7 @@ def test_names_are_shared_out() -> None:
 
 
 def test_many_rows_around_a_table_are_compared_at_once() -> None:
-    """Thousands of rows of text above and below cost next to nothing."""
+    """Thousands of text rows around a table are compared quickly."""
     rows = [f"{number:x} some words" for number in range(3_000)]
     first = part(1, FIRST, 800, below=rows)
 

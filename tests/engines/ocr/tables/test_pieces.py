@@ -1,4 +1,4 @@
-"""Lines are cut where cells end, and their text with them."""
+"""Lines are split at cell borders, together with their text."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tests.engines.ocr.tables.drawn import Reader, Sheet
 
 
 def line(text: str, places: tuple[float, ...] = ()) -> TextLine:
-    """Return a line from x 0 to 200."""
+    """Return a line from x = 0 to 200."""
     return TextLine(text, 0.9, Rect(0, 0, 200, 20), None, places)
 
 
 def test_a_cut_falls_on_the_space_nearby() -> None:
-    """Words stay whole when a space is near the cut, and boxes meet there."""
+    """A cut moves to a nearby space, and both boxes end there."""
     first, second = cut(line("north 1234"), [110])
     assert (first.text, second.text) == ("north", "1234")
     assert (first.box.max_x, second.box.min_x) == (110, 110)
@@ -24,14 +24,14 @@ def test_a_cut_falls_on_the_space_nearby() -> None:
 
 
 def test_known_places_decide() -> None:
-    """Characters belong where their places are, whatever their number."""
+    """Characters with known positions are assigned by these."""
     places = (0.02, 0.05, 0.08, 0.9, 0.94, 0.98)
     assert [piece.text for piece in cut(line("abcdef", places), [100])] == ["abc", "def"]
     assert [piece.text for piece in cut(line("abcdef", places), [60, 120])] == ["abc", "def"]
 
 
 def test_a_ruling_that_was_read_as_a_stroke_is_no_text() -> None:
-    """A bar between cells is not part of either."""
+    """A ruling that was read as a bar belongs to neither cell."""
     rule = Ruling(100, -50, 100, 2)
     assert [piece.text for piece in cut_at_rulings(line("abcd|efgh"), [rule])] == ["abcd", "efgh"]
 
@@ -40,13 +40,13 @@ def test_a_ruling_that_was_read_as_a_stroke_is_no_text() -> None:
     "rule", [Ruling(2, -50, 100, 2), Ruling(100, 12, 100, 2), Ruling(100, -50, 6, 2)]
 )
 def test_rulings_at_ends_or_outside_cut_nothing(rule: Ruling) -> None:
-    """A ruling at a line's end, or one that does not cross it, leaves it whole."""
+    """A ruling at a line's end, or outside it, does not split it."""
     whole = line("abcd efgh")
     assert cut_at_rulings(whole, [rule]) == [whole]
 
 
 def test_wide_gaps_cut_and_word_spaces_do_not() -> None:
-    """A line over two cells becomes two tight pieces; a sentence stays whole."""
+    """A line over two cells is split at the wide gap; a sentence is not."""
     sheet = Sheet()
     sheet.write(50, 50, "a short sentence of words")
     sheet.write(50, 100, "left")
@@ -65,7 +65,7 @@ def test_wide_gaps_cut_and_word_spaces_do_not() -> None:
 
 
 def test_letters_of_one_width_keep_their_words() -> None:
-    """Where all words are far apart, a gap must be wider still."""
+    """In wide-spaced print a gap must be even wider to split a line."""
     sheet = Sheet()
     for number in range(6):
         for index, character in enumerate("one two three"):
@@ -84,6 +84,6 @@ def test_letters_of_one_width_keep_their_words() -> None:
 
 
 def test_text_height_of_nothing() -> None:
-    """A page without lines has a usual height all the same."""
+    """A page without lines gets a default text height."""
     assert text_height([]) == 20
     assert text_height([line("a")]) == 20

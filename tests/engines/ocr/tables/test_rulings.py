@@ -1,4 +1,4 @@
-"""Straight lines are found whatever their colour, and strokes of letters are none."""
+"""Straight lines of any colour are found; strokes of letters are not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rulings_of(sheet: Sheet) -> Rulings:
 def test_lines_of_any_colour_and_thickness(
     ground: tuple[int, int, int], ink: tuple[int, int, int], width: int
 ) -> None:
-    """A line is one ruling with its place and ends, also where lines cross."""
+    """A line of any colour and thickness is one ruling, also where lines cross."""
     sheet = Sheet(ground=ground)
     sheet.pen.line([(100, 200), (700, 200)], fill=ink, width=width)
     sheet.pen.line([(300, 100), (300, 500)], fill=ink, width=width)
@@ -45,14 +45,14 @@ def test_lines_of_any_colour_and_thickness(
 
 
 def test_the_sides_of_a_light_fill_are_lines() -> None:
-    """A pale stripe has an upper and a lower side."""
+    """A pale stripe has an upper and a lower ruling."""
     sheet = Sheet()
     sheet.pen.rectangle([100, 200, 700, 240], fill=(245, 245, 245))
     assert [round(ruling.position, -1) for ruling in rulings_of(sheet).horizontal] == [200, 240]
 
 
 def test_a_leaning_line_is_one() -> None:
-    """A line that leans by half a degree is followed from row to row."""
+    """A line tilted by half a degree is one ruling."""
     sheet = Sheet()
     sheet.rule((100, 200), (800, 206))
     (found,) = rulings_of(sheet).horizontal
@@ -60,7 +60,7 @@ def test_a_leaning_line_is_one() -> None:
 
 
 def test_text_and_specks_are_no_lines() -> None:
-    """Neither letters, dashes, nor noise make rulings."""
+    """Letters, dashes and noise are not rulings."""
     sheet = Sheet()
     sheet.write(100, 100, "HHHHHH LLLLL TTTTTTT EEEEE ------ ____")
     random = np.random.default_rng(3)
@@ -72,7 +72,7 @@ def test_text_and_specks_are_no_lines() -> None:
 
 
 def test_a_line_longer_than_text_that_it_crosses_counts() -> None:
-    """Only edges that stay inside a line of text are strokes."""
+    """A line that extends beyond the text it crosses is a ruling."""
     gray = np.full((100, 600), 255, np.uint8)
     gray[50:52] = 0
     assert len(find_rulings(gray, [Rect(100, 40, 300, 62)], 20).horizontal) == 1
@@ -80,7 +80,7 @@ def test_a_line_longer_than_text_that_it_crosses_counts() -> None:
 
 
 def test_erased_lines_leave_text_and_fills() -> None:
-    """Rules take the colour of the ground on either side; everything else stays."""
+    """Erased rules get the background colour of either side; all else stays."""
     sheet = Sheet()
     sheet.pen.rectangle([50, 200, 700, 260], fill=(230, 230, 230))
     sheet.write(100, 220, "stays")

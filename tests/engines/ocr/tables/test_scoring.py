@@ -1,4 +1,4 @@
-"""The score that decides between structures that are proposed for a table."""
+"""The score that chooses between proposed table structures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRAPPED = [["Harbour", "", ""], ["of Kelby", "12", "48"], ["Tarn", "4", "11"]]
 
 
 def score(structure: FilledGrid, source: str = ALIGNMENT, rules: Rulings = NO_RULES) -> float:
-    """Return how likely a structure is right."""
+    """Return the probability that a structure is right."""
     return likelihood(Structure(structure, source, rules))
 
 
@@ -45,19 +45,19 @@ def texts(structure: FilledGrid) -> list[list[str]]:
 
 
 def test_every_input_has_a_weight() -> None:
-    """A weight without an input, or the reverse, would be a file of another version."""
+    """Weights and inputs have the same names."""
     assert set(fitted_weights().weights) == set(INPUTS)
 
 
 def test_joined_rows_are_less_likely() -> None:
-    """Two rows of values in one row of the table are seen by their text alone."""
+    """A structure that joins two rows of values scores lower."""
     whole = filled(ROWS)
 
     assert score(filled(JOINED)) < score(whole)
 
 
 def test_a_cell_of_thousands_of_characters_is_never_certain() -> None:
-    """A page of prose between rules was once a table with probability .85."""
+    """A cell of thousands of characters lowers the score."""
     whole = filled(ROWS)
     box = whole.texts[4][0].box
     prose = TextLine("word " * 800, 1.0, box)
@@ -67,7 +67,7 @@ def test_a_cell_of_thousands_of_characters_is_never_certain() -> None:
 
 
 def test_tables_without_names_are_possible() -> None:
-    """Values without a header, or with no name for the first column, are tables as well."""
+    """Tables without a header, or without a name for the first column, score above one half."""
     body = [*ROWS[1:], ["Tarn", "4", "11"], ["Elm", "9", "3"]]
 
     assert score(filled(body)) > 0.5
@@ -75,14 +75,14 @@ def test_tables_without_names_are_possible() -> None:
 
 
 def test_columns_of_prose_are_hardly_a_table() -> None:
-    """Lines of running text next to each other are columns of a page."""
+    """Columns of prose score low."""
     line = "and so the whole of the matter was put"
 
     assert score(filled([[line] * 3] * 5)) < 0.05
 
 
 def test_a_rule_between_texts_of_one_cell_counts_against_the_cell() -> None:
-    """Ruled lines part what they part."""
+    """A rule between two texts of one cell lowers the score."""
     joined = filled(JOINED)
     upper, lower = joined.texts[3]
     y = (upper.box.center[1] + lower.box.center[1]) / 2
@@ -92,14 +92,14 @@ def test_a_rule_between_texts_of_one_cell_counts_against_the_cell() -> None:
 
 
 def test_rows_that_are_split_have_one_line_of_text_each() -> None:
-    """The reverse of joining: nothing is lost, and the header stays."""
+    """Splitting rows gives each one line of text, and keeps the header and all text."""
     joined = filled(JOINED)
 
     assert texts(split_rows(joined, 1)) == ROWS
 
 
 def test_a_row_without_values_joins_the_nearer_row() -> None:
-    """A name of two lines whose values are next to the second line is one row."""
+    """A row without values is joined to the nearer row."""
     whole = filled(WRAPPED)
     lines = list(whole.texts)
     # The second line of the name is just below the first.
@@ -118,7 +118,7 @@ def test_a_row_without_values_joins_the_nearer_row() -> None:
 
 @pytest.mark.parametrize("pitch", [20, 40])
 def test_white_of_two_widths_parts_rows(pitch: int) -> None:
-    """A value above its deviation in every column is one row; even rows are not joined."""
+    """Rows at two alternating distances are joined in pairs; evenly spaced rows are not."""
     whole = filled([["Site", "Mean"], *[["Elm", "4.5"], ["oak", "(0.2)"]] * 3])
     texts_at = [
         (replace(line, box=Rect(line.box.min_x, y, line.box.max_x, y + 16)),)
@@ -133,7 +133,7 @@ def test_white_of_two_widths_parts_rows(pitch: int) -> None:
 
 @pytest.mark.parametrize("white", [0.1, 2.0])
 def test_lines_of_a_header_are_joined_when_they_are_near(white: float) -> None:
-    """Names of two lines are one row of the header; far rows are two."""
+    """Near lines of a header are joined; distant rows are not."""
     rows = [["Number", "Mean", ""], ["of boats", "size", "Share"], ["12", "4.5", "31"]]
     whole = filled(rows)
     lines = list(whole.texts)

@@ -1,4 +1,4 @@
-"""What is a table and what contradicts one."""
+"""Evidence for and against a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chalicelib.engines.ocr.tables.sifting import (
 
 
 def filled(rows: list[list[str]], *, pitch: float = 30) -> FilledGrid:
-    """Return texts in a grid of places 100 wide; lines of a place are parted by `|`."""
+    """Return texts in a grid of cells 100 wide; `|` separates lines of a cell."""
     slots, texts = [], []
     for r, row in enumerate(rows):
         for c, text in enumerate(row):
@@ -41,26 +41,26 @@ NUMBERS = [["Item", "Units", "Share"], ["Pen", "3", "4%"], ["Ink", "5", "6%"], [
 
 
 def test_a_plain_table_is_one() -> None:
-    """Words above numbers in three columns."""
+    """Words above numbers in three columns are a table."""
     assert is_table(filled(NUMBERS), is_ruled=False)
     assert is_ruled_table(filled(NUMBERS))
     assert crammed(filled(NUMBERS)) == 0
 
 
 def test_prose_is_none() -> None:
-    """Cells as long as lines of prose speak against a table."""
+    """Cells as long as lines of prose are not a table."""
     long = "and so the whole of the matter was put before them"
     assert not is_table(filled([[long, long]] * 5), is_ruled=True)
 
 
 def test_keys_and_values_are_none() -> None:
-    """Labels with colons make a list, with two columns and with four."""
+    """Captions with colons and values are not a table, in two or four columns."""
     assert not is_table(filled([["Name:", "12"], ["Age:", "40"], ["Sum:", "9"]]), is_ruled=True)
     assert not is_table(filled([["A:", "1", "B:", "2"]] * 4), is_ruled=False)
 
 
 def test_two_columns_need_numbers_or_rules() -> None:
-    """Two addresses or totals side by side are not a table; prices below a head are one."""
+    """Two columns of addresses or totals are not a table; prices below a header are."""
     words = [["Ada", "Rome"], ["Bob", "Oslo"], ["Cid", "Bern"], ["Dan", "Graz"]]
     assert not is_table(filled(words), is_ruled=False)
     assert is_table(filled(words), is_ruled=True)
@@ -70,7 +70,7 @@ def test_two_columns_need_numbers_or_rules() -> None:
 
 
 def test_too_little_is_none() -> None:
-    """Few rows, one column, mostly empty or far apart."""
+    """Few rows, one column, mostly empty or distant cells are not a table."""
     assert not is_table(filled(NUMBERS[:2]), is_ruled=True)
     assert not is_table(filled([["1"], ["2"], ["3"], ["4"]]), is_ruled=True)
     sparse = [["a", "", ""], ["", "b", ""], ["", "", "c"], ["d", "e", ""], ["f", "", ""]]
@@ -79,12 +79,12 @@ def test_too_little_is_none() -> None:
 
 
 def test_a_few_texts_between_rules_are_no_table() -> None:
-    """Rules with hardly any text between them are a form or a drawing."""
+    """Rules with hardly any text between them are not a table."""
     assert not is_ruled_table(filled([["Item", ""], ["", ""], ["", "x"]]))
 
 
 def test_wrapped_texts_are_one_row() -> None:
-    """Cells whose lines break for want of room do not hold several rows; short lines do."""
+    """Cells of wrapped lines are one row; cells of short lines are several."""
     head = ["Name of the owner", "Place"]
     wrapped = [head, ["Boats of the|harbour office", "Pier and the|northern quay"]]
     assert crammed(filled(wrapped)) == 0
@@ -92,21 +92,21 @@ def test_wrapped_texts_are_one_row() -> None:
 
 
 def test_long_lists_of_words_are_tables() -> None:
-    """Many rows in three columns need no numbers; three rows of addresses do."""
+    """Many rows of words in three columns are a table; three rows of addresses are not."""
     rows = [["Kelby", "B826", "open"], ["Tarn", "K42", "closed"]] * 3
     assert is_table(filled(rows), is_ruled=False)
     assert not is_table(filled(rows[:4]), is_ruled=False)
 
 
 def test_one_row_below_names_is_a_table() -> None:
-    """The only item of an invoice is a table with its header; two columns are too few."""
+    """One row below a header of three columns is a table; of two columns it is not."""
     rows = [["Item", "Hours", "Rate", "Amount"], ["Repair", "12", "40.00", "480.00"]]
     assert is_table(filled(rows), is_ruled=False)
     assert not is_table(filled([row[:2] for row in rows]), is_ruled=False)
 
 
 def test_letterheads_are_none() -> None:
-    """Addresses side by side hold no numbers, and what is next to an address has no head."""
+    """Addresses side by side without numbers or header are not a table."""
     addresses = [["Bill to", "Ship to", "Pay to"], *[["Ann", "12 Elm St", "York"]] * 3]
     facts = [["Ann", "Number", "17"], ["12 Elm St", "Date", "3/14"], ["York", "Due", "4/13"]]
     assert not is_table(filled(addresses), is_ruled=False)
@@ -115,7 +115,7 @@ def test_letterheads_are_none() -> None:
 
 
 def test_agreement_counts_shared_neighbours() -> None:
-    """Two structures agree by what stands with each piece in its row and its column."""
+    """Two structures agree by the neighbours that spans share in rows and columns."""
     table = filled(NUMBERS)
     slots = tuple(replace(slot, row=min(slot.row, 2)) for slot in table.grid.slots)
     joined = FilledGrid(replace(table.grid, slots=slots), table.texts)

@@ -1,4 +1,4 @@
-"""The network's tokens become places."""
+"""The structure network's tokens become cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKENS = ["sos", "<thead>", "</thead>", "<tr>", "</tr>", "<td></td>", "<td", ">"
 
 
 class Scripted:
-    """Answers with tokens that a test writes."""
+    """Returns the tokens that a test sets."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.numbers = [TOKENS.index(token) for token in tokens]
@@ -33,7 +33,7 @@ class Scripted:
 
 
 def shape(tokens: list[str]) -> list[tuple[int, int, int, int, bool]]:
-    """Return row, column, spans and head of the places that tokens tell."""
+    """Return row, column, spans and header flag of the cells that tokens describe."""
     model = StructureModel(Scripted(tokens), TOKENS)
     grid = model.grid(np.zeros((50, 100, 3), np.uint8), (10, 20))
     assert all(slot.box.center == (60, 45) for slot in grid.slots)
@@ -41,7 +41,7 @@ def shape(tokens: list[str]) -> list[tuple[int, int, int, int, bool]]:
 
 
 def test_a_drawn_table_is_understood() -> None:
-    """The installed network sees the head and the five rows of a plain table, in place."""
+    """The installed network finds header and five rows of a plain table."""
     sheet = Sheet(560, 280)
     edges, _ = draw_rows(sheet, SALES, (20, 20))
     grid = structure().grid(np.asarray(sheet.image))
@@ -54,7 +54,7 @@ def test_a_drawn_table_is_understood() -> None:
 
 
 def test_spans_push_cells_aside() -> None:
-    """A cell that reaches down keeps its column in the next row."""
+    """A cell that spans rows keeps its column in the next row."""
     tokens = ["<thead>", "<tr>", "<td", ' rowspan="2"', ">", "</td>", "<td", ' colspan="2"', ">",
               "</td>", "</tr>", "<tr>", "<td></td>", "<td></td>", "</tr>", "</thead>", "<tr>",
               "<td></td>", "</tr>", "eos", "<tr>", "<td></td>"]  # fmt: skip
@@ -65,7 +65,7 @@ def test_spans_push_cells_aside() -> None:
 
 
 def test_nonsense_is_bounded() -> None:
-    """Cells without a row, spans beyond the table and an empty answer do no harm."""
+    """Cells without a row, spans beyond the table and no tokens do not fail."""
     assert shape(["<td></td>", "<td"]) == []
     assert shape(["<tr>", "<td", ' colspan="99"', ' rowspan="2"']) == [(0, 0, 1, 20, False)]
     assert shape([]) == []
@@ -73,7 +73,7 @@ def test_nonsense_is_bounded() -> None:
 
 @pytest.mark.parametrize("name", [*FILES, "engine.json"])
 def test_damaged_files_are_named(tmp_path: Path, name: str) -> None:
-    """One byte more in any file, or a card that is none, counts as not installed."""
+    """A file with an extra byte, or an invalid card, counts as not installed."""
     folder = tmp_path / "slanet"
     shutil.copytree(MODELS / "slanet", folder)
     with (folder / name).open("ab") as file:

@@ -1,4 +1,4 @@
-"""Tables with some rules, sideways on an upright page, or below a header of several lines."""
+"""Tables with some rules, rotated, or with a header of several lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STOCKS = (
 
 @pytest.mark.parametrize("network", [False, True])
 def test_alignment_parts_what_rules_do_not(network: bool) -> None:
-    """A table whose only upright rule is behind the first column has all of its columns."""
+    """A table with one vertical rule still gets all of its columns."""
     sheet = Sheet()
     edges, tops = draw_rows(sheet, STOCKS)
     for y in tops:
@@ -40,7 +40,7 @@ def test_alignment_parts_what_rules_do_not(network: bool) -> None:
 
 
 def test_columns_of_text_outweigh_rules_that_part_few_of_them() -> None:
-    """Columns that no rule parts are parted although a rule crosses a cell of the header."""
+    """Columns without a rule are split, although one rule crosses a header cell."""
     page = draw_table("first column", 3).layer()
 
     (table,) = find_tables(page, Reader(), None, lambda: None)
@@ -50,7 +50,7 @@ def test_columns_of_text_outweigh_rules_that_part_few_of_them() -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 def test_columns_ruled_in_the_header_alone_hold_in_the_body(network: bool) -> None:
-    """Upright rules that end below the header part the columns of the body, too."""
+    """Vertical rules of the header also divide the body."""
     sheet = Sheet()
     edges, tops = draw_rows(sheet, STOCKS)
     for y in tops:
@@ -65,7 +65,7 @@ def test_columns_ruled_in_the_header_alone_hold_in_the_body(network: bool) -> No
 
 
 def test_rules_still_join_what_few_gaps_part() -> None:
-    """One cell with two texts in a line stays one cell."""
+    """A ruled cell with two texts in a line stays one cell."""
     sheet = Sheet()
     rows = [[*row] for row in SALES]
     rows[2][0] = "Note     book"
@@ -82,7 +82,7 @@ def test_rules_still_join_what_few_gaps_part() -> None:
 
 @pytest.mark.parametrize("turns", [1, 3])
 def test_a_sideways_table_on_an_upright_page(turns: int) -> None:
-    """The table is read along its own text; its boxes are where the page shows it."""
+    """A table rotated by 90 degrees is read along its text; boxes are in page coordinates."""
     table = Sheet(600, 400)
     edges, tops = draw_rows(table, SALES)
     for y in tops:
@@ -119,7 +119,7 @@ def edges_of(box: Rect) -> tuple[float, float, float, float]:
 
 
 def test_a_list_below_a_header_of_several_lines() -> None:
-    """A long list of words and codes without rules is a table if all columns are named."""
+    """A long unruled list of words and codes is a table if all columns have headers."""
     sheet = Sheet(1000, 900)
     names = ("Alder", "Birch", "Cedar", "Damson", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper")
     body = [(f"{n:02}", name, "North", f"{7 * n:03}", "Hill") for n, name in enumerate(names, 1)]
@@ -132,7 +132,7 @@ def test_a_list_below_a_header_of_several_lines() -> None:
 
 
 def test_addresses_with_late_numbers_are_no_table() -> None:
-    """Rows of words above a number are not a header when they are most of the text."""
+    """Rows of words above a number are not a header if they are most of the text."""
     rows = [
         ["Ms Ada Winslow", "Harbour Office", "Registry"],
         ["Quillmoor House", "Pier Street", "Town Hall"],
@@ -147,7 +147,7 @@ def test_addresses_with_late_numbers_are_no_table() -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 def test_a_grid_whose_texts_all_span_columns_is_read(network: bool) -> None:
-    """A short loose rule inside a cell leaves no structure with a column of its own."""
+    """A short rule inside a cell does not leave a column without cells."""
     sheet = Sheet(width=950, height=400)
     for y in (50, 150, 250, 310):
         sheet.rule((50, y), (850, y))

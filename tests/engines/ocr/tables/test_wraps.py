@@ -1,4 +1,4 @@
-"""Rows that are second lines of cells are joined."""
+"""Rows that are continuation lines of cells are joined."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BOX = Rect(0, 0, 10, 10)
 
 
 def piece(text: str, y: float) -> TextLine:
-    """Return a piece at some height."""
+    """Return a span at a height."""
     return TextLine(text, 1.0, Rect(0, y, 10, y + 8))
 
 
@@ -25,7 +25,7 @@ KNOWN = filled([(0, 0, [A]), (0, 1, [B]), (1, 0, []), (1, 1, [C]), (2, 0, [D]), 
 
 
 def test_a_row_of_second_lines_joins_the_row_above() -> None:
-    """Texts are joined and later rows move up."""
+    """Continuation rows are joined to the row above, and later rows move up."""
     aligned = filled([(0, 0, [A]), (0, 1, [B, C]), (1, 0, [D]), (1, 1, [])])
     found = join_wrapped(KNOWN, aligned)
     assert [(slot.row, slot.column) for slot in found.grid.slots] == [
@@ -35,12 +35,12 @@ def test_a_row_of_second_lines_joins_the_row_above() -> None:
 
 
 def test_rows_that_are_apart_stay() -> None:
-    """Without a cell in common nothing is joined."""
+    """Rows without a common cell stay separate."""
     assert join_wrapped(KNOWN, KNOWN) is KNOWN
 
 
 def test_nothing_is_joined_where_places_would_overlap() -> None:
-    """A spanning place that meets a single one keeps the network's rows."""
+    """Rows are not joined if spanning cells would overlap."""
     slots = (Slot(0, 0, BOX, 1, 2), Slot(1, 0, BOX), Slot(1, 1, BOX))
     predicted = FilledGrid(TableGrid(BOX, slots), ((A,), (C,), ()))
     aligned = filled([(0, 0, [A, C])])

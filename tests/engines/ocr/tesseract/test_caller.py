@@ -1,4 +1,4 @@
-"""Calling the program: its answer, its failures, and what it leaves behind."""
+"""Calling the Tesseract program: results, failures, leftovers."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ HEADING = "level\tpage\tblock\tpar\tline\tword\tleft\ttop\twidth\theight\tconf\t
 
 
 def program_of(folder, script):
-    """Write a program that behaves as a test needs it."""
+    """Write a program that behaves as a test needs."""
     path = folder / "tesseract"
     path.write_text(
         f'#!/bin/sh\nif [ "$1" = --version ]; then echo tesseract 5.5; exit; fi\n{script}'
@@ -28,19 +28,19 @@ def program_of(folder, script):
 
 
 def page():
-    """Draw a line."""
+    """Return a page with a drawn line."""
     image = Image.new("L", (300, 80), 255)
     ImageDraw.Draw(image).text((20, 20), "Total 42", fill=0, font=ImageFont.load_default(size=30))
     return image
 
 
 def go_on():
-    """Let the program work on."""
+    """Let the program continue."""
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Temporary files of each test are in a separate folder; pytesseract's settings stay."""
+    """A temporary folder per test; pytesseract's settings are restored."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -50,7 +50,7 @@ def own_folder(tmp_path, monkeypatch):
 
 
 def test_reads_words_and_leaves_no_file(own_folder):
-    """Words come with places and probabilities; the process keeps its environment."""
+    """Words have positions and probabilities; no file is left and the environment is unchanged."""
     before = dict(os.environ)
 
     for mode in (PAGE, BLOCK):
@@ -64,7 +64,7 @@ def test_reads_words_and_leaves_no_file(own_folder):
 
 
 def test_the_program_runs_with_one_thread_and_the_packages_data(tmp_path):
-    """Pages are read at the same time; so one call uses one thread."""
+    """A call runs the program with one thread and with the package's data."""
     script = f'echo "$OMP_THREAD_LIMIT $@" > "{tmp_path}/said"; : > "$2.tsv"\n'
 
     assert program_of(tmp_path, script).words(page(), PAGE, go_on) == []
@@ -75,7 +75,7 @@ def test_the_program_runs_with_one_thread_and_the_packages_data(tmp_path):
 
 
 def test_a_folder_with_spaces_and_quotes_is_passed_on(tmp_path):
-    """The data's folder reaches the program as one argument."""
+    """A data folder with spaces and quotes reaches the program as one argument."""
     folder = tmp_path / "a 'folder' here"
     folder.mkdir()
     script = 'while [ "$1" != --tessdata-dir ]; do shift; done; echo "$2" > "$0.said"; exit 1\n'
@@ -88,7 +88,7 @@ def test_a_folder_with_spaces_and_quotes_is_passed_on(tmp_path):
 
 @pytest.mark.parametrize("end", ["exit 3", "kill -SEGV $$", "kill -KILL $$"])
 def test_a_program_that_fails_is_reported_with_its_output(tmp_path, own_folder, end):
-    """The error says what to do, its cause has the program's output, and no file remains."""
+    """A failure has a remedy and the program's output as its cause; no file remains."""
     caller = program_of(tmp_path, f"echo cannot read this >&2; {end}\n")
 
     with pytest.raises(TesseractFailed, match=r"could not be read.*Save the document") as caught:
@@ -107,13 +107,13 @@ def test_a_program_that_fails_is_reported_with_its_output(tmp_path, own_folder, 
     ],
 )
 def test_a_program_without_its_data_is_not_installed(tmp_path, said):
-    """A missing program is not an error of the document."""
+    """A program without its language data counts as not installed."""
     with pytest.raises(OcrNotInstalled):
         program_of(tmp_path, f"echo '{said}' >&2; exit 1\n").words(page(), PAGE, go_on)
 
 
 def test_a_program_that_does_not_start_is_not_installed(tmp_path):
-    """A missing program and one for another machine are distinguished from a failure."""
+    """A program that cannot be started counts as not installed."""
     caller = program_of(tmp_path, "")
     pytesseract.tesseract_cmd = str(tmp_path / "nothing")
     with pytest.raises(OcrNotInstalled):
@@ -126,7 +126,7 @@ def test_a_program_that_does_not_start_is_not_installed(tmp_path):
 
 
 def test_a_program_that_does_not_end_is_stopped(tmp_path, own_folder, monkeypatch):
-    """After its longest time it is killed, and its files are removed."""
+    """A program that exceeds its time limit is killed, and its files are removed."""
     monkeypatch.setattr(callers, "SECONDS", 1)
     caller = program_of(tmp_path, "exec sleep 600\n")
     with pytest.raises(TimedOut, match="longer than 1 seconds"):
@@ -136,7 +136,7 @@ def test_a_program_that_does_not_end_is_stopped(tmp_path, own_folder, monkeypatc
 
 
 def test_a_caller_without_time_is_not_kept_waiting(tmp_path, own_folder, monkeypatch):
-    """What the check raises ends the call at once; the program ends later."""
+    """When the check raises, the call ends at once; the program ends later."""
     monkeypatch.setattr(callers, "SECONDS", 60)
     end = tmp_path / "end"
     caller = program_of(tmp_path, f"while [ ! -e {end} ]; do sleep 0.05; done\n")
@@ -166,12 +166,12 @@ def test_a_caller_without_time_is_not_kept_waiting(tmp_path, own_folder, monkeyp
     ],
 )
 def test_rows_that_are_no_words_are_left_out(row):
-    """Only documented characters come out of the program's table."""
+    """Rows of the program's table that are not words are skipped."""
     assert read_words(f"{HEADING}\n{row}\n") == []
 
 
 def test_words_are_brought_to_documented_characters():
-    """A word keeps its place; its probability is a share."""
+    """Words are mapped to documented characters, with position and a probability from 0 to 1."""
     table = f"{HEADING}\n5\t1\t2\t3\t4\t5\t10\t20\t30\t40\t96.5\tcafé—ﬁn\n"
 
     (word,) = read_words(table)

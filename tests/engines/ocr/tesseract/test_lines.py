@@ -1,4 +1,4 @@
-"""How words become lines."""
+"""Words become lines."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from chalicelib.engines.ocr.tesseract.lines import line_of, runs_of
 
 
 def word(text, left, right, line="1", probability=0.9):
-    """Describe a word 20 pixels high."""
+    """Return a word 20 pixels high."""
     return Word(text, probability, Rect(left, 0, right, 20), ("1", "1", line))
 
 
@@ -18,7 +18,7 @@ def texts(runs):
 
 
 def test_lines_are_split_at_wide_gaps():
-    """Columns of a table become lines of their own, words of a sentence stay together."""
+    """Columns of a table become separate lines; words of a sentence stay together."""
     words = [word("a", 0, 10), word("b", 20, 30), word("c", 61, 70), word("d", 0, 10, "2")]
 
     assert texts(runs_of(words)) == [["a", "b"], ["c"], ["d"]]
@@ -26,12 +26,12 @@ def test_lines_are_split_at_wide_gaps():
 
 
 def test_words_are_put_in_order():
-    """The program may name the words of a line in another order."""
+    """Words of a line are sorted if the program returns them in another order."""
     assert texts(runs_of([word("b", 20, 30), word("a", 0, 10)])) == [["a", "b"]]
 
 
 def test_a_line_weighs_its_words_and_places_its_characters():
-    """Long words count more; each character is in the middle of its share of the word."""
+    """A line's probability is weighted by word length; characters divide a word evenly."""
     box = Rect(5, 5, 55, 15)
 
     line = line_of(
@@ -45,7 +45,7 @@ def test_a_line_weighs_its_words_and_places_its_characters():
 
 
 def test_places_stay_within_the_line():
-    """Words that reach beyond what was asked for are cut; a line without length is not an error."""
+    """Words are clipped to the requested region; an empty line does not fail."""
     line = line_of([word("abc", -10, 110)], (0, 100), Rect(0, 0, 1, 1))
     assert min(line.places) >= 0
     assert max(line.places) <= 1

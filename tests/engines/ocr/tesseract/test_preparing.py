@@ -21,7 +21,7 @@ from chalicelib.engines.ocr.tesseract.preparing import MARGIN, evenly_lit, has_i
     ],
 )
 def test_pages_get_a_size_that_suits_the_program(size, scale):
-    """Small pages are scaled up, huge and overlong ones down, others stay."""
+    """Small pages are scaled up, very large and long ones down, others are unchanged."""
     prepared = prepare(np.full((size[1], size[0], 3), 200, np.uint8))
 
     assert prepared.scale == pytest.approx(scale)
@@ -31,7 +31,7 @@ def test_pages_get_a_size_that_suits_the_program(size, scale):
 
 
 def test_boxes_lead_back_to_the_page():
-    """A place in the prepared picture is named in the page's own pixels, inside the page."""
+    """Boxes in the prepared image are mapped back to the page and clipped to it."""
     prepared = prepare(np.full((500, 1000, 3), 255, np.uint8))
 
     assert prepared.on_page(Rect(216, 116, 416, 216), 1000, 500) == Rect(100, 50, 200, 100)
@@ -39,7 +39,7 @@ def test_boxes_lead_back_to_the_page():
 
 
 def test_light_is_made_even():
-    """Grey paper that darkens becomes white, ink stays dark."""
+    """Unevenly grey paper becomes white, ink stays dark."""
     light = np.linspace(230, 90, 400)[None, :].repeat(100, axis=0)
     light[40:50, 100:300] *= 0.3
 
@@ -50,7 +50,7 @@ def test_light_is_made_even():
 
 
 def test_ink_is_seen():
-    """A blank page shows nothing, a small dot is something."""
+    """A blank page has no ink, one with a small dot has."""
     page = np.full((50, 50), 255, np.uint8)
     assert not has_ink(Image.fromarray(page))
     page[10:13, 10:13] = 0

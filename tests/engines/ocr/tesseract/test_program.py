@@ -1,4 +1,4 @@
-"""Where the program Tesseract is found, and how it is run from a read-only package."""
+"""Finding the Tesseract program, and running it from a read-only package."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from chalicelib.engines.ocr.tesseract.program import Executable, Program, find_p
 
 @pytest.fixture(autouse=True)
 def clear_cache():
-    """Look for the program again in every test."""
+    """Clear the cached location before every test."""
     for function in (program.find_program, program.data_sha256):
         function.cache_clear()
     yield
@@ -21,7 +21,7 @@ def clear_cache():
 
 
 def test_the_package_brings_program_and_data():
-    """Nothing of the system is needed."""
+    """The package contains program and data, so nothing of the system is needed."""
     found = find_program()
 
     assert found.path.is_relative_to(sys.prefix)
@@ -30,7 +30,7 @@ def test_the_package_brings_program_and_data():
 
 
 def test_the_systems_program_serves_without_the_package(monkeypatch, tmp_path):
-    """Where the package is missing, what lies on the path is taken, with its own data."""
+    """Without the package the program on the PATH is used, with its own data."""
     monkeypatch.setattr(program, "_PACKAGE", "no_such_package")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_program() is None
@@ -45,7 +45,7 @@ def test_the_systems_program_serves_without_the_package(monkeypatch, tmp_path):
 
 
 def test_a_package_without_data_is_not_used(monkeypatch, tmp_path):
-    """A program that could not read English does not count."""
+    """A package without English data is not used."""
     (tmp_path / "half" / "data" / "bin").mkdir(parents=True)
     (tmp_path / "half" / "__init__.py").touch()
     (tmp_path / "half" / "data" / "bin" / "tesseract").touch()
@@ -57,7 +57,7 @@ def test_a_package_without_data_is_not_used(monkeypatch, tmp_path):
 
 
 def test_a_program_that_may_not_be_executed_is_copied(tmp_path):
-    """Unpacked without its rights, as deployment packages are, it runs from a copy."""
+    """A program without its executable bit is copied and run from there."""
     found = find_program()
     plain = Program(tmp_path / "tesseract", found.data)
     shutil.copyfile(found.path, plain.path)

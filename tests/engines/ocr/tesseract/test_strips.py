@@ -1,4 +1,4 @@
-"""How places of a page are put on a sheet, and words of the sheet returned to the page."""
+"""Regions of a page are placed on one sheet, and its words mapped back."""
 
 import numpy as np
 from PIL import Image
@@ -12,7 +12,7 @@ SIDEWAYS = ((118.0, 10.0), (118.0, 90.0), (98.0, 90.0), (98.0, 10.0))
 
 
 def page():
-    """Draw a page whose left half of each place is black."""
+    """Draw a page on which the left half of each region is black."""
     pixels = np.full((100, 120), 255, np.uint8)
     pixels[10:30, 10:50] = 0
     pixels[10:50, 98:118] = 0
@@ -20,12 +20,12 @@ def page():
 
 
 def word(text, left, top):
-    """Make a word of the page."""
+    """Return a word of the sheet."""
     return Word(text, 0.9, Rect(left, top, left + 20, top + 20), ("1", "1", "1"))
 
 
 def test_places_are_turned_upright_below_each_other():
-    """Both places look the same on the sheet: black on the left, white on the right."""
+    """Rotated regions are placed upright: black on the left, white on the right."""
     pixels = np.asarray(Sheet(page(), [UPRIGHT, SIDEWAYS]).image)
 
     first, second = pixels[16:56, 16:176], pixels[80:120, 16:176]
@@ -37,7 +37,7 @@ def test_places_are_turned_upright_below_each_other():
 
 
 def test_words_are_given_to_their_places():
-    """Words belong to the strip next to whose middle they stand; one without words gives None."""
+    """A word belongs to the strip with the nearest centre; a strip without words gives None."""
     sheet = Sheet(page(), [UPRIGHT, UPRIGHT, SIDEWAYS])
 
     lines = sheet.lines([word("b", 60, 26), word("a", 20, 22), word("c", 30, 128)])
@@ -50,7 +50,7 @@ def test_words_are_given_to_their_places():
 
 
 def test_words_beyond_the_strips_go_to_the_nearest():
-    """A word that the program places above or below all strips is not lost."""
+    """A word above or below all strips is assigned to the nearest."""
     sheet = Sheet(page(), [UPRIGHT])
 
     assert [line.text for line in sheet.lines([word("a", 20, -30)])] == ["a"]
@@ -58,7 +58,7 @@ def test_words_beyond_the_strips_go_to_the_nearest():
 
 
 def test_what_lies_beyond_the_page_is_white():
-    """Corners outside of the page cut nothing, and the answer's box stays on the page."""
+    """Parts of a region beyond the page are white, and its box is clipped to the page."""
     outside = ((200.0, 200.0), (300.0, 200.0), (300.0, 220.0), (200.0, 220.0))
     sheet = Sheet(page(), [outside])
 

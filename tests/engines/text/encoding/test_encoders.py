@@ -1,4 +1,4 @@
-"""The installed encoders; `make test` installs them before these tests run."""
+"""The installed encoders."""
 
 import json
 import subprocess
@@ -53,7 +53,7 @@ def encoders():
     ],
 )
 def test_encode_gives_the_reference_vectors(encoders, name, floor):
-    """The encoders installed compute what their makers' code computes."""
+    """Installed encoders reproduce the reference vectors of their original code."""
     found = text_references.cosines(encoders[name], name)
 
     assert found.mean() >= floor.mean
@@ -61,7 +61,7 @@ def test_encode_gives_the_reference_vectors(encoders, name, floor):
 
 
 def test_bge_is_version_1_5(encoders):
-    """Its configuration names no version; these are numbers that others published of 1.5."""
+    """The installed bge has the published vectors of version 1.5."""
     [found] = encoders["bge"].encode(["hello world"])
 
     published = [0.01522374, -0.02271799, 0.00860278, -0.07424029, 0.00386434]
@@ -70,7 +70,7 @@ def test_bge_is_version_1_5(encoders):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_encode_depends_on_neither_batch_nor_threads(encoders, name):
-    """A text has the same vector bit for bit alone, among others and with two threads."""
+    """A text's vector is bit-identical alone, in a batch, and with two threads."""
     texts = text_references.reference_texts()
 
     together = encoders[name].encode(texts)
@@ -84,7 +84,7 @@ def test_encode_depends_on_neither_batch_nor_threads(encoders, name):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("text", ODD_TEXTS, ids=ascii)
 def test_encode_takes_odd_texts(encoders, name, text):
-    """Empty texts, controls, lone surrogates, NUL and emoji give a vector of length 1."""
+    """Empty texts, control characters, lone surrogates, NUL and emoji give a unit vector."""
     vectors = encoders[name].encode([text])
 
     assert vectors.shape == (1, encoders[name].dimensions)
@@ -95,7 +95,7 @@ def test_encode_takes_odd_texts(encoders, name, text):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("piece", ["word ", "漢字", " ", "😀", "a\u0301"], ids=ascii)
 def test_encode_takes_a_megabyte_quickly(encoders, name, piece):
-    """A megabyte of text is cut before the tokeniser sees it."""
+    """A megabyte of text is truncated before tokenization."""
     text = piece * (1_000_000 // len(piece.encode()))
 
     started = time.process_time()
@@ -116,7 +116,7 @@ def test_encode_takes_no_texts(encoders, name):
     ids=lambda value: ascii(value)[:30],
 )
 def test_use_token_ids_equal_the_original_tokenizer(encoders, text, ids):
-    """The converted tokeniser gives SentencePiece's ids in all ten languages."""
+    """The converted tokenizer gives SentencePiece's ids in all ten languages."""
     assert [1, *ids, 2] == encoders["use"].token_ids(clean_text(text))
 
 
@@ -141,7 +141,7 @@ def test_similar_texts_are_closer_than_others_across_languages(encoders):
     ids=ascii,
 )
 def test_clean_text_gives_what_tokenizers_can_take(text, clean):
-    """Blanks around, NUL and surrogates go, and long texts are cut."""
+    """Surrounding white space, NUL and surrogates are removed, and long texts truncated."""
     assert clean == clean_text(text)
 
 
@@ -159,7 +159,7 @@ def test_clean_text_gives_what_tokenizers_can_take(text, clean):
     ],
 )
 def test_encoder_names_follow_language_and_algorithm(language, algorithm, names):
-    """English models get encoders of English, all others the multilingual ones."""
+    """English models use English encoders, others the multilingual ones."""
     large = "mpnet" if "bge" in names else "e5"
 
     assert names == encoder_names(language, algorithm)
@@ -168,7 +168,7 @@ def test_encoder_names_follow_language_and_algorithm(language, algorithm, names)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_facts_tell_what_a_card_needs(encoders, name):
-    """Digest, licence, dimensions and the makers' name come with the encoder."""
+    """Facts have digest, licence, dimensions and the makers' name."""
     encoder = encoders[name]
 
     assert len(encoder.sha256) == 64
@@ -178,7 +178,7 @@ def test_facts_tell_what_a_card_needs(encoders, name):
 
 
 def test_load_encoder_says_what_to_install(tmp_path):
-    """A missing encoder is an error that names it and the command."""
+    """A missing encoder is an error with its name and the install command."""
     assert not is_installed(tmp_path, "use")
 
     with pytest.raises(EncoderNotInstalled, match=r"use .*infra\.models install") as raised:
@@ -188,7 +188,7 @@ def test_load_encoder_says_what_to_install(tmp_path):
 
 
 def test_is_installed_notices_a_cut_file(tmp_path):
-    """An encoder with a file shorter than recorded counts as not installed."""
+    """An encoder with a truncated file counts as not installed."""
     folder = tmp_path / "minilm"
     folder.mkdir()
     (folder / "model.onnx").write_bytes(b"12345")
@@ -205,7 +205,7 @@ DAMAGED = ("[]", "{}", '{"files": 7}', '{"files": {"a": 7}}', '{"files": {"a": {
 
 @pytest.mark.parametrize("facts", DAMAGED)
 def test_damaged_facts_are_those_of_a_missing_encoder(tmp_path, facts):
-    """Whatever is in the facts file, the encoder is named as missing, with the command."""
+    """An encoder with a damaged facts file counts as missing; the error has the command."""
     folder = tmp_path / "use"
     folder.mkdir()
     (folder / "a").write_bytes(b"")
@@ -217,7 +217,7 @@ def test_damaged_facts_are_those_of_a_missing_encoder(tmp_path, facts):
 
 
 def test_facts_without_a_title_are_those_of_a_missing_encoder(tmp_path):
-    """Complete files of which nothing is known cannot be named in a card."""
+    """An encoder without a title counts as missing."""
     folder = tmp_path / "use"
     folder.mkdir()
     (folder / "a").write_bytes(b"1")
@@ -228,7 +228,7 @@ def test_facts_without_a_title_are_those_of_a_missing_encoder(tmp_path):
 
 
 def test_damaged_files_are_named_with_the_remedy(tmp_path):
-    """Files of the right size that cannot be read say which command finds and removes them."""
+    """Unreadable files of the right size are reported with the repair command."""
     folder = tmp_path / "mpnet"
     folder.mkdir()
     for name in ("model.onnx", "tokenizer.json"):
@@ -243,7 +243,7 @@ def test_damaged_files_are_named_with_the_remedy(tmp_path):
 
 
 def test_importing_encoders_loads_no_native_module():
-    """The module can be imported by the API before its first prediction at no cost."""
+    """Importing the module loads no native library."""
     code = (
         "import sys, chalicelib.engines.text.encoding.encoders\n"
         "print({'numpy', 'onnxruntime', 'tokenizers'} & set(sys.modules))"

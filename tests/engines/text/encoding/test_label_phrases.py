@@ -34,5 +34,5 @@ from chalicelib.engines.text.encoding.label_phrases import label_phrase
     ],
 )
 def test_label_phrase(name: str, phrase: str | None) -> None:
-    """Words are separated however they are joined; codes and numbers are not words."""
+    """Words are separated at any joint; codes and numbers are not words."""
     assert label_phrase(name) == phrase

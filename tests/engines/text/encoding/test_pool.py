@@ -1,4 +1,4 @@
-"""The pool of encoders: one text through several of them."""
+"""The encoder pool: one text through several encoders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chalicelib.engines.text.encoding.pool import EncoderPool
 
 
 class _Meeting:
-    """An encoder that notes its thread, and waits until all of them are at work."""
+    """An encoder that records its thread and waits until all are running."""
 
     def __init__(self, name: str, barrier: Barrier) -> None:
         self.name = name
@@ -43,7 +43,7 @@ def _pool(
 
 
 def test_encoders_run_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With two threads an answer takes as long as its slowest encoder, not as their sum."""
+    """With two threads an answer takes as long as the slowest encoder, not the sum."""
     pool, _ = _pool(monkeypatch, threads=2, meeting=3)
 
     found = pool.vectors(["a", "bb", "ccc"], "text")
@@ -56,7 +56,7 @@ def test_encoders_run_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_thread_is_the_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function with one processor starts no thread for an answer."""
+    """With one processor no thread is started for an answer."""
     pool, made = _pool(monkeypatch, threads=1, meeting=1)
 
     found = pool.vectors(["a", "bb"], "text")

@@ -1,4 +1,4 @@
-"""Which encoders a training takes."""
+"""The choice of encoders for a training."""
 
 import math
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ TEXTS = ["when will my card arrive"] * 5_000
 
 @dataclass
 class Answer:
-    """A comparison that ends as the test says."""
+    """A comparison with a given result."""
 
     is_worth_it: bool
     reason: str = "compared"
 
 
 def ladder(language="en_US", algorithm="intent", texts=TEXTS, installed=INSTALLED):
-    """Return the profiles that can be chosen."""
+    """Return the available profiles."""
     return find_ladder(ProfileRequest(language, algorithm, None), texts, installed.__contains__)
 
 
 def climbed(texts=TEXTS, worth=(), language="en_US", installed=INSTALLED):
-    """Return the chosen profile, and the comparisons that were made."""
+    """Return the chosen profile and the comparisons made."""
     made = []
 
     def compare(count, present, step):
@@ -57,13 +57,13 @@ def climbed(texts=TEXTS, worth=(), language="en_US", installed=INSTALLED):
     ],
 )
 def test_steps_of_a_language(language, algorithm, encoders):
-    """Language and algorithm decide over the encoders of every step."""
+    """The candidates depend on language and algorithm."""
     assert [step.encoders for step in ladder(language, algorithm).steps] == encoders
 
 
 @pytest.mark.parametrize("missing", ["mpnet", "minilm"])
 def test_steps_without_files_are_left_out_and_named(missing):
-    """The next lower step is used, and the card says which encoder is missing."""
+    """Candidates without files are skipped, and the reason names the missing encoder."""
     found = ladder(installed=INSTALLED - {missing})
 
     assert len(found.steps) == 2
@@ -72,7 +72,7 @@ def test_steps_without_files_are_left_out_and_named(missing):
 
 
 def test_each_step_is_compared_with_the_best_so_far():
-    """A step that is not worth it is skipped; the next one is compared with the step before."""
+    """Each candidate is compared with the best so far."""
     small, large = ("bge", "minilm"), ("bge", "mpnet")
 
     chosen, made = climbed(worth=(small,))
@@ -84,7 +84,7 @@ def test_each_step_is_compared_with_the_best_so_far():
 
 
 def test_small_sets_take_e5_untested():
-    """If the sample would be too small, other languages use e5, and English only bge."""
+    """If the sample is too small, other languages use e5, and English only bge."""
     chosen, made = climbed(TEXTS[:150])
 
     assert (chosen.encoders, made) == (("bge",), [])
@@ -105,7 +105,7 @@ def test_a_gain_must_be_worth_its_cost():
 
 @pytest.mark.parametrize("count", [1_000, 5_000, 50_000])
 def test_comparisons_cost_a_fraction_of_embedding(count):
-    """Samples are counted in words, so that comparing costs less than half of embedding."""
+    """Comparison samples are limited in words to less than half of the embedding cost."""
     texts = ["when will my card arrive"] * count
     steps = ladder(texts=texts).steps
     of_text = {"minilm": 0.105e-3 * 10, "mpnet": 0.7e-3 * 10}
@@ -120,7 +120,7 @@ def test_comparisons_cost_a_fraction_of_embedding(count):
 
 
 def test_many_texts_go_without_the_large_encoder():
-    """From some size on its vectors cost more than they are worth; e5 goes further than mpnet."""
+    """Above a size limit large encoders are not used; the limit of e5 is higher than mpnet's."""
 
     def tops(count, language="en_US"):
         texts = ["one two three four five six seven eight nine ten"] * count
@@ -133,7 +133,7 @@ def test_many_texts_go_without_the_large_encoder():
 
 
 def test_long_texts_cost_what_is_left_of_them():
-    """Words beyond the last one that is read cost nothing; Chinese is counted by characters."""
+    """Words beyond the truncation limit cost nothing; Chinese is counted by characters."""
     profile = Profile("accurate", ("e5", "use"))
 
     long, longer = (embedding_seconds(profile, ["word " * n], "fr") for n in (1_200, 5_000))
@@ -157,7 +157,7 @@ def test_long_texts_cost_what_is_left_of_them():
 def test_label_names_of_other_languages_use_the_best_installed_encoders(
     language, installed, encoders
 ):
-    """Without examples nothing can be compared; a missing encoder is left out and named."""
+    """Without examples other languages use the best installed encoder; missing ones are named."""
     chosen = profile_of_names(ladder(language, installed=installed, texts=[]))
     assert chosen.encoders == encoders
     assert ("e5 is not installed" in chosen.reason) is (language == "fr" and len(encoders) == 1)

@@ -30,7 +30,7 @@ def _layout(noise: float, held: int = 0) -> Layout:
     ("noise", "penalty_inverse"), [(0.5, 1.0), (0.26, 10.0), (0.1, 3.0)], ids=str
 )
 def test_the_penalty_follows_the_data(noise: float, penalty_inverse: float) -> None:
-    """Noise asks for the strongest penalty, which is tried last, cleaner data for a weaker one.
+    """Noisy data gets the strongest penalty, cleaner data a weaker one.
 
     Where the first leaves nothing to gain, no other is tried.
     """
@@ -40,7 +40,7 @@ def test_the_penalty_follows_the_data(noise: float, penalty_inverse: float) -> N
 
 
 def test_of_equal_penalties_the_weakest_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A loss that hardly rises does not end the search: more examples bear a weaker penalty."""
+    """If the loss hardly rises, the search continues to the weakest penalty."""
     monkeypatch.setattr(penalty, "EQUAL_LOSS", 1e3)
 
     result = cross_validate(_layout(0.5), 2, (0, 1, 2), GridArithmetic(), [].append)
@@ -49,7 +49,7 @@ def test_of_equal_penalties_the_weakest_is_taken(monkeypatch: pytest.MonkeyPatch
 
 
 def test_every_example_is_held_out_once() -> None:
-    """Logits and truth come for each example, and progress rises to one."""
+    """Each example gets a held-out logit once, and progress rises to one."""
     shares: list[float] = []
 
     result = cross_validate(_layout(0.3), 2, (0, 1, 2), GridArithmetic(), shares.append)
@@ -62,14 +62,14 @@ def test_every_example_is_held_out_once() -> None:
 
 
 def test_one_hold_out_judges_its_fold_alone() -> None:
-    """With one fold to try, only its examples get logits."""
+    """With one fold only its examples get logits."""
     result = cross_validate(_layout(0.3), 2, (0,), GridArithmetic(), [].append)
 
     assert result.examples.tolist() == list(range(20))
 
 
 def test_held_out_logits_know_nothing_of_their_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turning all labels of a fold round leaves its logits as they were."""
+    """Flipping all labels of a fold does not change its logits."""
     monkeypatch.setattr(penalty, "RISING_PENALTY_INVERSES", (10.0,))
     straight, turned = _layout(0.3), _layout(0.3)
     turned.labels[:20] = 1 - turned.labels[:20]
@@ -81,7 +81,7 @@ def test_held_out_logits_know_nothing_of_their_fold(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_held_out_part_has_no_say_in_the_metrics() -> None:
-    """Turning its labels moves the served temperature, not penalty and temperature of metrics."""
+    """Labels of the held-out part affect the served temperature but not the metrics."""
     straight, turned = _layout(0.3, held=8), _layout(0.3, held=8)
     turned.labels[12:20] = 1 - turned.labels[12:20]
 
@@ -95,7 +95,7 @@ def test_the_held_out_part_has_no_say_in_the_metrics() -> None:
 
 
 def test_one_fold_chooses_for_all_of_a_large_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the size one fold needs, the others only fit the choice; every example is answered."""
+    """For a large set one fold chooses the penalty; all examples still get logits."""
     monkeypatch.setattr(cross_validation, "CHOOSING_EXAMPLES", 50)
     shares: list[float] = []
 
@@ -110,7 +110,7 @@ def test_one_fold_chooses_for_all_of_a_large_set(monkeypatch: pytest.MonkeyPatch
 
 
 def test_nothing_to_hold_out_gives_defaults() -> None:
-    """Without a fold there is no evidence: a middling penalty, temperature one."""
+    """Without folds the penalty is a default and the temperature one."""
     result = cross_validate(_layout(0.3), 2, (7,), GridArithmetic(), [].append)
 
     assert (result.penalty_inverse, result.temperature) == (10.0, 1.0)

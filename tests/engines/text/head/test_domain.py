@@ -1,4 +1,4 @@
-"""The signals that separate texts of the domain from others."""
+"""The signals that separate in-domain from out-of-domain texts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCALE = DomainScale((0.0, 0.5, 1.0), (1.0, 0.25, 2.0), (0.0, 0.0, 1.0, 0.0))
 
 
 def test_evidence_by_hand() -> None:
-    """Seen from (1, 0), (1, 2) lies straight up: on one anchor, and 2 above a line of height 1."""
+    """Nearness to anchors and height above the line are as computed by hand."""
     stored = np.array([[0, 127], [127, 0]], np.float32)
     here = Domain(np.array([1.0, 0.0]), stored, np.array([0.0, 3.0]), -1.0)
 
@@ -23,7 +23,7 @@ def test_evidence_by_hand() -> None:
 
 
 def test_signals_are_scaled_and_the_line_speaks_only_against() -> None:
-    """One deviation below the mean of nearness; a line far on the good side counts as its limit."""
+    """Signals are standardized; the line signal is capped on the good side."""
     evidence = np.array([[0.25, 9.0], [0.25, -9.0]])
 
     signals = SCALE.scaled(np.array([2.0, 2.0]), evidence, np.array([0, 1]))
@@ -33,7 +33,7 @@ def test_signals_are_scaled_and_the_line_speaks_only_against() -> None:
 
 
 def test_nearness_counts_relative_to_the_usual_for_the_answer() -> None:
-    """Texts of a scattered label and of a dense one stand alike where each lies as usual."""
+    """Nearness is standardized per label, so scattered and dense labels are comparable."""
     answers = np.repeat([0, 1], 200)
     nearness = np.repeat([0.4, 0.9], 200)
     evidence = np.column_stack([nearness, np.zeros(400)])
@@ -48,14 +48,14 @@ def test_nearness_counts_relative_to_the_usual_for_the_answer() -> None:
 
 
 def test_the_answer_alone_speaks_for_a_text() -> None:
-    """Logits of other labels do not make a text more of the domain."""
+    """The support of an answer does not depend on other labels' logits."""
     logits = np.array([[3.0, 2.9, 2.9], [3.0, -9.0, -9.0]], np.float32)
 
     np.testing.assert_allclose(domain_score.answer_support(logits, 2.0), [1.5, 1.5])
 
 
 def test_probabilities_are_evened_out_by_uncertainty() -> None:
-    """Log-odds 0 halves what stands above one half; the order of labels stays."""
+    """Uncertain texts get flatter probabilities with the same order of labels."""
     shares = np.array([[0.9, 0.1]], np.float32)
 
     cautious = SCALE.cautious(shares, np.array([[5.0, 5.0, 0.0]]))
@@ -64,7 +64,7 @@ def test_probabilities_are_evened_out_by_uncertainty() -> None:
 
 
 def test_anchors_are_shared_out_among_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where three of six rows are kept, the label of two keeps both and the one of four one."""
+    """Anchors are divided so that small labels keep all of theirs."""
     monkeypatch.setattr(anchors, "MOST_ANCHORS", 3)
 
     kept = anchors.anchor_rows(np.array([0, 0, 0, 1, 0, 1]))
@@ -73,7 +73,7 @@ def test_anchors_are_shared_out_among_labels(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_trust_counts_texts_as_they_are() -> None:
-    """Signals that tell nothing leave the share of training texts: 30 of 40."""
+    """Uninformative signals give the fraction of training texts as trust: 30 of 40."""
     nothing = np.zeros((40, 3))
 
     trust = domain_score.fit_trust(nothing[:30], nothing[30:])
@@ -83,7 +83,7 @@ def test_trust_counts_texts_as_they_are() -> None:
 
 
 def test_a_line_divides_training_texts_from_background_texts() -> None:
-    """What lies where the training texts do is on the good side, the rest is not."""
+    """Texts near the training texts are on the good side of the line, others are not."""
     generator = np.random.default_rng(0)
     inside = generator.standard_normal((60, 96)) + np.eye(96)[0] * 2.2
     outside = generator.standard_normal((90, 96))

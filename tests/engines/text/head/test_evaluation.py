@@ -24,7 +24,7 @@ def _judge(threshold: float | None) -> SplitEvaluator:
 
 
 def test_metrics_by_hand() -> None:
-    """Three of four held-out texts are right; losses follow from logits over 0.5."""
+    """Accuracy and loss of four held-out texts are as computed by hand."""
     found = _judge(None).metrics(HEAD)
 
     assert found.labels == ["no", "yes"]
@@ -41,7 +41,7 @@ def test_metrics_by_hand() -> None:
 
 
 def test_rejected_texts_have_a_column_and_count_as_wrong() -> None:
-    """Energies are 6.002, 4.018, 2.127 and 0.798: a threshold of 2 rejects the last."""
+    """Rejected texts have a confusion-matrix column and count as wrong."""
     found = _judge(2.0).metrics(HEAD)
 
     assert found.confusion_matrix == [[1, 0, 1], [1, 1, 0], [0, 0, 0]]
@@ -50,12 +50,12 @@ def test_rejected_texts_have_a_column_and_count_as_wrong() -> None:
 
 
 def test_a_model_that_may_reject_always_has_the_column() -> None:
-    """Also when nothing was rejected."""
+    """A model that can reject has the column even if nothing was rejected."""
     assert _judge(-9.0).metrics(HEAD).confusion_matrix == [[2, 0, 0], [1, 1, 0], [0, 0, 0]]
 
 
 def test_nothing_held_out_gives_plain_zeros() -> None:
-    """A record never holds NaN."""
+    """Without held-out texts figures are zeros, not NaN."""
     evaluator = SplitEvaluator(["no", "yes"], [TRAINING], [], 1.0, float("-inf"), may_reject=False)
 
     found = evaluator.metrics(HEAD)
@@ -67,7 +67,7 @@ def test_nothing_held_out_gives_plain_zeros() -> None:
 
 
 def test_thresholds_by_hand() -> None:
-    """Both labels find two of two texts with one mistake at their lowest right score."""
+    """Each label's threshold is the lowest right score, as computed by hand."""
     scores, truth = _judge(None).scores(HEAD)
 
     thresholds = label_thresholds(scores, truth, ["no", "yes"])

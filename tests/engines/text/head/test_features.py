@@ -1,4 +1,4 @@
-"""Centring and scaling of the encoders' blocks."""
+"""Centring and scaling of encoder blocks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chalicelib.engines.text.head.features import fit_scaling
 
 
 def test_scaling_by_hand() -> None:
-    """Vectors 0, 4 and 2, 8 have mean 1, 6 and RMS distance sqrt 5 from it."""
+    """Vectors (0, 4) and (2, 8) have mean (1, 6) and RMS distance sqrt 5."""
     blocks = {"a": np.array([[0, 4], [2, 8]], np.float32)}
 
     scaling = fit_scaling(blocks, ["a"])
@@ -20,7 +20,7 @@ def test_scaling_by_hand() -> None:
 
 
 def test_blocks_weigh_the_same() -> None:
-    """An encoder with vectors a thousand times longer does not outweigh another."""
+    """An encoder with vectors a thousand times longer has no larger weight."""
     generator = np.random.default_rng(0)
     small = generator.standard_normal((5_000, 3)).astype(np.float32)
     large = 1_000 * generator.standard_normal((5_000, 3)).astype(np.float32) + 7_000
@@ -33,7 +33,7 @@ def test_blocks_weigh_the_same() -> None:
 
 
 def test_equal_vectors_scale_to_zeros() -> None:
-    """A block without variation is centred, not blown up."""
+    """A block without variation is centred but not scaled."""
     blocks = {"a": np.full((4, 3), 0.3, np.float32)}
 
     features = fit_scaling(blocks, ["a"]).features(blocks, np.arange(4), np.float32)

@@ -1,4 +1,4 @@
-"""Runs of rows for split and folds."""
+"""Row ranges for split and folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _layout(phrases: int) -> Layout:
 
 
 def test_rows_are_sorted_by_side_then_fold_then_rank() -> None:
-    """Examples 4 and 2 share a run; the one with the lower rank comes first."""
+    """Rows are sorted by side, fold and rank."""
     assert _layout(0).order.tolist() == [4, 2, 1, 3, 0]
     assert [(part.start, part.stop) for part in _layout(0).ranges] == [
         (0, 2),
@@ -30,7 +30,7 @@ def test_rows_are_sorted_by_side_then_fold_then_rank() -> None:
 
 
 def test_pieces_are_views() -> None:
-    """No fold copies the feature matrix."""
+    """Folds are views of the feature matrix, not copies."""
     layout = _layout(2)
 
     batches = layout.batches(lambda part: part.fold != 0)
@@ -40,7 +40,7 @@ def test_pieces_are_views() -> None:
 
 
 def test_examples_leave_phrases_out() -> None:
-    """Phrases are trained on, but they are not examples."""
+    """Label phrases are trained on but do not count as examples."""
     layout = _layout(2)
 
     assert layout.examples(lambda part: not part.is_held).tolist() == [4, 2, 1]

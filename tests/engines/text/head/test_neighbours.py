@@ -1,4 +1,4 @@
-"""The nearest training text of each label in addition to the head."""
+"""The nearest training text of each label, used in addition to the linear head."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIMS = 16
 
 
 def _scattered(labels: int = 6, seed: int = 0) -> TextTrainingSet:
-    """Texts of 60 topics, dealt to the labels by chance: no plane parts one label from the rest."""
+    """Return texts of 60 topics that are randomly assigned to labels."""
     generator = np.random.default_rng(seed)
     centres = generator.standard_normal((60, DIMS))
     topics = np.tile(np.arange(60), 8)
@@ -56,7 +56,7 @@ def _part(examples: TextTrainingSet, rows: slice) -> TextTrainingSet:
 
 
 def test_the_nearest_text_of_a_label_counts() -> None:
-    """Of the first label's texts one lies straight right, the second has none, the third's up."""
+    """Nearness to each label is as computed by hand; a label without texts gets -2."""
     parts = [
         ExampleBatch(np.array([[3.0, 0.0], [-1.0, 0.0]]), np.array([0, 0])),
         ExampleBatch(np.array([[0.0, 2.0]]), np.array([2])),
@@ -72,7 +72,7 @@ def test_the_nearest_text_of_a_label_counts() -> None:
 
 
 def test_only_asked_labels_are_looked_at() -> None:
-    """Each text by its own labels."""
+    """Only the requested labels of each text are compared."""
     two = NearestTexts(np.array([[100, 0], [0, 100]], np.int8), np.array([1, 2]), 1.0)
 
     near = two.nearness(np.eye(2), np.array([[0], [1]]))
@@ -81,7 +81,7 @@ def test_only_asked_labels_are_looked_at() -> None:
 
 
 def test_unlikely_labels_count_as_the_farthest_likely_one() -> None:
-    """Of ten labels the last two are not looked at; one that has no text counts so, too."""
+    """Labels that are unlikely or without texts get the nearness of the farthest likely one."""
     logits = np.array([[9.0, 8, 7, 6, 5, 4, 3, 2, 1, 0]])
     nearness = np.array([[0.5, 0.75, -2, 0.25, 0.5, 0.5, 0.5, 0.5, 1, 1]], np.float32)
 
@@ -92,7 +92,7 @@ def test_unlikely_labels_count_as_the_farthest_likely_one() -> None:
 
 
 def test_the_weight_follows_the_loss_and_few_texts_tell_none() -> None:
-    """The smallest that brings four fifths of the best gain, where that is worth it."""
+    """The smallest weight with four fifths of the best gain is chosen; few texts give 0."""
     losses = {0.0: 1.0, 2.0: 0.98, 4.0: 0.9, 8.0: 0.83, 16.0: 0.8, 32.0: 2.0}
 
     assert choose_weight(losses.__getitem__, neighbours.FEWEST_TEXTS) == 8.0
@@ -101,7 +101,7 @@ def test_the_weight_follows_the_loss_and_few_texts_tell_none() -> None:
 
 
 def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unseen texts near training texts are answered correctly where the head alone fails."""
+    """Labels spread over many clusters are predicted correctly where the linear head fails."""
     examples = _scattered()
     seen, unseen = _part(examples, slice(0, 420)), _part(examples, slice(420, 480))
 
@@ -122,7 +122,7 @@ def test_labels_that_lie_in_many_places_gain(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_curve_does_not_compare_a_text_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random labels are not memorised by storing their texts."""
+    """The learning curve excludes a text itself, so random labels are not memorized."""
     monkeypatch.setattr(neighbours, "choose_weight", lambda loss_with, texts: 32.0)
     examples = a_training_set([100] * 4)
     labels = np.random.default_rng(1).integers(0, 4, 400)
@@ -134,7 +134,7 @@ def test_the_curve_does_not_compare_a_text_with_itself(monkeypatch: pytest.Monke
 
 
 def test_round_trip_and_one_text_as_many() -> None:
-    """A model that was read answers as before, to one text as to all."""
+    """A stored model gives the same answers, to one text as to many."""
     examples = _scattered()
     trained = _fit(examples)
 
@@ -162,7 +162,7 @@ def test_round_trip_and_one_text_as_many() -> None:
     ids=["dims", "anchors", "labels", "order", "nothing", "infinite"],
 )
 def test_damaged_neighbours_are_refused(change: Callable[[NearestTexts], NearestTexts]) -> None:
-    """Parts that do not fit together are an error at load, not a wrong answer later."""
+    """Inconsistent parts are an error at load."""
     trained = _fit(_scattered())
     parts = trained.parameters
     assert parts.neighbours is not None
@@ -174,7 +174,7 @@ def test_damaged_neighbours_are_refused(change: Callable[[NearestTexts], Nearest
 
 @pytest.mark.parametrize("header", [{}, {"weight": 4.0, "ends": "x"}, 3])
 def test_a_header_of_another_shape_is_refused(header: object) -> None:
-    """Anything in place of the numbers."""
+    """A header of another type is an error."""
     content = artifact.load(dump(_fit(_scattered())), KIND, VERSION)
 
     with pytest.raises(ArtifactError):
@@ -182,7 +182,7 @@ def test_a_header_of_another_shape_is_refused(header: object) -> None:
 
 
 def test_anchors_of_another_kind_are_refused() -> None:
-    """Numbers are never turned into others that might answer differently."""
+    """Arrays of another type are an error, without conversion."""
     content = artifact.load(dump(_fit(_scattered())), KIND, VERSION)
     anchors = {"neighbours.anchors": np.zeros((480, DIMS), np.float32)}
 

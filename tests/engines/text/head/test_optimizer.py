@@ -1,4 +1,4 @@
-"""The minimiser on functions whose minimum is known."""
+"""The minimizer on functions with known minima."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def _rosenbrock(values: np.ndarray) -> tuple[float, np.ndarray]:
 def test_minimise_finds_the_minimum(
     objective: Objective, start: list[float], minimum: list[float]
 ) -> None:
-    """Both a stretched and a curved valley are walked to the end."""
+    """The minimum of a stretched and of a curved valley is found."""
     *_, last = islice(minimise(objective, np.array(start), _as_it_is), 200)
 
     np.testing.assert_allclose(last.values, minimum, atol=1e-4)
 
 
 def test_minimise_never_climbs() -> None:
-    """The value falls from step to step."""
+    """The value never rises from step to step."""
     losses = [step.loss for step in minimise(_rosenbrock, np.array([-1.2, 1.0]), _as_it_is)]
 
     assert losses == sorted(losses, reverse=True)
@@ -52,21 +52,21 @@ def test_minimise_never_climbs() -> None:
 
 
 def test_minimise_ends_at_the_minimum() -> None:
-    """A start without slope yields itself and stops."""
+    """A start at the minimum is returned at once."""
     steps = list(minimise(_bowl, np.array([1.0, 2.0, 3.0]), _as_it_is))
 
     assert len(steps) == 1
 
 
 def test_minimise_ends_where_the_grid_ends() -> None:
-    """On a coarse grid the walk stops at the best reachable point instead of circling."""
+    """On a coarse grid the search stops at the best reachable point."""
     *_, last = minimise(_bowl, np.zeros(3), lambda values: np.rint(values * 4) / 4)
 
     np.testing.assert_allclose(last.values, [1, 2, 3], atol=0.5)
 
 
 def test_minimise_survives_a_wall() -> None:
-    """Infinite values far from the start are stepped back from."""
+    """Infinite values are stepped back from."""
 
     def walled(values: np.ndarray) -> tuple[float, np.ndarray]:
         loss, gradient = _bowl(values)

@@ -1,4 +1,4 @@
-"""The linear layer: loss and gradient against hand and finite differences."""
+"""The linear layer: loss and gradient against hand computation and finite differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chalicelib.engines.text.head.regression import (
 
 
 class _Unrounded(GridArithmetic):
-    """Float64 without grids, so that differences are smooth."""
+    """Float64 without rounding, so that differences are smooth."""
 
     def features(self, values: np.ndarray) -> np.ndarray:
         return values
@@ -34,7 +34,7 @@ def _problem(arithmetic: Arithmetic, penalty_inverse: float = 2.0) -> HeadObject
 
 
 def test_loss_at_zero_is_the_logarithm_of_the_labels() -> None:
-    """Without weights every label is equally likely, whatever the class weights."""
+    """With zero weights the loss is the logarithm of the number of labels."""
     problem = _problem(_Unrounded())
 
     loss, _ = problem.evaluate(problem.zeros())
@@ -53,7 +53,7 @@ def test_loss_of_two_examples_by_hand() -> None:
 
 
 def test_gradient_matches_finite_differences() -> None:
-    """Every component agrees with the slope between two close points."""
+    """Every gradient component equals its finite difference."""
     problem = _problem(_Unrounded())
     values = np.random.default_rng(1).standard_normal(15)
     _, gradient = problem.evaluate(values)
@@ -67,7 +67,7 @@ def test_gradient_matches_finite_differences() -> None:
 
 @pytest.mark.parametrize("arithmetic", [GridArithmetic(), PlainArithmetic()])
 def test_rounded_gradients_are_close(arithmetic: Arithmetic) -> None:
-    """Grid and float32 change gradients in the sixth digit at most."""
+    """Grid and float32 change gradients at most in the sixth digit."""
     exact, rounded = _problem(_Unrounded()), _problem(arithmetic)
     values = np.random.default_rng(1).standard_normal(15)
 
@@ -88,7 +88,7 @@ def test_the_fit_ends_where_the_gradient_vanishes() -> None:
 
 
 def test_a_warm_start_ends_at_the_same_head() -> None:
-    """Where the fit begins does not decide where it ends."""
+    """A warm start gives the same result."""
     start = fit_head(_problem(_Unrounded(), 50.0), None, 1e-12)
 
     warm = fit_head(_problem(_Unrounded()), start, 1e-12)
@@ -108,13 +108,13 @@ def test_a_warm_start_ends_at_the_same_head() -> None:
     ids=["even", "uneven", "very-uneven", "empty-label"],
 )
 def test_class_weights(counts: list[int], weights: list[float]) -> None:
-    """Rare labels weigh more: by the root up to 10 to 1, fully beyond; absent ones count not."""
+    """Rare labels get higher weights, up to a limit; absent labels get none."""
     np.testing.assert_allclose(class_weights(np.array(counts)), weights)
 
 
 @pytest.mark.parametrize("arithmetic", [GridArithmetic, PlainArithmetic])
 def test_threads_change_no_bit(arithmetic: type[GridArithmetic | PlainArithmetic]) -> None:
-    """Several threads share an evaluation, and loss and gradient stay the same to the last bit."""
+    """Loss and gradient are bit-identical for any number of threads."""
     generator = np.random.default_rng(3)
     rows, dims, labels = 9_000, 24, 7
     features = generator.standard_normal((rows, dims)).astype(arithmetic.dtype)

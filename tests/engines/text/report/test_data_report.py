@@ -29,7 +29,7 @@ LABELS = ["order", "refund", "address"]
 def _trained(
     flipped: int = 0, doubled: int = 0, written: Mapping[int, str] | None = None
 ) -> tuple[TrainingTexts, TextReport]:
-    """Thirty examples of three labels: some flipped, some there twice, some with a given text."""
+    """Train on thirty examples of three labels: some flipped, duplicated, or with a given text."""
     examples = a_training_set([30] * 3, dims=(24,), spread=0.3)
     labels = examples.label_indexes.copy()
     labels[:flipped] = (labels[:flipped] + 1) % 3
@@ -54,7 +54,7 @@ def _trained(
 
 
 def test_flipped_labels_are_suspected() -> None:
-    """Six flipped labels lead the list with id, the text's beginning, and the true label."""
+    """Six flipped labels lead the list, with id, excerpt and true label."""
     texts, report = _trained(flipped=6)
 
     found = data_report(texts, report)["likelyLabelErrors"]
@@ -68,7 +68,7 @@ def test_flipped_labels_are_suspected() -> None:
 
 
 def test_all_suspects_are_named_beyond_the_list() -> None:
-    """Beyond the hundred of the report, each is named with ids and digest of what was seen."""
+    """All suspects are stored beyond the listed hundred, with id and digest."""
     right = np.arange(900) % 3
     given = right.copy()
     given[:300] = (given[:300] + 1) % 3
@@ -93,7 +93,7 @@ def test_all_suspects_are_named_beyond_the_list() -> None:
 
 
 def test_examples_of_a_global_dataset_are_no_suspects() -> None:
-    """Users cannot correct what ships with the service, so only the report mentions it."""
+    """Examples of a global dataset are only in the report, since users cannot correct them."""
     texts, report = _trained(flipped=6)
     texts.spans = [(1, 3), (2, 87)]
 
@@ -104,7 +104,7 @@ def test_examples_of_a_global_dataset_are_no_suspects() -> None:
 
 
 def test_contradictory_labels_are_named() -> None:
-    """A text under two labels is named with both; texts are never torn apart by the split."""
+    """A text with two labels is listed with both, and is not split between train and test."""
     texts, report = _trained(doubled=3)
 
     document = data_report(texts, report)
@@ -121,7 +121,7 @@ def test_contradictory_labels_are_named() -> None:
 
 
 def test_texts_of_the_same_words_are_contradictions() -> None:
-    """Punctuation and capitals do not hide a text under two labels, whatever its vectors say."""
+    """Texts that differ in punctuation and case are contradictory if their labels differ."""
     labels = a_training_set([30] * 3, dims=(24,), spread=0.3).label_indexes
     other = next(row for row in range(90) if labels[row] != labels[5])
     texts, report = _trained(
@@ -135,7 +135,7 @@ def test_texts_of_the_same_words_are_contradictions() -> None:
 
 
 def test_mixed_up_labels_are_named() -> None:
-    """Two labels whose examples cannot be distinguished are named with how often chance does it."""
+    """Labels whose examples are confused are listed with the count expected by chance."""
     texts, report = _trained()
     shares = np.full((90, 3), 0.1, np.float32)
     shares[np.arange(90), np.where(report.out_of_fold.truth == 2, 2, 0)] = 0.8
@@ -153,7 +153,7 @@ def test_mixed_up_labels_are_named() -> None:
     [(60, "four of five"), (25, "two of three"), (12, "about half of"), (6, "fewer than half")],
 )
 def test_the_list_says_how_far_to_trust_it(count: int, expected: str) -> None:
-    """The fewer examples a label has, the less is promised."""
+    """The fewer examples a label has, the lower the stated precision of the list."""
     sentence = expected_precision(TrainingTexts(label_indexes=[0] * count + [1] * count))
 
     assert expected in sentence
@@ -161,7 +161,7 @@ def test_the_list_says_how_far_to_trust_it(count: int, expected: str) -> None:
 
 
 def test_a_typical_label_is_one_that_exists() -> None:
-    """Between 990 examples and 10 nothing has 500, and the list is as doubtful as the fewer say."""
+    """The stated precision is that of the label with the fewest examples."""
     sentence = expected_precision(TrainingTexts(label_indexes=[0] * 990 + [1] * 10))
 
     assert "has 10 examples" in sentence
@@ -169,7 +169,7 @@ def test_a_typical_label_is_one_that_exists() -> None:
 
 
 def test_what_was_not_examined_is_reported() -> None:
-    """Where one part alone is held out, labels that are rare in it count as not examined."""
+    """With one held-out part, the number of unexamined examples is reported."""
     texts, report = _trained()
     folds = report.out_of_fold
     held = np.flatnonzero(folds.truth == 0)[:4].tolist() + np.flatnonzero(folds.truth == 1).tolist()
@@ -184,7 +184,7 @@ def test_what_was_not_examined_is_reported() -> None:
 
 
 def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
-    """Of 400 wrong labels the hundred least likely ones are named, the worst first."""
+    """Of 400 wrong labels the hundred least likely are listed, the worst first."""
     texts, report = _trained()
     rows = np.tile(np.arange(60), 20)
     shares = np.zeros((1_200, 3), np.float32)
@@ -203,7 +203,7 @@ def test_the_lists_are_ranked_and_end_at_a_hundred() -> None:
 
 
 def test_nothing_of_the_texts_stays_after_deletion() -> None:
-    """Once the dataset is gone, neither text nor id can be read from the report."""
+    """After the deletion of the dataset the report contains no text or id."""
     texts, report = _trained(flipped=6, doubled=3)
     document = data_report(texts, report)
     assert "text 0 é" in json.dumps(document, ensure_ascii=False)

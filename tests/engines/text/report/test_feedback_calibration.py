@@ -1,4 +1,4 @@
-"""The card's facts about feedback and calibration."""
+"""Facts about feedback and calibration in the card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.engines.text.report.feedback_calibration import FEWEST, feedback
 
 
 def _answers(feedback: int, right: float) -> OutOfFold:
-    """400 texts that are right as often as .75 says, and feedback that is right less often."""
+    """Return 400 texts with calibrated answers, and feedback that is right less often."""
     generator = np.random.default_rng(0)
     is_right = np.r_[generator.random(400) < 0.75, generator.random(feedback) < right]
     shares = np.tile(np.array([[0.75, 0.25]], np.float32), (400 + feedback, 1))
@@ -17,7 +17,7 @@ def _answers(feedback: int, right: float) -> OutOfFold:
 
 
 def test_feedback_that_is_answered_worse_is_reported() -> None:
-    """Without its say the probabilities of feedback are too high by a quarter."""
+    """Feedback with overconfident probabilities is reported with its calibration error."""
     found = feedback_calibration(_answers(200, 0.5), range(400, 600))
 
     assert found is not None
@@ -27,7 +27,7 @@ def test_feedback_that_is_answered_worse_is_reported() -> None:
 
 
 def test_a_temperature_fitted_to_feedback_is_the_better_one() -> None:
-    """Answers that were evened out for feedback are nearer to it than those of the rest alone."""
+    """Answers calibrated to feedback have a smaller error on it."""
     answers = _answers(200, 0.5)
     evened = np.tile(np.array([[0.6, 0.4]], np.float32), (600, 1))
 
@@ -40,6 +40,6 @@ def test_a_temperature_fitted_to_feedback_is_the_better_one() -> None:
 
 
 def test_few_feedback_texts_tell_nothing() -> None:
-    """Below fifteen nothing is reported, nor where all examples are feedback."""
+    """With fewer than fifteen feedback texts, or feedback only, nothing is reported."""
     assert feedback_calibration(_answers(FEWEST - 1, 0.5), range(400, 414)) is None
     assert feedback_calibration(_answers(0, 0.5), range(400)) is None

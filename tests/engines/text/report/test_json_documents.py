@@ -1,4 +1,4 @@
-"""The card of a text model says what it was measured on and what it must not be trusted with."""
+"""The card of a text model states data, metrics and limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FACTS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def report() -> TextReport:
-    """The report of a training of ninety examples that may reject."""
+    """The report of a training on ninety examples that can reject."""
     options = TextFitOptions(out_of_domain_rate=0.05)
     made = fit(a_training_set([30] * 3, spread=1.2), options, [].append).report
     assert made is not None
@@ -63,7 +63,7 @@ def _card(
 
 
 def test_figures_have_intervals(report: TextReport) -> None:
-    """Accuracy, macro f1, accuracy over the folds and rejections stand inside their intervals."""
+    """Accuracy, macro F1, fold accuracy and rejection rates are within their intervals."""
     metrics = _card(report)["metrics"]
 
     for name in ("testAccuracy", "macroF1", "foldAccuracy", "rejectedInDomain"):
@@ -79,7 +79,7 @@ def test_figures_have_intervals(report: TextReport) -> None:
 
 
 def test_thresholds_are_those_of_the_served_answers(report: TextReport) -> None:
-    """Coverage falls with the target, and no threshold covers what the model rejects."""
+    """Coverage falls with the target precision, and rejected texts are not covered."""
     is_rejected = np.arange(90) % 9 == 0
     folds = replace(report.out_of_fold, is_rejected=is_rejected)
     found = _card(replace(report, out_of_fold=folds))["thresholds"]
@@ -94,7 +94,7 @@ def test_thresholds_are_those_of_the_served_answers(report: TextReport) -> None:
 
 
 def test_a_model_that_never_rejects_says_nothing_of_it(report: TextReport) -> None:
-    """Without a threshold there is neither a figure nor a sentence about it."""
+    """Without a rejection threshold the card has no figure or sentence about it."""
     card = _card(replace(report, rejection=None))
 
     assert "rejectedInDomain" not in card["metrics"]
@@ -102,7 +102,7 @@ def test_a_model_that_never_rejects_says_nothing_of_it(report: TextReport) -> No
 
 
 def test_limits_are_reported(report: TextReport) -> None:
-    """A threshold from few texts, torn duplicates, a drawn sample and float32 are all admitted."""
+    """The card names few threshold texts, split duplicates, sampling and float32 as limits."""
     usual = _card(report)["limits"]
     assert "only 90 texts" in usual
     assert "whatever rate is requested" in usual
@@ -122,7 +122,7 @@ def test_limits_are_reported(report: TextReport) -> None:
 def test_the_requested_rate_is_reported(
     report: TextReport, params: dict[str, object] | None, share: str
 ) -> None:
-    """With enough texts the limits name the share that may be rejected, with few they do not."""
+    """The limits name the requested rate only if there are enough texts."""
     assert report.rejection is not None
     many = replace(report, rejection=replace(report.rejection, judged_by=100))
 
@@ -131,7 +131,7 @@ def test_the_requested_rate_is_reported(
 
 
 def test_a_rate_without_effect_is_reported(report: TextReport) -> None:
-    """A rate sent with an algorithm that never rejects is not passed over in silence."""
+    """A rate with an algorithm that never rejects is mentioned."""
     never = replace(report, rejection=None)
 
     assert "never rejects" in _card(never, {"outOfDomainRate": 0.1})["limits"]
@@ -139,7 +139,7 @@ def test_a_rate_without_effect_is_reported(report: TextReport) -> None:
 
 
 def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
-    """Profile, encoders with digests, seed and the artifact's digest are in the card."""
+    """The card has profile, encoders with digests, seed and the artifact's digest."""
     encoders = [{"name": "all-MiniLM-L6-v2", "sha256": "f" * 64, "licence": "Apache-2.0"}]
 
     card = _card(report, profile="accurate", encoders=encoders)
@@ -152,7 +152,7 @@ def test_the_card_names_what_it_was_made_of(report: TextReport) -> None:
 
 
 def test_the_card_says_whether_the_head_answers_alone(report: TextReport) -> None:
-    """What the nearest texts add to a logit stands there, 0 where they are not asked."""
+    """The card has the weight of the nearest texts, or 0."""
     changed = replace(report, nearness_weight=8.0)
 
     assert _card(report)["engine"]["nearestTextWeight"] == 0.0
@@ -160,7 +160,7 @@ def test_the_card_says_whether_the_head_answers_alone(report: TextReport) -> Non
 
 
 def test_labels_without_a_test_are_named(report: TextReport) -> None:
-    """A zero for a label without held-out texts differs from a measured one; names are few."""
+    """Labels without held-out texts are named, up to a number."""
     labels = [f"label {number}" for number in range(14)]
     matrix = [[0] * 15 for _ in range(15)]
     matrix[3][3], matrix[4][5] = 6, 6
@@ -175,7 +175,7 @@ def test_labels_without_a_test_are_named(report: TextReport) -> None:
 
 
 def test_the_card_says_what_is_rejected_of_the_background() -> None:
-    """With background texts the card has both fractions and warns of other wordings."""
+    """With background texts the card has both rejection rates and warns of other wordings."""
     options = TextFitOptions(out_of_domain_rate=0.05)
     report = fit(with_background(a_training_set([30] * 3)), options, [].append).report
     assert report is not None
@@ -191,7 +191,7 @@ def test_the_card_says_what_is_rejected_of_the_background() -> None:
 
 
 def test_the_card_says_what_feedback_did(report: TextReport) -> None:
-    """Calibration on feedback is in the card if it is known."""
+    """If known, the card has the calibration on feedback."""
     changed = {"examples": 20, "errorBefore": 0.2, "errorAfter": 0.1}
 
     assert _card(report, feedback_calibration=changed)["feedbackCalibration"] == changed

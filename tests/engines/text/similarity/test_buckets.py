@@ -1,4 +1,4 @@
-"""Rows that point the same way share a bucket, and no bucket is large."""
+"""Near rows share a bucket, and no bucket is large."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from chalicelib.engines.text.similarity.buckets import TABLES, buckets
 
 
 def test_near_rows_share_a_bucket() -> None:
-    """Of 2,000 rows and their noisy copies nearly all meet; every table deals each row once."""
+    """Of 2,000 rows and noisy copies nearly all meet; each table has each row once."""
     generator = np.random.default_rng(0)
     originals = generator.standard_normal((2_000, 64))
     features = np.concatenate([originals, originals + 0.1 * generator.standard_normal((2_000, 64))])
@@ -24,7 +24,7 @@ def test_near_rows_share_a_bucket() -> None:
 
 
 def test_alike_rows_are_cut_into_small_buckets() -> None:
-    """Rows that all point the same way do not make one bucket that would take hours."""
+    """Rows that are all alike are divided into small buckets."""
     sizes = [len(rows) for rows in buckets(np.ones((3_000, 8)), np.arange(3_000))]
 
     assert max(sizes) == 256
@@ -32,7 +32,7 @@ def test_alike_rows_are_cut_into_small_buckets() -> None:
 
 
 def test_only_the_given_rows_are_dealt() -> None:
-    """Rows that are not asked for take no part; a single row has no partner."""
+    """Only the given rows are assigned; a single row has no partner."""
     features = np.random.default_rng(0).standard_normal((50, 8))
 
     assert {int(row) for rows in buckets(features, np.array([3, 7])) for row in rows} == {3, 7}

@@ -14,7 +14,7 @@ def _digests(numbers: list[int]) -> list[bytes]:
 
 
 def test_the_most_alike_come_first() -> None:
-    """Equal texts, then close ones by cosine; far ones and those of one label are not named."""
+    """Pairs are ordered by cosine; distant pairs and pairs with one label are not listed."""
     features = np.array([[1, 0], [1, 0.1], [1, 0], [0, 1], [0.2, 1], [1, 0.1]], float)
 
     found = conflicting_pairs(
@@ -27,7 +27,7 @@ def test_the_most_alike_come_first() -> None:
 
 
 def test_one_text_under_many_labels_is_named_once_for_each() -> None:
-    """The first of them is compared with the first of every other label."""
+    """A text under many labels is listed once for each other label."""
     labels = np.array([0, 1, 2, 1, 0, 2])
 
     found = conflicting_pairs(_digests([7] * 6), labels, np.ones((6, 4)), 9)
@@ -36,7 +36,7 @@ def test_one_text_under_many_labels_is_named_once_for_each() -> None:
 
 
 def test_planted_pairs_are_found_among_many() -> None:
-    """Of 60 pairs hidden among 6,000 texts nearly all are found, and nothing else."""
+    """Nearly all of 60 pairs among 6,000 texts are found, and nothing else."""
     generator = np.random.default_rng(0)
     features = generator.standard_normal((6_000, 48))
     features[3_000:3_060] = features[:60] + 0.1 * generator.standard_normal((60, 48))
@@ -49,7 +49,7 @@ def test_planted_pairs_are_found_among_many() -> None:
 
 
 def test_texts_that_are_all_alike_end_soon() -> None:
-    """Eight thousand near-duplicates under ten labels give the hundred most alike, in seconds."""
+    """Eight thousand near-duplicates with ten labels give the hundred nearest within seconds."""
     generator = np.random.default_rng(0)
     features = 1 + 0.01 * generator.standard_normal((8_000, 16))
     start = time.process_time()
@@ -64,6 +64,6 @@ def test_texts_that_are_all_alike_end_soon() -> None:
 
 
 def test_nothing_to_compare() -> None:
-    """Vectors without direction and sets of one text have no near-duplicates."""
+    """Zero vectors, and a single text, have no near-duplicates."""
     assert conflicting_pairs(_digests([1, 2]), np.array([0, 1]), np.zeros((2, 4)), 9) == []
     assert conflicting_pairs(_digests([1]), np.array([0]), np.ones((1, 4)), 9) == []

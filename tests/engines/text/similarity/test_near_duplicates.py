@@ -1,4 +1,4 @@
-"""Groups of texts that say the same."""
+"""Groups of near-duplicate texts."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def _groups(features: np.ndarray, labels: list[int], numbers: list[int]) -> list
 
 
 def test_close_texts_of_a_label_are_one_group() -> None:
-    """A cosine of 0.998 joins, 0.89 does not, and length does not matter."""
+    """Within a label a cosine of 0.998 joins texts, 0.89 does not; length is ignored."""
     features = np.array([[1, 0], [2, 0.1], [1, 0.5], [0, 1]])
 
     assert _groups(features, [0, 0, 0, 0], [0, 1, 2, 3]) == [0, 0, 2, 3]
 
 
 def test_close_texts_of_two_labels_stay_apart() -> None:
-    """Only equal texts are joined across labels."""
+    """Across labels only equal texts are joined."""
     features = np.array([[1, 0], [1, 0.01], [0, 1], [0, 1]])
 
     assert _groups(features, [0, 1, 0, 1], [0, 1, 2, 2]) == [0, 1, 2, 2]
 
 
 def test_chains_are_one_group() -> None:
-    """What is close to a member belongs to the group."""
+    """Near-duplicates are transitive."""
     angles = np.radians([0, 15, 30, 90])
     features = np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
@@ -45,12 +45,12 @@ def test_chains_are_one_group() -> None:
 
 
 def test_zero_vectors_are_no_duplicates() -> None:
-    """Texts exactly on the mean have no direction and no cosine."""
+    """Zero vectors are not near-duplicates."""
     assert _groups(np.zeros((3, 2)), [0, 0, 0], [0, 1, 2]) == [0, 1, 2]
 
 
 def test_large_labels_are_searched_in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the exhaustive size nearly all near-duplicates are still found, and no other."""
+    """Above the exhaustive limit nearly all near-duplicates are found, and no others."""
     monkeypatch.setattr(near_duplicates, "_EXHAUSTIVE_ROWS", 100)
     generator = np.random.default_rng(0)
     originals = generator.standard_normal((300, 40))
@@ -65,7 +65,7 @@ def test_large_labels_are_searched_in_buckets(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_equal_and_alike_texts_are_grouped_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A label of thousands of texts that all say the same is one group, in seconds."""
+    """Thousands of equal texts are one group within seconds."""
     generator = np.random.default_rng(0)
     features = 1 + 0.01 * generator.standard_normal((3_000, 16))
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Texts that differ in nothing but capitals, spaces and punctuation."""
+"""Texts that differ only in capitals, spaces and punctuation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from chalicelib.engines.text.similarity.same_words import same_words
     ],
 )
 def test_marks_and_capitals_do_not_count(left: str, right: str) -> None:
-    """Written differently, said alike."""
+    """Punctuation and capitals are ignored."""
     assert same_words(left) == same_words(right)
 
 
@@ -43,13 +43,13 @@ def test_marks_and_capitals_do_not_count(left: str, right: str) -> None:
     ],
 )
 def test_what_means_something_counts(left: str, right: str) -> None:
-    """Smileys, signs, accents, vowel signs and the gaps between words make other texts."""
+    """Smileys, signs, accents, vowel signs and word boundaries make texts different."""
     assert same_words(left) != same_words(right)
 
 
 @pytest.mark.parametrize("piece", ["a. ", "漢、", "\u0301", "ﷺ", "\ud800", "😀"])
 def test_long_texts_cost_little(piece: str) -> None:
-    """Fifty texts of the greatest length take well below a second, whatever they hold."""
+    """Fifty texts of maximum length take well below a second."""
     text = piece * (20_000 // len(piece))
     started = time.process_time()
 

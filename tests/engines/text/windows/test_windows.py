@@ -1,4 +1,4 @@
-"""Long texts: which windows count is learned, and stored with the model."""
+"""Windows of long texts: their weights are learned and stored with the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CENTRES = GENERATOR.standard_normal((LABELS, DIMS))
 
 
 def _late(texts: int, seed: int) -> tuple[np.ndarray, list[int], np.ndarray]:
-    """Texts of six windows, of which only the last one belongs to a label."""
+    """Return texts of six windows, of which only the last shows the label."""
     generator = np.random.default_rng(seed)
     labels = np.arange(texts) % LABELS
     windows = generator.standard_normal((texts, WINDOWS, DIMS))
@@ -38,7 +38,7 @@ def _late(texts: int, seed: int) -> tuple[np.ndarray, list[int], np.ndarray]:
 
 
 def _trained(texts: int = 160) -> tuple[TrainedText, np.ndarray]:
-    """Train a model of late evidence, and the weights of its training windows."""
+    """Train a model on such texts; return it and the weights of its training windows."""
     windows, ends, labels = _late(texts, 1)
     fitted = fit_reading(lambda first, last: windows[first:last], ends, labels, LABELS, "tiny")
     joined = join_windows(lambda first, last: windows[first:last], fitted.weights, ends)
@@ -54,7 +54,7 @@ def _trained(texts: int = 160) -> tuple[TrainedText, np.ndarray]:
 
 
 def _right(model: TrainedText) -> float:
-    """Accuracy on other texts of late evidence."""
+    """Return the accuracy on other such texts."""
     windows, _, labels = _late(80, 2)
     answers = []
     for first in range(0, len(windows), WINDOWS):
@@ -66,7 +66,7 @@ def _right(model: TrainedText) -> float:
 
 
 def test_evidence_in_one_late_window_is_found() -> None:
-    """A label that shows in one of six windows is learned, where the mean of all hides it."""
+    """A label that shows in one of six windows is learned, unlike with the mean of all."""
     model, weights = _trained()
 
     assert weights.reshape(-1, WINDOWS)[:, -1].mean() > 0.7
@@ -77,7 +77,7 @@ def test_evidence_in_one_late_window_is_found() -> None:
 
 
 def test_few_long_texts_teach_nothing_about_windows() -> None:
-    """Below twenty long texts the windows of a training text count alike."""
+    """Below twenty long texts all windows have equal weight."""
     windows, ends, labels = _late(FEWEST_LONG_TEXTS - 1, 1)
 
     fitted = fit_reading(lambda first, last: windows[first:last], ends, labels, LABELS, "tiny")
@@ -87,7 +87,7 @@ def test_few_long_texts_teach_nothing_about_windows() -> None:
 
 
 def test_a_short_text_keeps_its_vector() -> None:
-    """A text of one window has its vector to the bit, also next to long texts."""
+    """A text of one window has the same vector, also next to long texts."""
     encoded: list[str] = []
 
     def encode(texts: list[str]) -> dict[str, np.ndarray]:
@@ -105,7 +105,7 @@ def test_a_short_text_keeps_its_vector() -> None:
 
 
 def test_older_artifacts_read_no_windows() -> None:
-    """A model without a stored reading gives its texts to the encoders whole, as it always did."""
+    """A model without window weights encodes texts whole."""
     examples = a_training_set([20, 20], dims=(12,))
     older = fit(examples, TextFitOptions(), lambda epoch: None)
     newer = fit(replace(examples, reading=WindowReading()), TextFitOptions(), lambda epoch: None)
@@ -126,7 +126,7 @@ def test_older_artifacts_read_no_windows() -> None:
 
 @pytest.mark.parametrize("change", [{"norm": 0.0}, {"norm": float("nan")}, {"encoder": "other"}])
 def test_damaged_windows_are_refused(change: dict[str, object]) -> None:
-    """An artifact whose windows do not fit its encoders is an ArtifactError."""
+    """Windows that do not fit the encoders raise ArtifactError."""
     model, _ = _trained(80)
     reading = model.parameters.windows
     assert reading is not None

@@ -1,4 +1,4 @@
-"""Views of a picture: what they show follows from digest and number alone."""
+"""Augmented views of an image, which depend only on digest and view number."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _halves() -> np.ndarray:
 
 
 def test_view_0_is_the_picture_itself() -> None:
-    """Whatever the digest, nothing is cropped, turned or lit."""
+    """View 0 is the unchanged image, whatever the digest."""
     assert Augmentation() == draw_augmentation(b"anything", 0)
 
 
 def test_views_differ_from_each_other_and_between_pictures() -> None:
-    """Equal digests and numbers give equal views, others give others, all within bounds."""
+    """Equal digests and numbers give equal views, others different ones, all within bounds."""
     views = {
         (name, number): draw_augmentation(name, number)
         for name in (b"a", b"b")
@@ -48,7 +48,7 @@ def test_views_differ_from_each_other_and_between_pictures() -> None:
 
 
 def test_squash_keeps_everything() -> None:
-    """A wide picture becomes a square that still shows both of its halves."""
+    """Squashing a wide image to a square keeps both of its halves."""
     square = squash(_halves(), 32)
 
     assert square.shape == (32, 32, 3)
@@ -58,14 +58,14 @@ def test_squash_keeps_everything() -> None:
 
 
 def test_a_flipped_view_exchanges_left_and_right() -> None:
-    """The blue half comes first."""
+    """A flipped view exchanges left and right."""
     square = squash(_halves(), 32, Augmentation(is_flipped=True))
 
     np.testing.assert_array_equal([10, 10, 200], square[16, 4])
 
 
 def test_a_crop_shows_its_part_only() -> None:
-    """The right half alone is blue everywhere."""
+    """A crop of the right half shows only that half."""
     square = squash(_halves(), 32, Augmentation(crop=(0.5, 0.0, 1.0, 1.0)))
 
     assert np.abs(square.astype(int) - (10, 10, 200)).max() <= 8

@@ -1,1 +1,1 @@
-"""Tests of the engines: pure, no AWS."""
+"""Tests of image classification, which use no AWS."""

@@ -1,4 +1,4 @@
-"""Artifacts of type image: equal parameters give equal bytes, and damage is refused."""
+"""Artifacts of type image: equal parameters give equal bytes, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_equal_parameters_give_equal_bytes() -> None:
 
 
 def test_a_model_answers_with_probabilities_of_all_labels() -> None:
-    """They sum to 1; a label that the head does not know has 0; the backbone is named."""
+    """Probabilities sum to 1; an untrained label has 0; the backbone is named."""
     model = load(_content(), POOL)
 
     shares = model.probabilities(np.abs(np.random.default_rng(1).normal(size=1280)))
@@ -53,7 +53,7 @@ def test_a_model_answers_with_probabilities_of_all_labels() -> None:
 
 
 def test_a_judgement_is_what_the_answer_says() -> None:
-    """The most probable label, the remaining uncertainty, and a short vector of length one."""
+    """A judgement has top label, remaining uncertainty, and a short vector of length one."""
     model = load(_content(), POOL)
     embedding = np.abs(np.random.default_rng(1).normal(size=1280))
 
@@ -68,7 +68,7 @@ def test_a_judgement_is_what_the_answer_says() -> None:
 
 
 def test_a_model_of_before_sees_the_whole_picture_alone() -> None:
-    """Version 1 has one look: its answers stay what they were, and differ from those of two."""
+    """Version 1 artifacts use one view, and their answers differ from those with two."""
     before = _content(version=1, preprocessing={"side": 320})
     image = draw("circle", 1)
     extractor = ClassificationExtractor(POOL)
@@ -85,12 +85,12 @@ def test_a_model_of_before_sees_the_whole_picture_alone() -> None:
 
 
 def test_a_picture_without_any_activation_is_answered() -> None:
-    """A vector of zeros does not divide by zero."""
+    """A zero feature vector is answered without a division by zero."""
     assert np.isfinite(load(_content(), POOL).probabilities(np.zeros(1280))).all()
 
 
 def test_loading_takes_milliseconds() -> None:
-    """The best of some attempts, on whatever machine, is far below a tenth of a second."""
+    """Loading takes well below a tenth of a second."""
     content = _content()
 
     def seconds() -> float:
@@ -116,7 +116,7 @@ def test_loading_takes_milliseconds() -> None:
     ],
 )
 def test_wrong_headers_are_refused(header: dict[str, object]) -> None:
-    """Parts that are missing or do not fit are an error of the artifact, nothing else."""
+    """Missing or inconsistent header parts raise ArtifactError."""
     with pytest.raises(ArtifactError):
         load(_content(**header), POOL)
 
@@ -131,7 +131,7 @@ def test_wrong_headers_are_refused(header: dict[str, object]) -> None:
     ],
 )
 def test_wrong_arrays_are_refused(name: str, array: np.ndarray) -> None:
-    """So are shapes that disagree and numbers that are not finite."""
+    """Arrays of inconsistent shape, or with values that are not finite, raise ArtifactError."""
     read = artifact.load(_content(), KIND, VERSION)
 
     with pytest.raises(ArtifactError):
@@ -139,7 +139,7 @@ def test_wrong_arrays_are_refused(name: str, array: np.ndarray) -> None:
 
 
 def test_a_missing_array_is_refused() -> None:
-    """An artifact without its weights is damaged."""
+    """An artifact without weights raises ArtifactError."""
     read = artifact.load(_content(), KIND, VERSION)
     del read.arrays["weights"]
 

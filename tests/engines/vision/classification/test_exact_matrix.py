@@ -1,4 +1,4 @@
-"""Products and factors whose bits do not depend on the order of sums."""
+"""Matrix products and factors whose bits do not depend on the order of sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _covariance(size: int) -> np.ndarray:
 
 @pytest.mark.parametrize("size", [1, 5, 64, 65, 200])
 def test_the_inverse_factor_whitens(size: int) -> None:
-    """Applied from both sides it turns the matrix into the identity, and is triangular."""
+    """The inverse factor turns the matrix into the identity, and is triangular."""
     matrix = _covariance(size)
 
     inverse = inverse_cholesky(matrix)
@@ -29,7 +29,7 @@ def test_the_inverse_factor_whitens(size: int) -> None:
 
 
 def test_a_product_is_the_same_in_any_order() -> None:
-    """Summing the terms in another order changes no bit, unlike a plain product."""
+    """Changing the order of terms changes no bit, unlike in a plain product."""
     generator = np.random.default_rng(1)
     left, right = generator.normal(size=(7, 1280)), generator.normal(size=(1280, 5))
     order = generator.permutation(1280)
@@ -42,5 +42,5 @@ def test_a_product_is_the_same_in_any_order() -> None:
 
 
 def test_zeros_stay_zeros() -> None:
-    """A matrix without any entry above 0 does not divide by zero."""
+    """A zero matrix does not cause a division by zero."""
     np.testing.assert_array_equal(np.zeros((2, 2)), rounded_to_bits(np.zeros((2, 2)), 20))

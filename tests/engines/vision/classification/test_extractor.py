@@ -1,4 +1,4 @@
-"""Embeddings of pictures: repeatable, and views that follow the digest."""
+"""Image embeddings: repeatable, with views that depend on the digest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXTRACTOR = ClassificationExtractor(BackbonePool(Path(__file__).parents[4] / ".m
 
 
 def test_a_picture_gives_the_same_vector_every_time() -> None:
-    """Float16 means of activations, at least 0, equal at each call."""
+    """The same image gives the same non-negative float16 vector at each call."""
     image = draw("circle", 1)
 
     first, second = (EXTRACTOR.extract(image, b"x" * 16, 0) for _ in range(2))
@@ -27,7 +27,7 @@ def test_a_picture_gives_the_same_vector_every_time() -> None:
 
 
 def test_view_0_ignores_the_digest_and_others_follow_it() -> None:
-    """A served picture has no digest, and two workers compute the same views."""
+    """View 0 is independent of the digest; other views are equal for equal digests."""
     image = draw("square", 2)
 
     def extract(digest: bytes, view: int) -> bytes:
@@ -49,7 +49,7 @@ def test_view_0_ignores_the_digest_and_others_follow_it() -> None:
 
 
 def test_the_middle_of_a_view_lies_inside_of_what_the_view_shows() -> None:
-    """Half of a view that shows the left half of a picture is the middle of that half."""
+    """The centre of a cropped view is computed from the part that the view shows."""
     left = Augmentation(crop=(0.0, 0.0, 0.5, 1.0), is_flipped=True)
 
     assert Look(0.5, 64).at(left) == Augmentation(crop=(0.125, 0.25, 0.375, 0.75), is_flipped=True)
@@ -57,7 +57,7 @@ def test_the_middle_of_a_view_lies_inside_of_what_the_view_shows() -> None:
 
 
 def test_what_lies_in_the_middle_counts_twice() -> None:
-    """A change of the middle moves a vector further than the same change in a corner."""
+    """A change in the centre of an image changes its vector more than one in a corner."""
     plain = np.full((320, 320, 3), 200, np.uint8)
     middle, corner = plain.copy(), plain.copy()
     middle[130:190, 130:190] = corner[:60, :60] = (200, 30, 30)
@@ -71,7 +71,7 @@ def test_what_lies_in_the_middle_counts_twice() -> None:
 
 
 def test_it_says_what_it_stores() -> None:
-    """Sizes, views and version as the feature service needs them."""
+    """The extractor declares sizes, views and version for the feature service."""
     assert (
         EXTRACTOR.name,
         EXTRACTOR.least_side,

@@ -1,4 +1,4 @@
-"""Trainings of type image: records, metrics, card, data report, and a model that answers."""
+"""Image trainings: records, metrics, card, data report, and predictions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ NAMES = ["bird", "cat", "dog", "empty"]
 
 
 def _data(flipped: int = 0) -> VisionData:
-    """Three clusters of 30 pictures; some of the first have the second label."""
+    """Return three clusters of 30 images; some of the first have the second label."""
     values, labels = clusters([30, 30, 30])
     given = [[1] if place < flipped else own for place, own in enumerate(labels)]
     return vision_data(values, given, NAMES)
 
 
 def test_records_have_the_contract_s_members() -> None:
-    """A record lists every label, also one without pictures, and one answer a test picture."""
+    """A record has every label, also without images, and one result per test image."""
     fitted, steps = run_to_end(ImageTraining(_data(), options(), POOL))
 
     record = next(step.record for step in steps if step.record)
@@ -61,7 +61,7 @@ def test_records_have_the_contract_s_members() -> None:
 
 
 def test_epochs_are_genuine() -> None:
-    """The loss falls from epoch to epoch, and more epochs fall further."""
+    """The loss falls in each epoch, and more epochs reach a lower loss."""
     _, steps = run_to_end(ImageTraining(_data(), options(epochs=6), POOL))
 
     losses = [step.record["metricsData"]["trainingLoss"] for step in steps if step.record]
@@ -70,7 +70,7 @@ def test_epochs_are_genuine() -> None:
 
 
 def test_the_card_has_training_data_and_quality() -> None:
-    """Digest, backbone, intervals and calibration are in it."""
+    """The card has digest, backbone, confidence intervals and calibration."""
     fitted, _ = run_to_end(ImageTraining(_data(), options(), POOL))
 
     card = fitted.card
@@ -96,7 +96,7 @@ def test_the_card_has_training_data_and_quality() -> None:
 
 
 def test_flipped_labels_are_reported() -> None:
-    """Only pictures filed under the wrong label are listed, nearly all, with the right one."""
+    """Nearly all images with flipped labels are listed with the right one, and no others."""
     fitted, _ = run_to_end(ImageTraining(_data(flipped=4), options(epochs=10), POOL))
 
     report = fitted.card["dataReport"]
@@ -113,7 +113,7 @@ def test_flipped_labels_are_reported() -> None:
 
 
 def test_equal_files_with_different_labels_are_reported() -> None:
-    """The pair is named, is on one side of the split, and counts as kept together."""
+    """Equal files with different labels are listed and stay on one side of the split."""
     values, labels = clusters([20, 20])
     values[25] = values[3]
     digests = [digest_of(place) for place in range(40)]
@@ -134,7 +134,7 @@ def test_equal_files_with_different_labels_are_reported() -> None:
 
 
 def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A set of slightly changed copies is split copy with original, whatever the block size."""
+    """Slightly changed copies stay on one side of the split, whatever the block size."""
     monkeypatch.setattr(near_duplicates, "_BLOCK", 16)
     values, labels = clusters([20, 20], spread=1.0)
     values[10:20] = values[:10] * np.float16(1.001)
@@ -149,7 +149,7 @@ def test_near_duplicates_across_the_split_cannot_be(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
-    """Trained on a few circles, squares and stripes, it separates others, and has all labels."""
+    """Trained on a few circles, squares and stripes, the model classifies new ones."""
     extractor = ClassificationExtractor(POOL)
     pictures = [draw(shape, seed) for shape in SHAPES for seed in range(6)]
     digests = [digest_of(place) for place in range(len(pictures))]

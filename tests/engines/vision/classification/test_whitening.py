@@ -1,4 +1,4 @@
-"""Whitening: spread within labels becomes equal in all directions."""
+"""Whitening makes the within-label variance equal in all directions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.engines.vision.similarity.vectors import unit_roots
 
 
 def _rows() -> tuple[np.ndarray, np.ndarray]:
-    """Two labels that differ in one small direction and scatter in a large one."""
+    """Return two labels that differ in a small direction and vary in a large one."""
     generator = np.random.default_rng(4)
     labels = np.arange(400) % 2
     rows = np.full((400, 12), 4.0) + generator.normal(size=(400, 12)) * 0.05
@@ -19,7 +19,7 @@ def _rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_a_loud_direction_no_longer_hides_a_telling_one() -> None:
-    """After whitening, labels are further apart compared with their own scatter."""
+    """After whitening labels are further apart relative to their own variance."""
     rows, labels = _rows()
 
     def separation(values: np.ndarray) -> float:
@@ -36,7 +36,7 @@ def test_a_loud_direction_no_longer_hides_a_telling_one() -> None:
 
 
 def test_one_picture_a_label_only_centres() -> None:
-    """Without any spread within a label nothing is known about it."""
+    """With one image per label features are only centred."""
     rows, _ = _rows()
 
     whitening = fit_whitening(rows[:3], np.arange(3))
@@ -47,7 +47,7 @@ def test_one_picture_a_label_only_centres() -> None:
 
 
 def test_equal_pictures_are_no_division_by_zero() -> None:
-    """Copies of one picture, or pictures without activation, give finite rows."""
+    """Equal images, or images without activation, give finite rows."""
     copies = np.ones((6, 12), np.float16)
 
     for rows in (copies, copies * 0):

@@ -1,1 +1,1 @@
-"""Tests of the engines: pure, no AWS."""
+"""Tests of detection, which use no AWS."""

@@ -1,4 +1,4 @@
-"""Drawn pictures with known boxes, and a training over them."""
+"""Drawn images with known boxes, and a training on them."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -41,7 +41,7 @@ MODEL = Model(
 
 
 def drawn_picture(seed: int) -> tuple[Picture, list[tuple[int, Box]]]:
-    """Draw a red ball and a blue crate on a noisy ground; return also their boxes by label."""
+    """Draw a red ball and a blue crate on a noisy background; return also their boxes."""
     generator = np.random.default_rng(seed)
     ground = generator.integers(120, 180, (HEIGHT, WIDTH, 3), dtype=np.uint8)
     image = Image.fromarray(ground)
@@ -61,7 +61,7 @@ def drawn_picture(seed: int) -> tuple[Picture, list[tuple[int, Box]]]:
 
 
 def labelled(seed: int, first_id: int) -> tuple[LabelledPicture, Picture]:
-    """Return a drawn image as a training gets it."""
+    """Return a drawn image in the form that a training expects."""
     image, known = drawn_picture(seed)
     boxes = tuple(
         LabelledBox(label, box, first_id + index) for index, (label, box) in enumerate(known)
@@ -72,7 +72,7 @@ def labelled(seed: int, first_id: int) -> tuple[LabelledPicture, Picture]:
 
 @cache
 def _all_drawn(count: int, *, retail: bool) -> VisionData:
-    """Drawn pictures with their features, computed once."""
+    """Return drawn images with their features, computed once."""
     pairs = [labelled(seed, 2 * seed) for seed in range(count)]
     pictures = [image for _, image in pairs]
     extractor = (RetailExtractor if retail else DetectionExtractor)(POOL)
@@ -89,6 +89,6 @@ def drawn_data(count: int = 16, *, retail: bool = False) -> VisionData:
 
 
 def options(**changes: object) -> VisionOptions:
-    """Choices of a short training."""
+    """Return options of a short training."""
     chosen = {"epochs": 2, "learning_rate": 0.001, "split_ratio": 0.8, "threads": 2}
     return VisionOptions(**{**chosen, **changes})

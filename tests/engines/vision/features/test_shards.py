@@ -1,4 +1,4 @@
-"""Objects of features: the same bytes for the same rows, read whole or row by row."""
+"""Feature objects: equal bytes for equal rows, read whole or by row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES = 50
 
 
 def _shard(count: int) -> tuple[list[ShardEntry], list[np.ndarray]]:
-    """Make entries and rows."""
+    """Return entries and rows."""
     entries = [ShardEntry(n.to_bytes(2, "big") * 8, n % 3, (640 + n, 480)) for n in range(count)]
     rows = np.random.default_rng(0).normal(size=(count, VALUES)).astype(np.float16)
     return entries, list(rows)
@@ -26,7 +26,7 @@ def _shard(count: int) -> tuple[list[ShardEntry], list[np.ndarray]]:
 
 @pytest.mark.parametrize("count", [1, 2, 64, 300])
 def test_beginning_has_the_offsets_of_rows(count: int) -> None:
-    """Its first bytes tell what an object holds, and every row lies where they say."""
+    """The first bytes of an object list its rows and their offsets."""
     entries, rows = _shard(count)
     content = dump_shard(entries, rows)
 
@@ -42,13 +42,13 @@ def test_beginning_has_the_offsets_of_rows(count: int) -> None:
 
 
 def test_equal_rows_give_equal_bytes() -> None:
-    """Two workers that compute the same write the same."""
+    """Equal rows give equal bytes."""
     assert dump_shard(*_shard(5)) == dump_shard(*_shard(5))
 
 
 @pytest.mark.parametrize("place", range(0, 1_400, 61))
 def test_damage_is_noticed(place: int) -> None:
-    """A changed byte anywhere in the first rows, or a missing end, is not a shard."""
+    """A changed byte in the first rows, or a truncated end, is detected."""
     content = dump_shard(*_shard(8))
     damaged = bytearray(content)
     damaged[place] ^= 0xFF
@@ -63,7 +63,7 @@ def test_damage_is_noticed(place: int) -> None:
 
 
 def test_other_bytes_are_no_shard() -> None:
-    """Foreign bytes have no beginning of a shard."""
+    """Foreign bytes are refused."""
     for content in (b"", b"PK", b"PK\x03\x04" + bytes(100), bytes(5_000)):
         with pytest.raises(ValueError, match=r"shard|magic|EOF"):
             read_head(content)

@@ -1,4 +1,4 @@
-"""Losses and the optimiser of linear heads: backward passes against finite differences."""
+"""Losses and optimizer of linear heads, against finite differences."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _batch() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_gradient_is_that_of_finite_differences(loss: Loss) -> None:
-    """Every weight's and bias's derivative of the mean loss is what moving it a little shows."""
+    """The gradient of every weight and bias equals finite differences."""
     features, values, targets = _batch()
 
     def mean_loss(moved: np.ndarray) -> float:
@@ -89,7 +89,7 @@ def test_adam_takes_the_steps_of_its_definition() -> None:
 
 
 def test_the_rate_falls_along_a_cosine() -> None:
-    """It starts at the highest, is half of it in the middle and ends near 0."""
+    """The learning rate starts at its maximum, is half in the middle and ends near 0."""
     rates = [cosine_rate(0.2, step, 100) for step in (0, 50, 99)]
 
     assert pytest.approx(rates[:2]) == [0.2, 0.1]

@@ -1,4 +1,4 @@
-"""Division of pictures: groups stay together, every label is trained, several labels count."""
+"""Splitting images: groups stay together, every label is trained, several labels count."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _divide(
 
 
 def test_a_group_is_never_torn() -> None:
-    """Near-duplicates lie on one side and in one fold, also when their labels differ."""
+    """Near-duplicates stay on one side and in one fold, also with different labels."""
     targets = ImageTargets([[place % 2] for place in range(60)], 2)
     groups = np.arange(60) // 3
 
@@ -31,19 +31,19 @@ def test_a_group_is_never_torn() -> None:
 
 
 def test_a_label_with_two_pictures_is_trained_and_not_tested() -> None:
-    """Holding one of two out would leave one to learn from."""
+    """A label with two images is trained on and not tested."""
     targets = ImageTargets([[0]] * 20 + [[1]] * 2, 2)
 
     assert not _divide(targets).held[20:].any()
 
 
 def test_a_ratio_of_1_holds_nothing_out() -> None:
-    """Benchmarks learn from everything."""
+    """With a ratio of 1 nothing is held out."""
     assert not _divide(ImageTargets([[0]] * 9 + [[1]] * 9, 2), ratio=1.0).held.any()
 
 
 def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
-    """If every label is a single group, pictures are held out one by one."""
+    """If every label is one group, images are held out one by one."""
     targets = ImageTargets([[0]] * 10 + [[1]] * 10, 2)
 
     split = _divide(targets, np.repeat([0, 10], 10))
@@ -52,7 +52,7 @@ def test_look_alikes_are_torn_when_nothing_could_be_tested() -> None:
 
 
 def test_every_fold_trains_on_every_label() -> None:
-    """A label whose pictures share a fold is always trained on."""
+    """Every label is trained in every fold, even if its images share a fold."""
     targets = ImageTargets([[0]] * 30 + [[1]] + [[2]] * 4, 3)
     groups = np.concatenate([np.arange(31), np.repeat(31, 4)])
 
@@ -63,7 +63,7 @@ def test_every_fold_trains_on_every_label() -> None:
 
 
 def test_pictures_of_several_labels_are_held_out_for_each() -> None:
-    """No label loses more than its share, and rare ones are spread over the folds."""
+    """No label loses more than its ratio, and rare labels are spread over the folds."""
     generator = np.random.default_rng(2)
     own = [[0, *([1] if generator.random() < 0.3 else []), *([2] * (n < 10))] for n in range(100)]
     targets = ImageTargets(own, 3)
@@ -79,7 +79,7 @@ def test_pictures_of_several_labels_are_held_out_for_each() -> None:
 
 
 def test_targets_ignore_labels_without_pictures() -> None:
-    """Columns are the labels that occur; dense rows and counts follow them."""
+    """Columns are only the labels with images; dense rows and counts follow them."""
     targets = ImageTargets([[3, 1], [1], [3]], 5)
 
     assert targets.present.tolist() == [1, 3]

@@ -1,4 +1,4 @@
-"""The course of a training: steps, resuming, equal bytes, and data that cannot be trained on."""
+"""The course of a training: steps, resuming, equal bytes, and unusable data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _image_data(views: int = 1) -> VisionData:
 
 
 def multi_label_data() -> VisionData:
-    """Draw three groups of pictures, a third of them with a fourth label."""
+    """Return three groups of images, a third of them with a fourth label."""
     values, labels = clusters([12, 12, 12], dims=2992)
     both = [[*own, 3] if place % 3 == 0 else own for place, own in enumerate(labels)]
     values[::3, 0, :40] += 2
@@ -52,7 +52,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("training", "make"), KINDS)
 def test_steps_report_every_epoch_and_never_fall_back(training: type, make: type) -> None:
-    """There are as many records as epochs, numbered from 1, and the share rises to 1."""
+    """There is one record per epoch, numbered from 1, and progress rises to 1."""
     fitted, steps = run_to_end(training(make(), options(), POOL))
 
     records = [step.record for step in steps if step.record is not None]
@@ -69,7 +69,7 @@ def test_steps_report_every_epoch_and_never_fall_back(training: type, make: type
 def test_a_resumed_training_is_the_same_to_the_bit(
     training: type, make: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Saved and reopened at many points, artifact, card and records do not change."""
+    """Resumed at many points, a training gives equal artifact, card and records."""
     monkeypatch.setattr(head_run, "_STEP_WORK", 1.0)
     chosen = options(epochs=3)
     whole, steps = run_to_end(training(make(), chosen, POOL))
@@ -94,7 +94,7 @@ def test_a_resumed_training_is_the_same_to_the_bit(
 
 
 def test_a_finished_training_can_be_finished_elsewhere() -> None:
-    """What is saved after the last step is enough for artifact and card."""
+    """A training saved after its final step can be finished in another process."""
     training = ImageTraining(_image_data(), options(), POOL)
     whole, _ = run_to_end(training)
 
@@ -105,7 +105,7 @@ def test_a_finished_training_can_be_finished_elsewhere() -> None:
 
 
 def test_augmented_views_are_trained_on() -> None:
-    """Views change the model, and every epoch draws its own."""
+    """Augmented views change the model, and every epoch uses other ones."""
     plain, _ = run_to_end(ImageTraining(_image_data(), options(), POOL))
     several, _ = run_to_end(ImageTraining(_image_data(views=3), options(augment=True), POOL))
 
@@ -114,7 +114,7 @@ def test_augmented_views_are_trained_on() -> None:
 
 
 def test_nothing_is_held_out_at_a_ratio_of_1() -> None:
-    """The served head is then the one of the epochs, and test figures are empty."""
+    """With a ratio of 1 the served head is that of the epochs, and test figures are empty."""
     fitted, _ = run_to_end(ImageTraining(_image_data(), options(split_ratio=1.0), POOL))
 
     assert [fitted.train_size, fitted.test_size] == [35, 0]
@@ -123,7 +123,7 @@ def test_nothing_is_held_out_at_a_ratio_of_1() -> None:
 
 
 def test_a_larger_learning_rate_moves_weights_further() -> None:
-    """Ten times the rate gives another model; 0 is the default."""
+    """Ten times the learning rate gives another model; 0 means the default."""
     default, _ = run_to_end(ImageTraining(_image_data(), options(), POOL))
     fast, _ = run_to_end(ImageTraining(_image_data(), options(learning_rate=0.01), POOL))
     zero, _ = run_to_end(ImageTraining(_image_data(), options(learning_rate=0.0), POOL))
@@ -133,7 +133,7 @@ def test_a_larger_learning_rate_moves_weights_further() -> None:
 
 
 def test_long_trainings_serve_a_shorter_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The refit of a large set stops earlier, and the epochs are those that were asked for."""
+    """The refit of a large set stops earlier; epochs are as requested."""
     monkeypatch.setattr(head_training, "_SERVED_VISITS", 1)
 
     fitted, steps = run_to_end(ImageTraining(_image_data(), options(epochs=5), POOL))
@@ -142,7 +142,7 @@ def test_long_trainings_serve_a_shorter_one(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_large_sets_are_fitted_in_plain_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the exact limit the model is as good, and its card says what it lost."""
+    """Beyond the exact limit the model is as good, and its card says that bytes may differ."""
     monkeypatch.setattr(head_training, "EXACT_EXAMPLES", 20)
     monkeypatch.setattr("chalicelib.engines.arithmetic.EXACT_EXAMPLES", 20)
 
@@ -154,7 +154,7 @@ def test_large_sets_are_fitted_in_plain_numbers(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_one_label_is_not_enough() -> None:
-    """The failure names how many labels have pictures, and the remedy."""
+    """One label is refused with the labels that have images, and a remedy."""
     values, labels = clusters([6])
 
     with pytest.raises(TrainingFailed, match=r"1 of 2 labels has images.*Add images"):
@@ -162,7 +162,7 @@ def test_one_label_is_not_enough() -> None:
 
 
 def test_broken_features_fail_the_training() -> None:
-    """Numbers that are not finite are named with their image, and nothing is trained."""
+    """Features that are not finite fail the training with the image's name."""
     values, labels = clusters([6, 6])
     values[3, 0, 5] = np.nan
 
@@ -172,7 +172,7 @@ def test_broken_features_fail_the_training() -> None:
 
 @pytest.mark.parametrize("pictures", [[1, 1], [2, 1], [2, 2], [3, 1, 1]])
 def test_the_smallest_sets_can_be_trained(pictures: list[int]) -> None:
-    """A few pictures of two labels make a model, with or without anything to test on."""
+    """A few images of two labels can be trained, with or without a test part."""
     values, labels = clusters(pictures)
     names = [f"l{number}" for number in range(len(pictures))]
 
@@ -183,7 +183,7 @@ def test_the_smallest_sets_can_be_trained(pictures: list[int]) -> None:
 
 
 def test_a_checkpoint_of_other_pictures_is_refused() -> None:
-    """Neither another set nor other options can be gone on with, nor damaged bytes."""
+    """A checkpoint of other data or options, or a damaged one, is refused."""
     training = ImageTraining(_image_data(), options(), POOL)
     training.step()
     saved = training.save()
@@ -199,7 +199,7 @@ def test_a_checkpoint_of_other_pictures_is_refused() -> None:
 
 @pytest.mark.parametrize("kind", [ImageTraining, MultiLabelTraining])
 def test_the_artifact_does_not_depend_on_threads(kind: Any) -> None:
-    """One and two threads of the linear algebra give the same bytes, in every kind of model."""
+    """One and two BLAS threads give equal bytes, for every kind of model."""
     wide = vision_data(*clusters([14, 12, 9], dims=640), IMAGE_NAMES)
     data = wide if kind is ImageTraining else multi_label_data()
     artifacts = set()

@@ -1,4 +1,4 @@
-"""Artifacts of type image-multi-label: calibrated answers, and damage is refused."""
+"""Artifacts of type image-multi-label: calibrated answers, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _content(**header: object) -> bytes:
 
 
 def test_probabilities_are_shifted_and_tempered() -> None:
-    """A score of 0 is one half without weights, less where the loss favoured the label."""
+    """A score of 0 is one half without weights, and less if the loss favoured the label."""
     shares = load(_content(), POOL).probabilities(np.ones(1280))
 
     expected = 1 / (1 + 3**0.5)
@@ -47,7 +47,7 @@ def test_probabilities_are_shifted_and_tempered() -> None:
 
 
 def test_a_judgement_covers_every_label() -> None:
-    """The answer is right where all of its labels are, taken as independent."""
+    """The uncertainty is that of all labels, treated as independent."""
     model = load(_content(), POOL)
     found, shares = model.judgement(np.ones(1280)), model.probabilities(np.ones(1280))
     right = np.prod([max(share, 1 - share) for share in shares])
@@ -62,14 +62,14 @@ def test_a_judgement_covers_every_label() -> None:
     [{"temperature": -1.0}, {"features": "pooled"}, {"features": "none"}, {"labels": ["a"]}],
 )
 def test_wrong_headers_are_refused(header: dict[str, object]) -> None:
-    """Parts that are missing or do not fit are an error of the artifact, nothing else."""
+    """Missing or inconsistent header parts raise ArtifactError."""
     with pytest.raises(ArtifactError):
         load(_content(**header), POOL)
 
 
 @pytest.mark.parametrize("name", ["values", "shifts", "mean", "present"])
 def test_missing_and_wrong_arrays_are_refused(name: str) -> None:
-    """So are arrays that are not there or have another shape."""
+    """Missing arrays, or arrays of another shape, raise ArtifactError."""
     read = artifact.load(_content(), KIND, VERSION)
     without = {other: array for other, array in read.arrays.items() if other != name}
 
@@ -79,7 +79,7 @@ def test_missing_and_wrong_arrays_are_refused(name: str) -> None:
 
 
 def test_the_temperature_undoes_too_sure_scores() -> None:
-    """Scores four times too large are divided by about four; nothing to go by leaves them."""
+    """Scores four times too large get a temperature of about four; without data it is one."""
     generator = np.random.default_rng(0)
     honest = generator.normal(size=(4_000, 2))
     truth = generator.random((4_000, 2)) < 1 / (1 + np.exp(-honest))
@@ -89,14 +89,14 @@ def test_the_temperature_undoes_too_sure_scores() -> None:
 
 
 def test_shares_of_extreme_scores_are_numbers() -> None:
-    """Neither side overflows."""
+    """Extreme scores give finite probabilities."""
     shares = SigmoidCalibration(np.zeros(2)).shares(np.array([[1e4, -1e4]]))
 
     np.testing.assert_allclose([[1.0, 0.0]], shares, atol=1e-12)
 
 
 def test_features_are_repeatable_and_the_embedding_is_their_first_part() -> None:
-    """A model on the embedding alone sees at serving what it saw in training."""
+    """Features are repeatable, and the embedding is their first part."""
     extractor = MultiLabelExtractor(POOL)
     image = draw("stripes", 3, (520, 430))
 

@@ -1,4 +1,4 @@
-"""Trainings of type image-multi-label: records, choice of the penalty, card, and answers."""
+"""Multi-label trainings: records, penalty, card, and predictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = ["sky", "sea", "sand", "never"]
 
 
 def _data(columns: slice, pictures: int = 50, missing: int = 0) -> VisionData:
-    """Three independent labels, each seen in some of the chosen columns only."""
+    """Return three independent labels, each visible in some of the chosen columns only."""
     generator = np.random.default_rng(11)
     has = generator.random((pictures, 3)) < 0.4
     has[:, 0] |= ~has.any(axis=1)
@@ -40,7 +40,7 @@ def _data(columns: slice, pictures: int = 50, missing: int = 0) -> VisionData:
 
 
 def test_records_have_the_contract_s_members() -> None:
-    """Pairs and matrices put the negative first; results are by label with both signs."""
+    """Pairs and matrices list the negative first; results are by label with both signs."""
     data = _data(slice(0, 1280))
     fitted, steps = run_to_end(MultiLabelTraining(data, options(), POOL))
 
@@ -74,7 +74,7 @@ def test_records_have_the_contract_s_members() -> None:
 
 @pytest.mark.parametrize("columns", [slice(0, 1280), slice(1280, 2992)])
 def test_labels_are_found_in_either_vector(columns: slice) -> None:
-    """Labels seen in one vector only are found, because the head gets both side by side."""
+    """Labels that show in only one of the two vectors are found."""
     fitted, _ = run_to_end(MultiLabelTraining(_data(columns, 100), options(epochs=10), POOL))
 
     assert fitted.card["engine"]["features"] == "embedding+pooled"
@@ -82,7 +82,7 @@ def test_labels_are_found_in_either_vector(columns: slice) -> None:
 
 
 def test_the_penalty_is_the_strongest_of_those_that_are_as_good_as_the_best() -> None:
-    """A stronger penalty wins if it is worse by at most a standard error."""
+    """The strongest penalty within one standard error of the best is chosen."""
     training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
     truth = np.eye(3)[[0, 1, 2, 0, 1, 2]]
     best, equal, worse = truth.copy(), truth.copy(), 1 - truth
@@ -99,7 +99,7 @@ def test_the_penalty_is_the_strongest_of_those_that_are_as_good_as_the_best() ->
 
 
 def test_a_checkpoint_with_other_settings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results of settings that are no longer tried must not choose among the new ones."""
+    """A checkpoint with other candidate settings is refused."""
     data = _data(slice(0, 1280))
     training = MultiLabelTraining(data, options(), POOL)
     training.step()
@@ -112,7 +112,7 @@ def test_a_checkpoint_with_other_settings_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_the_choice_sees_nothing_that_is_held_out() -> None:
-    """Tasks that decide on the penalty train and judge on the training part alone."""
+    """The penalty is chosen on the training part alone."""
     training = MultiLabelTraining(_data(slice(0, 1280)), options(), POOL)
 
     tasks = training.choices(training.split)
@@ -126,7 +126,7 @@ def test_the_choice_sees_nothing_that_is_held_out() -> None:
 
 
 def test_the_card_has_thresholds_and_missing_labels() -> None:
-    """A label that was left out of pictures is reported as missing."""
+    """An image that lacks a label is reported in the card."""
     data = _data(slice(0, 1280), pictures=100, missing=2)
     fitted, _ = run_to_end(MultiLabelTraining(data, options(epochs=10), POOL))
 
@@ -152,7 +152,7 @@ def test_the_card_has_thresholds_and_missing_labels() -> None:
 
 
 def test_a_model_of_drawn_pictures_answers_new_ones() -> None:
-    """It is served with both backbones, and says every label independently."""
+    """The model uses both backbones and predicts every label independently."""
     extractor = MultiLabelExtractor(POOL)
     pictures = [draw(shape, seed) for shape in SHAPES for seed in range(5)]
     digests = [digest_of(place) for place in range(len(pictures))]
@@ -187,7 +187,7 @@ def test_average_precision_is_that_of_its_definition() -> None:
 
 
 def test_thresholds_have_the_best_f1() -> None:
-    """Two hits of three answers beat one of one; a label without images keeps one half."""
+    """Each threshold has the best F1; a label without images has one half."""
     shares = np.array([[0.9, 0.1], [0.4, 0.2], [0.3, 0.3], [0.1, 0.4]])
     truth = np.array([[1, 0], [0, 0], [1, 0], [0, 0]], bool)
 

@@ -1,4 +1,4 @@
-"""Near-duplicates: equal files and almost equal features, in small and in large sets."""
+"""Near-duplicate images: equal files and similar features, in small and large sets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _run(finder: DuplicateFinder) -> DuplicateFinder:
 
 
 def test_equal_files_and_like_features_are_joined() -> None:
-    """Both kinds make pairs; what is in one group has its lowest place as number."""
+    """Equal files and similar features are pairs; a group's number is its lowest index."""
     values = _features(30, [(3, 20)])
     digests = [digest_of(place) for place in range(30)]
     digests[25] = digests[20]
@@ -49,7 +49,7 @@ def test_equal_files_and_like_features_are_joined() -> None:
 
 
 def test_other_pictures_stay_apart() -> None:
-    """Unlike features make no pair."""
+    """Images with different features are not paired."""
     finder = _run(_finder(_features(50)))
 
     assert len(finder.pairs().left) == 0
@@ -57,7 +57,7 @@ def test_other_pictures_stay_apart() -> None:
 
 
 def test_large_sets_are_searched_in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the exhaustive limit nearly all copies are still found, and nothing else."""
+    """Above the exhaustive limit nearly all copies are found, and nothing else."""
     monkeypatch.setattr(near_duplicates, "_EXHAUSTIVE", 100)
     monkeypatch.setattr(near_duplicates, "_BUCKET", 50)
     copies = [(place, place + 200) for place in range(0, 200, 4)]
@@ -70,7 +70,7 @@ def test_large_sets_are_searched_in_buckets(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_finder_goes_on_from_saved_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped between any two steps, another one finds the same pairs and groups."""
+    """A search resumed between any two steps finds the same pairs and groups."""
     monkeypatch.setattr(near_duplicates, "_BLOCK", 16)
     values = _features(60, [(1, 40), (41, 42), (5, 59)])
     whole = _run(_finder(values))

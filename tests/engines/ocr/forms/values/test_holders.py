@@ -25,7 +25,7 @@ def _write(form: DrawnForm, x: float, y: float, lines: Sequence[str], size: int 
 
 
 def _card(*names: str) -> dict[str, str]:
-    """Read a card whose names and address have no captions."""
+    """Read a card without captions for names and address."""
     form = DrawnForm()
     _write(form, 400, 100, (*names, *_ADDRESS))
     for place, (caption, value) in enumerate((("DLN", "B123-456"), ("DOB", "04/09/1981"))):
@@ -46,7 +46,7 @@ def _card(*names: str) -> dict[str, str]:
 def test_names_stand_above_the_address_of_a_card(
     names: tuple[str, ...], first: str, last: str
 ) -> None:
-    """One line has the given names first, unless a comma says otherwise; two have them last."""
+    """Without captions, names are above a card's address; a comma or second line sets the order."""
     found = _card(*names)
 
     assert (found["first_name"], found["last_name"]) == (first, last)
@@ -55,7 +55,7 @@ def test_names_stand_above_the_address_of_a_card(
 
 
 def test_statement_of_pay_names_firm_and_person_in_blocks() -> None:
-    """The block with a firm's name is the employer's, wherever it stands; the other is paid."""
+    """The block with a company name is the employer's; the other one is the employee's."""
     form = DrawnForm()
     _write(form, 60, 100, ("MARA QUILL", *_ADDRESS))
     _write(form, 700, 100, ("Tern Harbor Supply LLC", "9 Pier Road", "Astoria, OR 97103"))
@@ -71,7 +71,7 @@ def test_statement_of_pay_names_firm_and_person_in_blocks() -> None:
 
 
 def test_caption_wins_over_a_block() -> None:
-    """What a caption names is not taken from a block as well."""
+    """A captioned value is not taken from a block."""
     form = DrawnForm()
     _write(form, 60, 100, ("MARA QUILL", *_ADDRESS))
     form.write(60, 300, "Employee Name:")
@@ -83,7 +83,7 @@ def test_caption_wins_over_a_block() -> None:
 
 
 def test_other_templates_have_no_holders() -> None:
-    """A wage statement names everybody in captions: nothing is taken from elsewhere."""
+    """Templates with captions for all names take none from blocks."""
     form = DrawnForm()
     _write(form, 60, 100, ("MARA QUILL", *_ADDRESS))
 

@@ -10,7 +10,7 @@ from chalicelib.engines.ocr.forms.finder import find_fields
 
 
 def _page(*rows: tuple[tuple[float, str], ...]) -> ReadPage:
-    """Return a page of rows of texts with their left sides."""
+    """Return a page with rows of texts at given left sides."""
     lines = tuple(
         TextLine(text, 1.0, Rect(x, 40.0 * row, x + 10.0 * len(text), 40.0 * row + 20))
         for row, texts in enumerate(rows, start=1)
@@ -28,7 +28,7 @@ def _values(page: ReadPage, **keys: str) -> dict[str, str]:
 
 
 def test_number_before_the_amount_is_no_value() -> None:
-    """The second printing of a line's number is passed over; without an amount nothing is found."""
+    """A repeated line number is skipped; without an amount nothing is found."""
     page = _page(
         ((50, "8"), (90, "Other income"), (800, "8"), (900, "61")),
         ((50, "9"), (90, "This is your total income"), (800, "9"), (900, "9")),
@@ -42,7 +42,7 @@ def test_number_before_the_amount_is_no_value() -> None:
 
 
 def test_letters_and_inner_columns_have_numbers_too() -> None:
-    """A row may hold two numbered texts, of which the second shows its letter alone."""
+    """A row may have two numbered texts, the second with only its letter."""
     page = _page(
         ((50, "2a"), (90, "Interest"), (400, "2a"), (450, "12"), (600, "b Taxed"), (800, "2b")),
         ((50, "3a"), (90, "Dividends"), (400, "3a"), (600, "b Paid"), (800, "3b"), (900, "33")),
@@ -54,7 +54,7 @@ def test_letters_and_inner_columns_have_numbers_too() -> None:
 
 
 def test_number_may_stand_at_the_end_of_a_longer_text() -> None:
-    """A numbered text of two lines has its amount next to the second."""
+    """A numbered text of two lines has its amount next to the second line."""
     page = _page(
         ((50, "33"), (90, "Add lines"), (800, "33"), (900, "5")),
         ((50, "34"), (90, "Compare lines"), (800, "34"), (900, "6")),
@@ -66,7 +66,7 @@ def test_number_may_stand_at_the_end_of_a_longer_text() -> None:
 
 
 def test_equal_measures_are_no_line_numbers() -> None:
-    """Numbers that do not grow from row to row are values, though printed twice."""
+    """Numbers that do not increase from row to row are values, even if they are repeated."""
     page = _page(
         ((50, "Length"), (400, "99 mm"), (500, "99")),
         ((50, "Width"), (400, "27 mm"), (500, "27")),
@@ -77,7 +77,7 @@ def test_equal_measures_are_no_line_numbers() -> None:
 
 
 def test_page_of_numbers_takes_seconds_at_most() -> None:
-    """Many numbers in one place, as on graph paper with axes, cost no more than a form."""
+    """A page of many numbers in one place takes no longer than a form."""
     rows = [tuple((float(10 * place), str(place % 90)) for place in range(100)) for _ in range(10)]
     began = time.process_time()
 
@@ -87,7 +87,7 @@ def test_page_of_numbers_takes_seconds_at_most() -> None:
 
 
 def test_digits_in_single_boxes_are_no_line_numbers() -> None:
-    """A number of a row of boxes has equal digits, none of which is a line's number."""
+    """Digits in single boxes are not line numbers."""
     page = _page(
         ((50, "b"), (90, "Routing number"), *((400 + 40.0 * n, d) for n, d in enumerate("1013")))
     )
@@ -99,7 +99,7 @@ def test_digits_in_single_boxes_are_no_line_numbers() -> None:
 
 
 def test_zero_is_an_amount() -> None:
-    """Lines are numbered from 1: what is printed twice in a row may be two amounts of nothing."""
+    """A zero is not a line number: two zeros in a row are amounts."""
     page = _page(
         ((50, "2a"), (90, "Interest"), (400, "2a"), (450, "0"), (600, "b Taxed"), (800, "2b")),
         (
@@ -117,7 +117,7 @@ def test_zero_is_an_amount() -> None:
 
 
 def test_number_of_a_line_is_not_the_value_of_an_adjacent_heading() -> None:
-    """A heading in the margin is left of the first printing, which is not an amount."""
+    """A line number is not the value of a heading in the margin."""
     page = _page(
         ((50, "36"), (90, "Applied"), (800, "36"), (900, "4,454")),
         ((-90, "You Owe"), (50, "37"), (90, "Subtract line 33 from 24. It is due"), (800, "37")),
@@ -130,7 +130,7 @@ def test_number_of_a_line_is_not_the_value_of_an_adjacent_heading() -> None:
 
 
 def test_large_writing_belongs_to_the_line_on_whose_baseline_it_stands() -> None:
-    """Amounts by hand reach into the row above, whose line is empty, or has a key, or has none."""
+    """Large handwriting belongs to the line on whose baseline it is written."""
     rows = (
         (7, "Gains", "61"),
         (8, "Other", ""),

@@ -16,7 +16,7 @@ _ROWS = (
 
 
 def _read() -> dict[str, str]:
-    """Draw a statement with hours first, and return the values of the shipped template."""
+    """Draw a statement that lists hours first; return the values of the shipped template."""
     form = DrawnForm()
     for text, x in _COLUMNS:
         form.write(x, 100, text)
@@ -31,7 +31,7 @@ def _read() -> dict[str, str]:
 
 
 def test_own_amount_of_a_row_stands_in_the_column_of_the_period() -> None:
-    """Hours and rate stand nearer to the label, and are not what was paid."""
+    """A row's amount is taken from the period's column, not from hours or rate."""
     found = _read()
 
     assert found["regular_pay"] == "2,500.00"
@@ -40,12 +40,12 @@ def test_own_amount_of_a_row_stands_in_the_column_of_the_period() -> None:
 
 
 def test_row_without_an_amount_of_the_period_has_no_value() -> None:
-    """What was paid earlier in the year is not paid again."""
+    """A row with only a year-to-date amount has no value for the period."""
     assert _read()["bonus"] == ""
 
 
 def test_row_and_column_name_a_number_together() -> None:
-    """`Overtime Hours` and `YTD Gross Pay` are printed nowhere in one piece."""
+    """A row and a column name combine: `Overtime Hours` and `YTD Gross Pay`."""
     found = _read()
 
     assert found["overtime_hours"] == "4.50"
@@ -55,7 +55,7 @@ def test_row_and_column_name_a_number_together() -> None:
 
 
 def test_word_of_a_longer_row_label_yields_to_the_row_that_is_meant() -> None:
-    """`FICA` is part of the label of the medical tax as well."""
+    """`FICA` in a longer row label yields to the row that has it alone."""
     form = DrawnForm()
     for text, x in (("CURRENT", 400), ("YTD", 560)):
         form.write(x, 100, text)

@@ -10,12 +10,12 @@ from chalicelib.engines.ocr.tables.unruled.alignment import aligned_grid, row_se
 
 
 def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
-    """Return a piece 16 pixels high by its top left corner."""
+    """Return a span 16 pixels high by its top left corner."""
     return TextLine(text, 1.0, Rect(x, y, x + width, y + 16))
 
 
 def cells_of(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, int, str]]:
-    """Return row, column, columns covered and text of each place."""
+    """Return row, column, column span and text of each cell."""
     filled = fill(grid, pieces)
     return [
         (slot.row, slot.column, slot.column_span, text_of(lines))
@@ -24,14 +24,14 @@ def cells_of(grid: TableGrid, pieces: list[TextLine]) -> list[tuple[int, int, in
 
 
 def test_gutters_make_columns_and_gaps_empty_places() -> None:
-    """Every row has every column, with or without text."""
+    """Every row has a cell in every column, with or without text."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(4) for c in range(3) if r + c != 3]
     found = cells_of(aligned_grid(pieces), pieces)
     assert found == [(r, c, 1, f"{r}{c}" if r + c != 3 else "") for r in range(4) for c in range(3)]
 
 
 def test_a_head_above_two_columns_spans_them() -> None:
-    """A piece that crosses a gutter covers both columns."""
+    """A span that crosses a gutter covers both columns."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(1, 9) for c in range(3)]
     pieces += [piece("head", 120, 0, 120), piece("x", 0, 0)]
     found = cells_of(aligned_grid(pieces), pieces)
@@ -39,7 +39,7 @@ def test_a_head_above_two_columns_spans_them() -> None:
 
 
 def test_neighbours_in_a_header_do_not_share_a_column() -> None:
-    """A name that reaches a little under the next name keeps to its own column."""
+    """A header slightly wider than its column does not cover the next one."""
     pieces = [piece(f"{r}{c}", 100 * c, 30 * r) for r in range(1, 12) for c in (0, 2)]
     pieces += [piece(f"{r}1", 130, 30 * r, 30) for r in range(1, 12)]
     pieces += [piece("name", 0, 0, 102), piece("units", 106, 0, 54), piece("sum", 200, 0)]
@@ -48,7 +48,7 @@ def test_neighbours_in_a_header_do_not_share_a_column() -> None:
 
 
 def test_lines_nearer_than_rows_go_on() -> None:
-    """A second line in some columns belongs to the row above."""
+    """A line nearer than the row distance continues the row above."""
     pieces = [piece(f"{r}{c}", 100 * c, 50 * r) for r in range(4) for c in range(2)]
     pieces.append(piece("more", 100, 50 + 19))
     found = cells_of(aligned_grid(pieces), pieces)

@@ -1,4 +1,4 @@
-"""Rows that grow to a region."""
+"""Rows are collected into a table region."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from chalicelib.engines.ocr.tables.unruled.growing import Growing, is_parted
 
 
 def row(y: float, *lefts: float, width: float = 60, text: str = "12") -> list[TextLine]:
-    """Return pieces 16 pixels high next to each other, in a row whose top is y."""
+    """Return adjacent spans 16 pixels high, in a row with top y."""
     return [TextLine(text, 1.0, Rect(x, y, x + width, y + 16)) for x in lefts]
 
 
 def grown(*rows: list[TextLine]) -> tuple[Growing, list[bool]]:
-    """Offer rows one after the other, and say which were taken."""
+    """Offer rows one after the other, and return which were accepted."""
     growing = Growing(20)
     return growing, [growing.takes(each) for each in rows]
 
 
 @pytest.mark.parametrize(("white", "is_taken"), [(30, True), (70, False)])
 def test_white_ends_a_region(white: float, is_taken: bool) -> None:
-    """Three text heights between the first two rows are too many."""
+    """A gap of three text heights between the first two rows ends a region."""
     _, taken = grown(row(0, 0, 120), row(16 + white, 0, 120))
 
     assert taken == [True, is_taken]
 
 
 def test_rows_put_off_come_back_with_the_next_columns() -> None:
-    """A row of one piece belongs when a row with the same gutters follows it."""
+    """A row with one span belongs to the table if a row with the same gutters follows."""
     growing, taken = grown(row(0, 0, 120), row(30, 0), row(60, 0, 120))
 
     assert taken == [True, True, True]
@@ -38,7 +38,7 @@ def test_rows_put_off_come_back_with_the_next_columns() -> None:
 
 
 def test_rows_put_off_are_few() -> None:
-    """Single pieces without end are not rows of a table."""
+    """Many single spans in a row end a region."""
     lone = [row(30.0 * n, 0) for n in range(1, 6)]
 
     growing, taken = grown(row(0, 0, 120), *lone)
@@ -48,7 +48,7 @@ def test_rows_put_off_are_few() -> None:
 
 
 def test_tables_side_by_side_are_parted() -> None:
-    """A gutter far wider than the others parts two tables, but no numbers from their names."""
+    """A gutter far wider than the others separates tables, but not numbers from their captions."""
     lefts = (0, 90, 500, 590)
     two, _ = grown(*(row(30.0 * n, *lefts, text="Elm") for n in range(4)))
     one, _ = grown(*(row(30.0 * n, *lefts) for n in range(4)))
@@ -58,6 +58,6 @@ def test_tables_side_by_side_are_parted() -> None:
 
 
 def test_a_row_is_parted_by_a_gutter_between_its_pieces() -> None:
-    """White next to all of its pieces does not divide it."""
+    """A gutter splits a row only if it is between spans of that row."""
     assert is_parted(row(0, 0, 120), [(60, 120)])
     assert not is_parted(row(0, 0, 120), [(180, 240)])

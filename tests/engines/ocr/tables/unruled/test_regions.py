@@ -1,4 +1,4 @@
-"""Where tables without ruled cells may be."""
+"""Candidate regions for tables without ruled cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.engines.ocr.tables.unruled.regions import aligned_regions, ruled
 
 
 def piece(text: str, x: float, y: float, width: float = 60) -> TextLine:
-    """Return a piece 16 pixels high by its top left corner."""
+    """Return a span 16 pixels high by its top left corner."""
     return TextLine(text, 1.0, Rect(x, y, x + width, y + 16))
 
 
@@ -31,7 +31,7 @@ def rule(y: float, left: float = 0, right: float = 300) -> Ruling:
 
 
 def test_rules_of_one_width_hold_a_region() -> None:
-    """Text between the first and the last rule belongs; a caption and a note do not."""
+    """Text between the first and last of equally wide rules is a region, without its caption."""
     caption = piece("Table 1. What was sold in the long spring of that year", 0, -50, 300)
     note = piece("These are the figures of the board for the whole of the year", 0, 200, 300)
     (region,) = ruled_regions([caption, *rows(0, 6), note], [rule(-8), rule(22), rule(176)], 20)
@@ -40,7 +40,7 @@ def test_rules_of_one_width_hold_a_region() -> None:
 
 
 def test_aligned_rows_are_a_region_and_prose_ends_it() -> None:
-    """Rows that leave the same gutters follow each other up to a line across."""
+    """Aligned rows are a region, which a line of prose ends."""
     prose = [
         piece("and so it was agreed by all members of the board", 0, 180 + 24 * n, 360)
         for n in range(4)
@@ -57,13 +57,13 @@ def test_a_rule_in_aligned_rows_speaks_for_a_table() -> None:
 
 
 def test_far_rows_are_apart() -> None:
-    """White much wider than usual ends a region."""
+    """A gap much wider than usual ends a region."""
     found = list(aligned_regions([*rows(0, 4), *rows(12, 16)], [], 20))
     assert [len(region.pieces) for region in found] == [12, 12]
 
 
 def test_second_lines_at_the_end_belong() -> None:
-    """The wrapped text of the last row is kept, what stands further below is not."""
+    """Wrapped text of the last row belongs to the region, text further below does not."""
     last = [piece("more", 120, 30 * 3 + 18), piece("note", 0, 30 * 3 + 80)]
     (region,) = aligned_regions([*rows(0, 4), *last], [], 20)
     assert "more" in words(region)
@@ -71,13 +71,13 @@ def test_second_lines_at_the_end_belong() -> None:
 
 
 def test_nothing_gives_nothing() -> None:
-    """No text, no region."""
+    """No text gives no region."""
     assert list(aligned_regions([], [], 20)) == []
     assert list(ruled_regions([], [rule(0), rule(100)], 20)) == []
 
 
 def test_headlines_are_in_no_region() -> None:
-    """Letters much higher than usual are those of a letterhead."""
+    """Letters much higher than usual, as in a letterhead, are in no region."""
     name = TextLine("Orchid", 1.0, Rect(0, -60, 120, -30))
     title = TextLine("Invoice", 1.0, Rect(240, -60, 300, -30))
 

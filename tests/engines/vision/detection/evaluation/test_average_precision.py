@@ -1,4 +1,4 @@
-"""Hits, curves and average precision, against numbers worked out by hand."""
+"""Matches, curves and average precision against values computed by hand."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ TRUTH = np.array([[0.0, 0.0, 10.0, 10.0], [20.0, 0.0, 30.0, 10.0]])
 
 
 def found(*answers: tuple[tuple[float, float, float, float], int, float]) -> DetectedObjects:
-    """Answers as box, label and score."""
+    """Return answers as box, label and score."""
     return DetectedObjects(
         np.array([box for box, _, _ in answers], float).reshape(-1, 4),
         np.array([label for _, label, _ in answers], int),
@@ -33,7 +33,7 @@ def test_a_box_is_found_once():
 
 
 def test_half_overlap_is_enough_and_less_is_not():
-    """IoU one half counts as found."""
+    """An IoU of one half is a match, less is not."""
     half = evaluate(found(((0, 0, 10, 5), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
     less = evaluate(found(((0, 0, 10, 4.9), 0, 0.9)), TRUTH, np.array([0, 0]), 1)
 
@@ -42,7 +42,7 @@ def test_half_overlap_is_enough_and_less_is_not():
 
 
 def test_a_box_of_another_label_is_not_found():
-    """The right place with the wrong label is wrong."""
+    """A box with another label is not a match."""
     evaluated = evaluate(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
 
     assert evaluated.is_right.tolist() == [False]
@@ -50,7 +50,7 @@ def test_a_box_of_another_label_is_not_found():
 
 
 def test_average_precision_is_the_area_under_the_best_precision():
-    """Right, wrong, right of three boxes: 1/3 x 1 + 1/3 x 2/3."""
+    """Right, wrong, right of three boxes give 1/3 x 1 + 1/3 x 2/3."""
     answers = found(((0, 0, 10, 10), 0, 0.9), ((50, 50, 60, 60), 0, 0.8), ((20, 0, 30, 10), 0, 0.7))
     boxes = np.concatenate([TRUTH, [[80.0, 80.0, 90.0, 90.0]]])
 
@@ -63,7 +63,7 @@ def test_average_precision_is_the_area_under_the_best_precision():
 
 
 def test_equal_scores_stand_or_fall_together():
-    """Two answers with one score give one point of the curve."""
+    """Answers with equal scores are one point of the curve."""
     answers = found(((0, 0, 10, 10), 0, 0.9), ((50, 50, 60, 60), 0, 0.9))
 
     (label,) = precision_recall([evaluate(answers, TRUTH, np.zeros(2, int), 1)], 1)
@@ -73,7 +73,7 @@ def test_equal_scores_stand_or_fall_together():
 
 
 def test_answers_of_all_pictures_are_ranked_together():
-    """Scores of several pictures make one curve for each label."""
+    """Answers of all images are ranked in one curve per label."""
     first = evaluate(found(((0, 0, 10, 10), 1, 0.6)), TRUTH, np.array([1, 0]), 2)
     second = evaluate(found(((0, 0, 10, 10), 1, 0.9)), TRUTH, np.array([0, 0]), 2)
 
@@ -85,7 +85,7 @@ def test_answers_of_all_pictures_are_ranked_together():
 
 
 def test_nothing_to_find_is_no_zero():
-    """Without held-out boxes a label's average precision, and the mean, are not known."""
+    """Without held-out boxes a label's average precision is unknown, and so is the mean."""
     by_label = precision_recall([], 2)
 
     document = metrics_document(["a", "b"], by_label, 0.5)
@@ -95,7 +95,7 @@ def test_nothing_to_find_is_no_zero():
 
 
 def test_curves_are_thinned_to_a_hundred_scores():
-    """A record stays small, and keeps the first and the last score."""
+    """A curve keeps at most a hundred scores, including the first and the last."""
     answers = found(*(((0, 0, 10, 10), 0, 1 - place / 1000) for place in range(500)))
 
     by_label = precision_recall([evaluate(answers, TRUTH, np.zeros(2, int), 1)], 1)

@@ -1,4 +1,4 @@
-"""Probabilities that say how often a box is right."""
+"""Calibration of detection scores."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from chalicelib.engines.vision.detection.evaluation.calibration import (
 
 
 def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedImage]:
-    """Answers that are right far more often than their scores say."""
+    """Return answers that are right far more often than their scores say."""
     generator = np.random.default_rng(0)
     parts = []
     for _ in range(count):
@@ -31,7 +31,7 @@ def judged_pictures(count: int, answers: int = 10) -> list[EvaluatedImage]:
 
 
 def test_calibrated_probabilities_come_closer_to_the_truth():
-    """On other pictures the gap between probability and being right shrinks."""
+    """Calibration reduces the calibration error on other images."""
     pictures = judged_pictures(80)
     curve = fit_calibration(pictures[:40])
     raw = np.concatenate([part.scores for part in pictures[40:]])
@@ -42,14 +42,14 @@ def test_calibrated_probabilities_come_closer_to_the_truth():
 
 
 def test_the_order_of_answers_stays():
-    """The curve rises everywhere."""
+    """Calibration keeps the order of answers."""
     curve = fit_calibration(judged_pictures(40))
 
     assert (np.diff(curve.apply(np.linspace(0.001, 0.999, 99))) > 0).all()
 
 
 def test_few_answers_calibrate_nothing():
-    """Below ten right and ten wrong answers scores stay what they are."""
+    """With fewer than ten right or ten wrong answers scores are unchanged."""
     few = judged_pictures(1)
 
     assert fit_calibration(few) == Calibration()
@@ -59,7 +59,7 @@ def test_few_answers_calibrate_nothing():
 
 
 def test_the_interval_holds_the_value():
-    """Resampled pictures give bounds around the mean average precision, the same each time."""
+    """The bootstrap interval contains the mean average precision and is reproducible."""
     interval = bootstrap_interval(judged_pictures(30), 1, 0)
 
     assert interval.low < interval.value < interval.high
@@ -68,7 +68,7 @@ def test_the_interval_holds_the_value():
 
 
 def test_a_gain_is_drawn_over_the_same_pictures():
-    """What helps in every image is certain, what changes nothing has no gain."""
+    """A gain in every image is certain; without a change the gain is zero."""
     pictures = judged_pictures(30)
     better = [
         EvaluatedImage(part.labels, part.scores, part.is_right | (part.scores > 0.3), part.truths)
@@ -83,7 +83,7 @@ def test_a_gain_is_drawn_over_the_same_pictures():
 
 
 def test_the_suggested_threshold_parts_right_from_wrong():
-    """It lies where F1 is best over all answers, boxes that nothing found counted."""
+    """The suggested threshold has the best F1 over all answers, counting missed boxes."""
     scores, is_right = np.array([0.9, 0.8, 0.6, 0.2, 0.1]), np.array([1, 1, 1, 0, 0], bool)
     image = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([4]))
 
@@ -91,7 +91,7 @@ def test_the_suggested_threshold_parts_right_from_wrong():
 
 
 def test_equal_probabilities_have_one_threshold():
-    """A right answer is not counted without the wrong ones of its probability."""
+    """Answers with equal probabilities are not separated by the threshold."""
     scores, is_right = np.array([0.9, 0.5, 0.5, 0.5, 0.5]), np.array([1, 1, 0, 0, 0], bool)
     image = EvaluatedImage(np.zeros(5, int), scores, is_right, np.array([2]))
 
@@ -99,7 +99,7 @@ def test_equal_probabilities_have_one_threshold():
 
 
 def test_without_a_right_answer_no_threshold_is_suggested():
-    """Where nothing was found, or nothing answered, there is none."""
+    """Without a right answer no threshold is suggested."""
     wrong = EvaluatedImage(np.zeros(1, int), np.array([0.9]), np.zeros(1, bool), np.array([1]))
 
     assert suggest_threshold([wrong]) is None
@@ -107,7 +107,7 @@ def test_without_a_right_answer_no_threshold_is_suggested():
 
 
 def test_judged_pictures_survive_their_process():
-    """Written to arrays and read, pictures are the same, one without answers too."""
+    """Results are read back from arrays unchanged, also for images without answers."""
     nothing = EvaluatedImage(np.empty(0, int), np.empty(0), np.empty(0, bool), np.array([2]))
     pictures = [nothing, *judged_pictures(2), nothing]
 

@@ -1,4 +1,4 @@
-"""When a way of answering is worth its cost."""
+"""Whether a detection method is worth its cost."""
 
 import numpy as np
 import pytest
@@ -20,20 +20,20 @@ from chalicelib.engines.vision.detection.evaluation.comparison import Compared, 
     ],
 )
 def test_a_gain_is_certain_or_likely(gain: Interval | None, is_certain: bool, is_likely: bool):
-    """Certain when the whole interval lies above 0, likely from a point on; unknown is neither."""
+    """A gain is certain if its interval is above 0, likely above a value, else neither."""
     found = Compared(0.5, 0.52, gain)
 
     assert (found.is_certain, found.is_likely) == (is_certain, is_likely)
 
 
 def image(*right: bool) -> EvaluatedImage:
-    """One box and answers in order of their scores."""
+    """Return an image with one box and answers in score order."""
     scores = np.linspace(0.9, 0.5, len(right))
     return EvaluatedImage(np.zeros(len(right), int), scores, np.array(right), np.array([1]))
 
 
 def test_a_comparison_is_paired_by_picture():
-    """Both means and their difference; equal answers gain nothing for sure."""
+    """Both means and their paired difference are returned; equal answers gain exactly nothing."""
     before, after = [image(False, True)] * 5, [image(True, False)] * 5
 
     better, same = compare(before, after, 1, 0), compare(before, before, 1, 0)

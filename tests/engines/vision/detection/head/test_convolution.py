@@ -1,4 +1,4 @@
-"""Convolutions as products of matrices, against the definition."""
+"""Convolutions as matrix products, against the definition."""
 
 import numpy as np
 
@@ -12,14 +12,14 @@ WEIGHTS = GENERATOR.normal(size=(9, INSIDE, OUTSIDE))
 
 
 def buffer_of(image: np.ndarray) -> np.ndarray:
-    """Make a buffer that holds an image of (cells, cells, channels)."""
+    """Return a buffer that holds an image of (cells, cells, channels)."""
     buffer = GRID.buffer(image.shape[2], np.float64)
     GRID.image(buffer)[...] = image
     return buffer
 
 
 def by_definition(image: np.ndarray) -> np.ndarray:
-    """Sum over the nine neighbours, zero outside of the image."""
+    """Sum over the nine neighbours, zero outside the image."""
     padded = np.pad(image, ((1, 1), (1, 1), (0, 0)))
     return sum(
         padded[row : row + CELLS, column : column + CELLS] @ WEIGHTS[3 * row + column]
@@ -37,19 +37,19 @@ def convolved(image: np.ndarray) -> np.ndarray:
 
 
 def test_a_convolution_is_what_the_definition_says():
-    """Nine shifted products give the sum over all neighbours, at the borders too."""
+    """Nine shifted products equal the definition, also at the borders."""
     image = GENERATOR.normal(size=(CELLS, CELLS, INSIDE))
 
     np.testing.assert_allclose(by_definition(image), convolved(image))
 
 
 def tiled() -> TileConvolution:
-    """Make a layer that computes in tiles."""
+    """Return a layer that computes in tiles."""
     return TileConvolution(GRID, INSIDE, OUTSIDE, TileBuffers(GRID, INSIDE, np.float64))
 
 
 def test_tiles_give_what_the_definition_says():
-    """Fewer multiplications give the same sums, and leave gaps and margins of the result alone."""
+    """Tiles give the same sums and do not write to gaps and margins of the result."""
     image = GENERATOR.normal(size=(CELLS, CELLS, INSIDE))
     out = GRID.buffer(OUTSIDE, np.float64)
 
@@ -60,7 +60,7 @@ def test_tiles_give_what_the_definition_says():
 
 
 def test_gradients_are_the_adjoint_of_the_convolution():
-    """By weights and by input, a gradient times a change is the change of the result."""
+    """Gradients by weights and by input agree with the change of the result."""
     layer = tiled()
     image = GENERATOR.normal(size=(CELLS, CELLS, INSIDE))
     slope = GENERATOR.normal(size=(CELLS, CELLS, OUTSIDE))

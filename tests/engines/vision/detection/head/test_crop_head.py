@@ -1,4 +1,4 @@
-"""The second look: telling crops apart, and blending what they say."""
+"""The second look: classifying crops of boxes and combining both scores."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from tests.engines.vision.detection.drawn import POOL, drawn_picture
 
 
 def clusters(count: int = 90, labels: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Descriptions of crops in one cluster for each label, float32, (count, 1280)."""
+    """Return crop features in one cluster per label, float32, (count, 1280)."""
     generator = np.random.default_rng(0)
     known = np.arange(count) % labels
     middles = generator.normal(size=(labels, CROP_VALUES))
@@ -26,7 +26,7 @@ def clusters(count: int = 90, labels: int = 3) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_labels_of_new_crops_are_separated():
-    """A head trained on one half knows the other half's labels, and its shares sum to 1."""
+    """A head trained on one half classifies the other half; probabilities sum to 1."""
     rows, labels = clusters()
     head = fit_crop_head(rows[:45], labels[:45], np.arange(45), 3)
 
@@ -37,7 +37,7 @@ def test_labels_of_new_crops_are_separated():
 
 
 def test_a_label_without_crops_is_never_preferred():
-    """What was never seen gets next to no probability."""
+    """A label without crops gets almost no probability."""
     rows, labels = clusters(labels=2)
 
     head = fit_crop_head(rows, labels, np.arange(90), 3)
@@ -46,7 +46,7 @@ def test_a_label_without_crops_is_never_preferred():
 
 
 def test_one_crop_is_enough_to_learn_from():
-    """A single crop gives a head that knows one label."""
+    """A single crop gives a head with one label."""
     rows, labels = clusters(1)
 
     head = fit_crop_head(rows, labels, np.zeros(1, int), 1)
@@ -55,7 +55,7 @@ def test_one_crop_is_enough_to_learn_from():
 
 
 def test_scores_are_blended_as_a_geometric_mean():
-    """sqrt(object x dense) to one half times (object x crop) to one half."""
+    """Scores are combined as a geometric mean."""
     blended = rescored(np.array([[0.64, 0.16]]), np.array([[0.25, 0.75]]))
 
     assert blended[0, 0] == pytest.approx((0.64 * 0.64) ** 0.25 * (0.64 * 0.25) ** 0.5)
@@ -63,7 +63,7 @@ def test_scores_are_blended_as_a_geometric_mean():
 
 
 def test_few_boxes_are_looked_at_twice():
-    """The best distinct boxes are rescored, the others keep their scores."""
+    """Only the best distinct boxes are rescored; others keep their scores."""
     places = np.arange(40) * 20.0
     boxes = np.stack([places, places * 0, places + 10, places * 0 + 10], axis=1)
     scores = np.stack([np.linspace(0.9, 0.5, 40), np.full(40, 0.3)], axis=1)
@@ -80,7 +80,7 @@ def test_few_boxes_are_looked_at_twice():
 
 
 def test_unlikely_boxes_are_not_looked_at_again():
-    """A box whose best score is below one tenth costs no crop."""
+    """A box with a score below one tenth is not rescored."""
     boxes = np.array([[0.0, 0, 10, 10], [20, 0, 30, 10], [40, 0, 50, 10]])
     once = distinct(Candidates(boxes, np.array([[0.09, 0.05], [0.5, 0.1], [0.05, 0.1]])))
 
@@ -89,7 +89,7 @@ def test_unlikely_boxes_are_not_looked_at_again():
 
 
 def test_crops_at_and_beyond_the_border_are_described():
-    """Boxes that are thin or stick out of the picture give finite rows of length one."""
+    """Thin boxes, and boxes beyond the border, give finite vectors of length one."""
     image, _ = drawn_picture(0)
     boxes = np.array([[0, 0, 300, 240], [299.5, 239.5, 300, 240], [-20, -20, 5, 5]], float)
 
@@ -103,5 +103,5 @@ def test_crops_at_and_beyond_the_border_are_described():
     ("totals", "most", "cap"), [([5, 3], 100, 5), ([], 10, 0), ([50, 2], 22, 20), ([9, 9], 1, 1)]
 )
 def test_space_for_crops_is_shared_between_labels(totals: list[int], most: int, cap: int):
-    """A frequent label does not take the space of a rare one."""
+    """The crop budget is divided so that frequent labels do not displace rare ones."""
     assert spread_out(totals, most) == pytest.approx(cap, abs=2)

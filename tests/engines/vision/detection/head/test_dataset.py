@@ -1,4 +1,4 @@
-"""Which cells have to find which boxes."""
+"""The assignment of boxes to cells."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from chalicelib.engines.vision.detection.head.dataset import assign, visible_box
 
 
 def test_cells_around_the_centre_learn_a_box():
-    """With a radius of 1.5 cells nine cells around the centre's cell learn a large box."""
+    """With a radius of 1.5 cells a large box is assigned to nine cells."""
     targets = assign(np.array([[0.0, 0.0, 9.0, 9.0]]), np.array([3]), 1.5, 10)
 
     assert sorted(targets.cells) == [row * 10 + column for row in (3, 4, 5) for column in (3, 4, 5)]
@@ -17,14 +17,14 @@ def test_cells_around_the_centre_learn_a_box():
 
 
 def test_a_small_box_is_assigned_to_the_cell_of_its_centre():
-    """A box inside of one cell is assigned to only that cell, at the border too."""
+    """A box inside one cell is assigned only to that cell, also at the border."""
     targets = assign(np.array([[9.6, 9.7, 9.9, 10.0]]), np.array([0]), 1.5, 10)
 
     assert targets.cells.tolist() == [99]
 
 
 def test_the_smallest_box_wins():
-    """Where two boxes compete for a cell, the smaller one gets it."""
+    """If two boxes compete for a cell, the smaller one gets it."""
     boxes = np.array([[4.0, 4.0, 6.0, 6.0], [0.0, 0.0, 10.0, 10.0]])
 
     targets = assign(boxes, np.array([0, 1]), 1.5, 10)
@@ -36,7 +36,7 @@ def test_the_smallest_box_wins():
 
 
 def test_cells_outside_of_a_thin_box_do_not_learn_it():
-    """Only cells inside of the box learn it, so all distances are above zero."""
+    """Only cells inside a thin box are assigned, so all distances are positive."""
     targets = assign(np.array([[0.0, 4.2, 10.0, 4.9]]), np.array([0]), 1.5, 10)
 
     assert {cell // 10 for cell in targets.cells} == {4}
@@ -50,7 +50,7 @@ def test_nothing_to_learn_gives_no_cells():
 
 @pytest.mark.parametrize(("share", "kept"), [(0.4, 1), (0.6, 0)])
 def test_boxes_that_are_hardly_seen_are_left_out(share: float, kept: int):
-    """A box half of which is outside of the view counts where half is enough."""
+    """A box half outside the view is kept if half is enough."""
     boxes, labels = visible_boxes(np.array([[-50.0, 0, 50, 100]]), np.array([2]), share)
 
     assert len(boxes) == len(labels) == kept
@@ -58,7 +58,7 @@ def test_boxes_that_are_hardly_seen_are_left_out(share: float, kept: int):
 
 
 def test_boxes_outside_or_too_thin_are_left_out():
-    """What is outside of the view, or thinner than two pixels, is not trained on."""
+    """Boxes outside the view, or thinner than two pixels, are ignored."""
     boxes = np.array([[500.0, 0, 600, 10], [0, 0, 1.5, 100], [0, 0, 2, 2]])
 
     seen, _ = visible_boxes(boxes, np.arange(3), 0.0)

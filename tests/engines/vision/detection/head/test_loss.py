@@ -1,4 +1,4 @@
-"""Losses and their gradients. See: chalicelib/engines/vision/detection/head/loss.py."""
+"""Losses and their gradients."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ GENERATOR = np.random.default_rng(7)
 
 
 def test_overlap_of_two_boxes_around_a_point_is_that_of_the_hand():
-    """A box twice as wide as the wanted one has IoU and GIoU one half."""
+    """A box twice as wide as its target has IoU and GIoU one half."""
     logs = np.log([[2.0, 1.0, 2.0, 1.0]])
 
     iou, giou, _ = _overlaps(logs, np.ones((1, 4)))
@@ -26,7 +26,7 @@ def test_overlap_of_two_boxes_around_a_point_is_that_of_the_hand():
 
 
 def test_boxes_that_miss_each_other_have_a_negative_giou():
-    """A wanted box next to the point still pulls the predicted one towards it."""
+    """A disjoint box has a negative GIoU, so there is a gradient towards the target."""
     logs = np.log([[1.0, 1.0, 1.0, 1.0]])
 
     iou, giou, slope = _overlaps(logs, np.array([[-2.0, 1.0, 4.0, 1.0]]))
@@ -37,7 +37,7 @@ def test_boxes_that_miss_each_other_have_a_negative_giou():
 
 
 def test_giou_gradient_agrees_with_finite_differences():
-    """The slope by each log-distance is what a small change of it does to GIoU."""
+    """The GIoU gradient equals finite differences."""
     logs = GENERATOR.normal(size=(40, 4))
     wanted = GENERATOR.uniform(-0.5, 3.0, (40, 4))
     wanted[:, 2:] = np.maximum(wanted[:, 2:], 0.6 - wanted[:, :2])
@@ -51,7 +51,7 @@ def test_giou_gradient_agrees_with_finite_differences():
 
 
 def test_quality_focal_gradient_agrees_with_finite_differences():
-    """The slope by each logit is what a small change of it does to the loss."""
+    """The quality focal gradient equals finite differences."""
     logits = GENERATOR.normal(size=(6, 3)) * 3
     wanted = GENERATOR.uniform(0, 1, (6, 3)) * (GENERATOR.random((6, 3)) < 0.5)
     slope = _quality_focal(logits, wanted)[1]
@@ -64,7 +64,7 @@ def test_quality_focal_gradient_agrees_with_finite_differences():
 
 
 def test_a_perfect_answer_costs_nothing():
-    """The loss vanishes where boxes are exact, and scores are as sure as can be."""
+    """A perfect answer has zero loss."""
     targets = CellTargets(np.array([1]), np.array([0]), np.array([[1.0, 2.0, 3.0, 1.0]]))
     outputs = np.full((4, 5), -40.0)
     outputs[1] = [40.0, *np.log([1.0, 2.0, 3.0, 1.0])]
@@ -76,7 +76,7 @@ def test_a_perfect_answer_costs_nothing():
 
 
 def test_boxes_weigh_twice_and_everything_is_divided_by_the_positives():
-    """The box part is 2 (1 - GIoU) over the cells on objects of the batch."""
+    """The box loss is 2 (1 - GIoU), divided by the positive cells of the batch."""
     targets = CellTargets(np.array([0]), np.array([0]), np.ones((1, 4)))
     outputs = np.array([[0.0, *np.log([2.0, 1.0, 2.0, 1.0])]])
 
@@ -87,7 +87,7 @@ def test_boxes_weigh_twice_and_everything_is_divided_by_the_positives():
 
 
 def test_a_view_without_objects_teaches_that_there_is_nothing():
-    """Without boxes only the labels have a gradient, and it points down."""
+    """Without boxes only label scores have a gradient, which lowers them."""
     nothing = CellTargets(np.empty(0, int), np.empty(0, int), np.empty((0, 4)))
 
     loss, gradient = detection_loss(np.zeros((4, 6)), nothing, 2, 1.0)
@@ -98,5 +98,5 @@ def test_a_view_without_objects_teaches_that_there_is_nothing():
 
 
 def test_sigmoid_survives_any_logit():
-    """Far logits give 0 and 1, without a warning."""
+    """Extreme logits give 0 and 1 without a warning."""
     assert sigmoid(np.array([-1e4, 0.0, 1e4])) == pytest.approx([0.0, 0.5, 1.0])

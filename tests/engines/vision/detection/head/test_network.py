@@ -1,4 +1,4 @@
-"""The head's gradients, against finite differences. See: chalicelib/engines/vision/detection."""
+"""The gradients of the detection head, against finite differences."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SIZE = HeadSize(labels=2, width=6, cells=(8, 4, 2), channels=(3, 4, 5))
 
 
 def drawn_maps(seed: int = 0) -> Maps:
-    """Draw random maps of a view, float64."""
+    """Draw random feature maps of a view, float64."""
     generator = np.random.default_rng(seed)
     return Maps(
         *(
@@ -28,13 +28,13 @@ def drawn_maps(seed: int = 0) -> Maps:
 
 
 def drawn_vector() -> np.ndarray:
-    """Parameters of which none is zero, float64."""
+    """Draw nonzero parameters, float64."""
     vector = first_weights(SIZE, 1).astype(np.float64)
     return vector + 0.1 * np.random.default_rng(2).normal(size=vector.shape)
 
 
 def test_gradient_agrees_with_finite_differences_of_the_outputs():
-    """Every parameter's gradient is what a small change of it does to the outputs."""
+    """The gradient of every parameter equals finite differences."""
     maps, vector = drawn_maps(), drawn_vector()
     workspace = TrainingWorkspace(SIZE, np.float64)
     slope = np.random.default_rng(3).normal(size=(64, SIZE.outputs))
@@ -51,7 +51,7 @@ def test_gradient_agrees_with_finite_differences_of_the_outputs():
 
 
 def test_float32_gives_what_float64_gives():
-    """The arithmetic that trains differs from the exact one by rounding alone."""
+    """Float32 differs from float64 by rounding only."""
     maps, vector = drawn_maps(), drawn_vector()
     exact = Workspace(SIZE, np.float64).forward(weights_of(SIZE, vector), maps)
     small = Maps(*(part.astype(np.float32) for part in (maps.fine, maps.middle, maps.coarse)))
@@ -61,7 +61,7 @@ def test_float32_gives_what_float64_gives():
 
 
 def test_a_workspace_remembers_nothing():
-    """A second picture gives what it gives in fresh buffers."""
+    """A workspace used for a second image gives the result of fresh buffers."""
     weights = weights_of(SIZE, drawn_vector())
     used = TrainingWorkspace(SIZE, np.float64)
     used.forward(weights, drawn_maps(0))
@@ -74,7 +74,7 @@ def test_a_workspace_remembers_nothing():
 
 
 def test_a_training_computes_what_is_served():
-    """The faster convolutions of a training differ from the served ones by rounding alone."""
+    """The faster convolutions of a training differ from the served ones by rounding only."""
     weights = weights_of(SIZE, drawn_vector())
 
     served, trained = (
@@ -86,12 +86,12 @@ def test_a_training_computes_what_is_served():
 
 
 def test_a_real_head_has_the_size_of_the_design():
-    """A head for one label learns about 260 thousand numbers."""
+    """A head for one label has about 260 thousand parameters."""
     assert HeadSize(labels=1).parameters == pytest.approx(260_000, rel=0.02)
 
 
 def test_biases_do_not_decay():
-    """Weight decay draws matrices towards zero, and leaves every bias alone."""
+    """Weight decay applies to matrices and not to biases."""
     named = weights_of(SIZE, decayed(SIZE).astype(np.float32))
 
     assert named.first.all()
@@ -100,7 +100,7 @@ def test_biases_do_not_decay():
 
 
 def difference(function, vector: np.ndarray, place: int, step: float = 1e-6) -> float:
-    """Central difference of a function by one parameter."""
+    """Return the central difference of a function by one parameter."""
     low, high = vector.copy(), vector.copy()
     low[place] -= step
     high[place] += step

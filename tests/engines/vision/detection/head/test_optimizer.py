@@ -9,7 +9,7 @@ NONE = np.zeros(2, bool)
 
 
 def test_the_first_step_has_the_size_of_the_rate():
-    """Whatever the gradient's size, the first step is the warmed-up rate, against the gradient."""
+    """The first step has the size of the warmed-up rate, whatever the gradient."""
     vector = np.zeros(2, np.float32)
 
     AdamW.fresh(2).update(vector, np.array([3.0, -0.01], np.float32), NONE, 0.1, 1_000)
@@ -18,7 +18,7 @@ def test_the_first_step_has_the_size_of_the_rate():
 
 
 def test_the_rate_ends_at_zero():
-    """The last step of a training changes nothing."""
+    """The final step has a learning rate of zero."""
     optimizer, vector = AdamW.fresh(2), np.zeros(2, np.float32)
     optimizer.steps = 99
 
@@ -28,7 +28,7 @@ def test_the_rate_ends_at_zero():
 
 
 def test_decay_draws_chosen_parameters_towards_zero():
-    """Without a gradient only decayed parameters shrink."""
+    """Without a gradient only parameters with decay shrink."""
     vector = np.ones(2, np.float32)
     optimizer = AdamW.fresh(2)
     optimizer.steps = 40
@@ -40,7 +40,7 @@ def test_decay_draws_chosen_parameters_towards_zero():
 
 
 def test_long_gradients_are_clipped():
-    """A gradient a thousand times too long moves the moments as one of length ten does."""
+    """Gradients are clipped to length ten."""
     optimizer = AdamW.fresh(2)
 
     optimizer.update(np.zeros(2, np.float32), np.array([6e4, 8e4], np.float32), NONE, 0.1, 1_000)

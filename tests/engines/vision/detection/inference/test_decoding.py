@@ -1,4 +1,4 @@
-"""Overlap of boxes, and the choice among overlapping ones."""
+"""Overlap of boxes, and non-maximum suppression."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,7 @@ from chalicelib.engines.vision.detection.inference.decoding import (
 
 
 def test_overlap_is_shared_area_over_joint_area():
-    """Half of one of two equal boxes shared makes one third."""
+    """Half of each of two equal boxes in common gives an IoU of one third."""
     left = np.array([[0.0, 0.0, 2.0, 2.0]])
     right = np.array([[1.0, 0.0, 3.0, 2.0], [5.0, 5.0, 6.0, 6.0], [0.0, 0.0, 2.0, 2.0]])
 
@@ -25,14 +25,14 @@ def test_overlap_is_shared_area_over_joint_area():
 
 
 def test_boxes_without_area_overlap_nothing():
-    """A point gives 0 instead of a division by zero."""
+    """Boxes without area have an IoU of 0."""
     point = np.array([[1.0, 1.0, 1.0, 1.0]])
 
     assert iou(point, point)[0, 0] == 0.0
 
 
 def test_the_best_of_overlapping_boxes_stays():
-    """Of two boxes that overlap too much the better stays, and a third next to them too."""
+    """Of two overlapping boxes the better one stays, and so does a third box."""
     boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [20, 0, 30, 10]])
 
     kept = non_maximum_suppression(boxes, np.array([0.5, 0.9, 0.1]), 0.5, 10)
@@ -41,14 +41,14 @@ def test_the_best_of_overlapping_boxes_stays():
 
 
 def test_an_overlap_at_the_limit_stays():
-    """Only what overlaps more than the limit goes."""
+    """Only an overlap above the limit removes a box."""
     boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 5]])
 
     assert non_maximum_suppression(boxes, np.array([0.9, 0.8]), 0.5, 10).tolist() == [0, 1]
 
 
 def test_no_more_boxes_than_wanted():
-    """The count is kept, from none to the limit."""
+    """At most the requested number of boxes is returned, also none."""
     boxes = np.array([[place, 0.0, place + 1, 1.0] for place in range(0, 20, 2)])
 
     assert non_maximum_suppression(boxes, np.arange(10.0), 0.5, 3).tolist() == [9, 8, 7]
@@ -56,7 +56,7 @@ def test_no_more_boxes_than_wanted():
 
 
 def test_a_poor_box_near_an_object_ranks_behind_another_object():
-    """What overlaps a better box by a third falls by the bell curve; what stands alone does not."""
+    """A box that overlaps a better one is decayed and ranks after separate objects."""
     boxes = np.array([[0.0, 0, 10, 10], [5, 0, 15, 10], [30, 0, 40, 10]])
 
     kept, scores = decayed_suppression(boxes, np.array([0.9, 0.6, 0.5]), 0.5, 0.3, 10)
@@ -66,7 +66,7 @@ def test_a_poor_box_near_an_object_ranks_behind_another_object():
 
 
 def test_a_box_falls_for_each_better_one_that_stays_and_for_no_other():
-    """Two neighbours count twice; a box that was dropped does not count."""
+    """A box is decayed once for each better box that stays."""
     boxes = np.array([[0.0, 0, 10, 10], [10, 0, 20, 10], [5, 0, 15, 10], [0, 0, 10, 9]])
 
     kept, scores = decayed_suppression(boxes, np.array([0.9, 0.8, 0.7, 0.85]), 0.5, 0.3, 10)
@@ -76,7 +76,7 @@ def test_a_box_falls_for_each_better_one_that_stays_and_for_no_other():
 
 
 def test_what_overlaps_too_much_or_falls_below_the_floor_goes():
-    """The limit on overlap is the same as without decay, and no answer is below 5 %."""
+    """Boxes over the overlap limit, or decayed below 5 %, are removed."""
     boxes = np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [5, 0, 15, 10]])
 
     kept, _ = decayed_suppression(boxes, np.array([0.9, 0.8, 0.06]), 0.5, 0.3, 10)
@@ -85,7 +85,7 @@ def test_what_overlaps_too_much_or_falls_below_the_floor_goes():
 
 
 def test_of_equal_scores_the_first_is_chosen_and_the_count_is_kept():
-    """Ties fall the same way on every processor, and no more boxes than wanted stay."""
+    """Ties are resolved by order, and the count is limited."""
     boxes = np.array([[place, 0.0, place + 1, 1.0] for place in range(0, 20, 2)])
 
     assert decayed_suppression(boxes, np.full(10, 0.5), 0.5, 0.3, 3)[0].tolist() == [0, 1, 2]
@@ -94,7 +94,7 @@ def test_of_equal_scores_the_first_is_chosen_and_the_count_is_kept():
 
 @pytest.mark.parametrize("algorithm", ["object-detection", "retail-execution"])
 def test_rules_without_decay_leave_scores_alone(algorithm: str):
-    """Older models answer as before; new ones lower boxes that overlap a better one."""
+    """Without decay, as in older models, scores are unchanged."""
     overlapping = Candidates(np.array([[0.0, 0, 10, 10], [5, 0, 15, 10]]), np.array([[0.9], [0.6]]))
     rules = rules_of(algorithm)
 
@@ -103,7 +103,7 @@ def test_rules_without_decay_leave_scores_alone(algorithm: str):
 
 
 def test_labels_do_not_push_each_other_out():
-    """Two labels in one place both stay, the best first, scores under the floor go."""
+    """Boxes of different labels do not suppress each other; scores under the floor are dropped."""
     candidates = Candidates(
         np.array([[0.0, 0, 10, 10], [0, 0, 10, 9], [30, 30, 40, 40]]),
         np.array([[0.3, 0.0], [0.2, 0.6], [0.04, 0.04]]),
@@ -119,7 +119,7 @@ def test_labels_do_not_push_each_other_out():
     ("algorithm", "most"), [("object-detection", 100), ("retail-execution", 500)]
 )
 def test_each_algorithm_has_its_most_answers(algorithm: str, most: int):
-    """A picture full of objects is answered up to the algorithm's limit."""
+    """Each algorithm has its own maximum of boxes."""
     places = np.arange(600)
     boxes = np.stack([places * 20.0, places * 0.0, places * 20.0 + 10, places * 0.0 + 10], axis=1)
 
@@ -129,7 +129,7 @@ def test_each_algorithm_has_its_most_answers(algorithm: str, most: int):
 
 
 def test_no_candidates_give_no_answers():
-    """A picture without objects is answered with an empty list."""
+    """Without candidates the answer is an empty list."""
     found = select_objects(Candidates(np.empty((0, 4)), np.empty((0, 3))), rules_of(""))
 
     assert found.boxes.shape == (0, 4)

@@ -1,4 +1,4 @@
-"""Detection models as bytes, and their answers."""
+"""Detection models: bytes and answers."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ from tests.engines.vision.detection.drawn import LABELS, POOL, drawn_picture
 
 
 def loud_model(**changes: object) -> DetectionModel:
-    """Make an untrained head that detects something everywhere."""
+    """Return an untrained head that detects something everywhere."""
     size = HeadSize(2)
     vector = first_weights(size, 0)
     weights = weights_of(size, vector)
@@ -36,13 +36,13 @@ def loud_model(**changes: object) -> DetectionModel:
 
 
 def answered(model: DetectionModel, image: Picture | None = None) -> list:
-    """Answers of a model that was written and read."""
+    """Return the answers of a model that was written and read."""
     loaded = detector.load(dump_model(model), POOL)
     return list(loaded.predict(image or drawn_picture(0)[0]))
 
 
 def test_answers_are_whole_pixels_inside_of_the_picture():
-    """At most 100 boxes, in order, clamped to the picture as displayed."""
+    """At most 100 boxes are returned in score order, in whole pixels, clipped to the image."""
     found = answered(loud_model())
 
     assert 0 < len(found) <= 100
@@ -56,7 +56,7 @@ def test_answers_are_whole_pixels_inside_of_the_picture():
 
 
 def test_boxes_refer_to_the_picture_as_displayed():
-    """A picture that was reduced in decoding has its boxes at full size."""
+    """Boxes are in the full size of an image that was reduced in decoding."""
     image, _ = drawn_picture(0)
     large = Picture(image.pixels, 3000, 2400)
 
@@ -65,7 +65,7 @@ def test_boxes_refer_to_the_picture_as_displayed():
 
 
 def test_retail_execution_answers_from_tiles():
-    """Tiles and the whole picture together give more boxes than 100."""
+    """With tiles and the whole image more than 100 boxes are possible."""
     found = answered(loud_model(algorithm="retail-execution"))
 
     assert 100 < len(found) <= 500
@@ -73,7 +73,7 @@ def test_retail_execution_answers_from_tiles():
 
 @pytest.mark.parametrize(("width", "height"), [(1, 1), (5, 400), (400, 4)])
 def test_tiny_and_thin_pictures_are_answered(width: int, height: int):
-    """Any shape that can be decoded gives boxes inside of it."""
+    """Tiny and thin images give boxes inside the image."""
     image = Picture(np.full((height, width, 3), 90, np.uint8), width, height)
 
     for item in answered(loud_model(), image):
@@ -82,7 +82,7 @@ def test_tiny_and_thin_pictures_are_answered(width: int, height: int):
 
 
 def test_a_second_look_changes_the_labels():
-    """A crop head that knows one label alone moves the probability there."""
+    """A crop head with one label raises that label's probability."""
     sure = CropHead(np.zeros((CROP_VALUES, 2), np.float32), np.array([0, 20], np.float32))
 
     found = answered(loud_model(crop_head=sure))
@@ -93,7 +93,7 @@ def test_a_second_look_changes_the_labels():
 
 @pytest.mark.parametrize("is_mirrored", [False, True])
 def test_a_mirrored_model_answers_a_picture_and_its_mirror_image_alike(is_mirrored: bool):
-    """With both asked, the answers are each other's mirror image; with one asked they are not."""
+    """With mirrored inference an image and its mirror image get mirrored answers."""
     pixels = np.random.default_rng(5).integers(0, 255, (416, 416, 3), dtype=np.uint8)
     model = loud_model(is_mirrored=is_mirrored)
 
@@ -109,7 +109,7 @@ def test_a_mirrored_model_answers_a_picture_and_its_mirror_image_alike(is_mirror
 
 
 def test_calibration_moves_probabilities_and_keeps_the_order():
-    """Probabilities follow the curve; what falls below the floor is left out."""
+    """Calibration changes probabilities and keeps the order; those below the floor are dropped."""
     plain = answered(loud_model())
     bold = answered(loud_model(calibration=Calibration(1.0, 1.0)))
     shy = answered(loud_model(calibration=Calibration(1.0, -4.0)))
@@ -120,7 +120,7 @@ def test_calibration_moves_probabilities_and_keeps_the_order():
 
 
 def test_a_model_of_before_answers_as_it_did():
-    """Without newer facts in its header scores stay as one look gives them; with them some fall."""
+    """Older models have unchanged scores; newer ones decay overlapping boxes."""
     whole = load(dump_model(loud_model(decay=0.3)), KIND, 1)
     newer = ("decay", "isMirrored")
     header = {name: value for name, value in whole.header.items() if name not in newer}
@@ -133,7 +133,7 @@ def test_a_model_of_before_answers_as_it_did():
 
 
 def test_facts_of_a_model_come_back():
-    """Type, labels and backbones are those that were written."""
+    """Type, labels and backbones are read back as written."""
     loaded = detector.load(dump_model(loud_model()), POOL)
 
     assert loaded.type == "image-detection"
@@ -144,7 +144,7 @@ def test_facts_of_a_model_come_back():
 
 @pytest.mark.parametrize("place", [0, 40, 2_000, -30])
 def test_damaged_bytes_are_refused(place: int):
-    """An artifact with wrong bytes or a missing end is not a model."""
+    """Changed or truncated bytes are refused."""
     content = bytearray(dump_model(loud_model()))
     content[place] ^= 0xFF
 
@@ -169,7 +169,7 @@ def test_damaged_bytes_are_refused(place: int):
     ],
 )
 def test_parts_that_do_not_fit_together_are_refused(header: dict, arrays: dict):
-    """A header and arrays of different models are an ArtifactError, not an answer."""
+    """A header and arrays of different models raise ArtifactError."""
     whole = load(dump_model(loud_model()), KIND, 1)
 
     with pytest.raises(ArtifactError):
@@ -177,7 +177,7 @@ def test_parts_that_do_not_fit_together_are_refused(header: dict, arrays: dict):
 
 
 def proposing(labels: int = 2) -> ProposalHead:
-    """Make a head that answers every proposal with the first label."""
+    """Return a head that gives every proposal the first label."""
     weights = np.zeros((VALUES + 1, labels), np.float32)
     weights[-1, 0] = 1.0
     classes = np.zeros((CLASSES, labels), np.float32)
@@ -186,7 +186,7 @@ def proposing(labels: int = 2) -> ProposalHead:
 
 
 def test_a_model_of_proposals_alone_answers():
-    """Without a dense head, boxes and labels come from the proposals."""
+    """A model without a dense head answers from proposals."""
     found = answered(loud_model(vector=None, proposal_head=proposing()))
 
     assert found
@@ -194,7 +194,7 @@ def test_a_model_of_proposals_alone_answers():
 
 
 def test_both_sources_of_boxes_are_used_together():
-    """A model with both heads returns boxes that neither has alone."""
+    """A model with both heads returns boxes of both."""
     both = answered(loud_model(proposal_head=proposing()))
     dense, alone = (
         answered(model)
@@ -207,7 +207,7 @@ def test_both_sources_of_boxes_are_used_together():
 
 
 def test_models_without_proposals_keep_their_stored_form():
-    """Earlier releases read them; a proposal head raises the version."""
+    """Models without proposals keep the version that earlier releases read."""
     versions = [
         load(dump_model(model), KIND, VERSION, 1).header["version"]
         for model in (loud_model(), loud_model(proposal_head=proposing()))
@@ -217,6 +217,6 @@ def test_models_without_proposals_keep_their_stored_form():
 
 
 def test_a_proposal_head_of_another_size_is_refused():
-    """An artifact whose head does not fit its labels is not loaded."""
+    """A proposal head whose size does not fit the labels is refused."""
     with pytest.raises(ArtifactError, match="not finite float32 of shape"):
         detector.load(dump_model(loud_model(vector=None, proposal_head=proposing(3))), POOL)

@@ -1,1 +1,1 @@
-"""Tests of proposed boxes."""
+"""Tests of chalicelib/engines/vision/detection/proposals."""

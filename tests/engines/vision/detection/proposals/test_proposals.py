@@ -1,4 +1,4 @@
-"""Boxes that the shipped detector proposes, and the head that labels them."""
+"""Box proposals of the shipped detector, and the head that labels them."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from tests.engines.vision.detection.drawn import HEIGHT, POOL, WIDTH, drawn_pict
 
 
 def test_a_box_has_the_mean_of_the_map_inside_of_it():
-    """Whole cells, parts of cells and boxes smaller than a cell have means computed by hand."""
+    """Box features are the mean of the map over whole and partial cells, as computed by hand."""
     values = np.arange(16, dtype=np.float32).reshape(1, 4, 4)
     cell = SIDE / 4
     boxes = np.array(
@@ -33,7 +33,7 @@ def test_a_box_has_the_mean_of_the_map_inside_of_it():
 
 
 def test_drawn_objects_are_proposed():
-    """Ball and crate are among the boxes, which are inside of the image and have features."""
+    """Ball and crate are among the proposals, which are inside the image and have features."""
     image, known = drawn_picture(3)
 
     proposals = propose(POOL, image)
@@ -48,7 +48,7 @@ def test_drawn_objects_are_proposed():
 
 
 def made_up(seed: int) -> tuple[Proposals, np.ndarray, np.ndarray]:
-    """Return proposals in two places; the detector's class 7 is seen at the first of them."""
+    """Return proposals in two places; the detector's class 7 is at the first."""
     generator = np.random.default_rng(seed)
     features = generator.standard_normal((40, VALUES)).astype(np.float32)
     features[:, FIRST_CLASS : FIRST_CLASS + 80] = -6.0
@@ -58,7 +58,7 @@ def made_up(seed: int) -> tuple[Proposals, np.ndarray, np.ndarray]:
 
 
 def summed(*seeds: int) -> ProposalSums:
-    """Return the sums over some images, of three labels."""
+    """Return the sums over several images with three labels."""
     sums = ProposalSums.empty(3)
     for seed in seeds:
         sums.add(*made_up(seed))
@@ -66,7 +66,7 @@ def summed(*seeds: int) -> ProposalSums:
 
 
 def test_a_label_is_found_by_the_detectors_class():
-    """Boxes with the class of the examples get their label; labels without a box score nothing."""
+    """Boxes with the detector class of the examples get their label; labels without boxes get 0."""
     head, loss = summed(0, 1, 2).fit()
 
     found = head.candidates(made_up(9)[0]).scores
@@ -77,7 +77,7 @@ def test_a_label_is_found_by_the_detectors_class():
 
 
 def test_sums_of_parts_are_those_of_the_whole():
-    """Folds are joined without another look at the images, also after a restart."""
+    """Sums of folds add up to those of the whole, also after a restart."""
     parts = [sums_of(summed(*seeds).arrays()) for seeds in ((0, 1), (2,))]
 
     joined, whole = (sums.fit()[0] for sums in (parts[0].joined(parts[1]), summed(0, 1, 2)))
@@ -87,7 +87,7 @@ def test_sums_of_parts_are_those_of_the_whole():
 
 
 def test_aligned_scores_mean_the_same_probability():
-    """After the alignment, the other calibration gives what the own one gave before."""
+    """Aligned scores have the same probability under the other calibration."""
     head, _ = summed(0, 1).fit()
     own, other = Calibration(2.0, 1.0), Calibration(0.5, -1.0)
     proposals = made_up(5)[0]
@@ -99,7 +99,7 @@ def test_aligned_scores_mean_the_same_probability():
 
 
 def test_an_image_without_boxes_counts_as_background():
-    """Proposals of an image without an annotated box lower the scores of their like."""
+    """Proposals in an image without boxes count as background."""
     sums = summed(0, 1)
     sums.add(made_up(2)[0], np.empty((0, 4)), np.empty(0, np.int64))
 

@@ -1,4 +1,4 @@
-"""The data report of the card."""
+"""The data report in the card of a detection model."""
 
 import numpy as np
 
@@ -21,18 +21,18 @@ from chalicelib.engines.vision.detection.report.data_report import (
 
 
 def image(name: str, digest: int, *boxes: tuple[int, Box]) -> LabelledPicture:
-    """Make an image with boxes whose example ids count from the digest times ten."""
+    """Return an image with boxes whose example ids count from the digest times ten."""
     known = [LabelledBox(label, box, digest * 10 + at) for at, (label, box) in enumerate(boxes)]
     return LabelledPicture(1, digest.to_bytes(16, "little"), name, boxes=tuple(known))
 
 
 def reviewed(shown: LabelledPicture, *, is_tested: bool = False, size: int = 100) -> Reviewed:
-    """Make a square image that was reviewed."""
+    """Return a square image that was reviewed."""
     return Reviewed(shown, (size, size), is_tested)
 
 
 def answers(*items: tuple[tuple[float, float, float, float], int, float]) -> DetectedObjects:
-    """Answers as box, label and score."""
+    """Return answers as box, label and score."""
     return DetectedObjects(
         np.array([box for box, _, _ in items], float).reshape(-1, 4),
         np.array([label for _, label, _ in items], int),
@@ -45,7 +45,7 @@ OTHER = Box(50, 50, 10, 10)
 
 
 def test_equal_files_with_other_boxes_are_named():
-    """Two names of one file with different boxes conflict; across the split they are named too."""
+    """Equal files with different boxes are a conflict, and listed if the split separates them."""
     pictures = [
         image("a.jpg", 1, (0, ONE)),
         image("b.jpg", 1, (0, OTHER)),
@@ -65,7 +65,7 @@ def test_equal_files_with_other_boxes_are_named():
 
 
 def test_near_equal_pictures_are_found_by_their_features():
-    """Two similar files that agree are not a conflict, but are named across the split."""
+    """Similar files that agree are no conflict, but are listed if the split separates them."""
     pictures = [image(f"{place}.jpg", place, (0, ONE)) for place in range(6)]
     pooled = np.random.default_rng(0).normal(size=(6, 40)).astype(np.float32)
     pooled[5] = pooled[0] + 0.01
@@ -80,7 +80,7 @@ def test_near_equal_pictures_are_found_by_their_features():
 
 
 def test_boxes_agree_by_place_label_and_number():
-    """Every box needs a partner with its label."""
+    """Boxes agree if each has a partner with its label."""
     base = reviewed(image("a", 1, (0, ONE)))
 
     def agrees(*boxes: tuple[int, Box]) -> bool:
@@ -94,7 +94,7 @@ def test_boxes_agree_by_place_label_and_number():
 
 
 def test_two_annotations_of_one_file_have_to_agree_closely():
-    """A box that is a tenth larger is another one in the same file, and the same in a like one."""
+    """In equal files a box a tenth larger is a conflict, in similar files it is not."""
     base = reviewed(image("a", 1, (0, ONE)))
     larger = reviewed(image("b", 1, (0, Box(0, 0, 11, 10))))
 
@@ -103,7 +103,7 @@ def test_two_annotations_of_one_file_have_to_agree_closely():
 
 
 def test_pictures_of_two_sizes_are_compared_by_shares():
-    """The same picture at twice the size has its boxes at twice the place."""
+    """Boxes of similar images of different sizes are compared as fractions."""
     base = reviewed(image("a", 1, (0, OTHER)))
     double = reviewed(image("b", 2, (0, Box(100, 100, 20, 20))), size=200)
 
@@ -111,7 +111,7 @@ def test_pictures_of_two_sizes_are_compared_by_shares():
 
 
 def test_a_box_found_with_another_label_is_suspicious():
-    """The entry names file, example, both labels, probability and place."""
+    """A box found with another label is listed with file, example, labels, score and place."""
     shown = image("a.jpg", 1, (0, ONE))
 
     (entry,) = suspicions_of(shown, answers(((0, 0, 10, 10), 1, 0.9)), ["cat", "dog"])
@@ -127,7 +127,7 @@ def test_a_box_found_with_another_label_is_suspicious():
 
 
 def test_suspect_boxes_are_named_whole():
-    """A contradicted box is named with ids and digest; missing ones and other datasets' are not."""
+    """A contradicted box is listed with ids and digest; others and global datasets' are not."""
     shown, foreign = image("a.jpg", 1, (0, ONE)), image("b.jpg", 2, (0, OTHER))
     contradicted = answers(((0, 0, 10, 10), 1, 0.9), ((70, 70, 80, 80), 1, 0.9))
     names = ["cat", "dog"]
@@ -142,7 +142,7 @@ def test_suspect_boxes_are_named_whole():
 
 
 def test_an_object_without_a_box_is_suspicious():
-    """Something found with certainty where nothing is annotated is reported."""
+    """An object found with certainty without a box is listed."""
     shown = image("a.jpg", 1, (0, ONE))
 
     (entry,) = suspicions_of(shown, answers(((50, 50, 60, 60), 0, 0.8)), ["cat"])
@@ -152,7 +152,7 @@ def test_an_object_without_a_box_is_suspicious():
 
 
 def test_confirmed_and_uncertain_boxes_are_not_suspicious():
-    """A box that is also found with its own label, or another one with a low score, is fine."""
+    """A box also found with its own label, or with a low score, is not listed."""
     shown = image("a.jpg", 1, (0, ONE))
     confirmed = answers(((0, 0, 10, 10), 1, 0.9), ((0, 0, 10, 10), 0, 0.3))
     uncertain = answers(((0, 0, 10, 10), 1, 0.4), ((50, 50, 60, 60), 0, 0.4))
@@ -162,7 +162,7 @@ def test_confirmed_and_uncertain_boxes_are_not_suspicious():
 
 
 def test_each_list_is_bounded():
-    """A dataset of equal pictures with different boxes fills no card."""
+    """Each list in the report has a maximum length."""
     pictures = [image(f"{place}", 1, (0, Box(place * 20, 0, 10, 10))) for place in range(40)]
     suspicions = [
         {"confidence": place / 300, "label": "cat" if place % 2 else None} for place in range(300)
@@ -180,14 +180,14 @@ def test_each_list_is_bounded():
 
 
 def test_no_pictures_give_an_empty_report():
-    """Nothing reviewed, nothing to say."""
+    """Without reviewed images the report is empty."""
     report = data_report([], np.empty((0, 8), np.float32), [])
 
     assert report["conflictingNearDuplicates"] == []
 
 
 def test_very_many_near_duplicates_hide_no_conflict_between_equal_files():
-    """However many pictures look alike, every torn pair counts and equal files come first."""
+    """Among very many near-duplicates all split pairs count, and equal files are listed first."""
     count = 320
     known = [
         reviewed(image(f"{at}.jpg", at + 1, (0, ONE)), is_tested=at >= count - 2)

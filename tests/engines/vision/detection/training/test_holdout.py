@@ -1,4 +1,4 @@
-"""Which pictures are held out."""
+"""The choice of held-out images."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from chalicelib.engines.vision.detection.training.holdout import hold_out_images
 
 
 def pictures_of(labels: list[set[int]], digests: list[int] | None = None) -> list[LabelledPicture]:
-    """Pictures with one box of each label."""
+    """Return images with one box of each label."""
     numbers = digests or list(range(len(labels)))
     return [
         LabelledPicture(
@@ -32,7 +32,7 @@ def test_a_tenth_is_held_out():
 
 
 def test_a_share_of_one_holds_nothing_out():
-    """Everything is trained on when that is asked for."""
+    """With a ratio of 1 nothing is held out."""
     assert hold_out_images(pictures_of([{0}] * 30), 1, 1.0, 0) == []
 
 
@@ -44,7 +44,7 @@ def test_a_share_of_one_holds_nothing_out():
 def test_every_label_stays_trained_and_equal_files_stay_together(
     drawn: list[tuple[set[int], int]], share: float
 ):
-    """No label loses all its pictures, rare labels none, and equal files are on one side."""
+    """Every label keeps training images, rare labels lose none, equal files stay together."""
     pictures = pictures_of([shown for shown, _ in drawn], [digest for _, digest in drawn])
 
     held = set(hold_out_images(pictures, 5, share, 3))
@@ -63,7 +63,7 @@ def test_every_label_stays_trained_and_equal_files_stay_together(
 
 
 def test_every_common_label_is_tested():
-    """Pictures with several labels are chosen so that each label is tested about as often."""
+    """For images with several labels each label is tested about equally often."""
     generator = np.random.default_rng(0)
     shown = [set(generator.choice(6, 2, replace=False).tolist()) for _ in range(200)]
 

@@ -1,4 +1,4 @@
-"""Detection trainings from end to end, on drawn pictures."""
+"""Detection trainings from start to end, on drawn images."""
 
 import json
 from dataclasses import replace
@@ -34,7 +34,7 @@ from tests.engines.vision.memory_features import MemoryFeatures
 
 
 def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
-    """Do some steps of a training."""
+    """Run several steps of a training."""
     done = []
     while len(done) < steps and (step := training.step()) is not None:
         done.append(step)
@@ -42,7 +42,7 @@ def run(training: DetectionTraining, steps: int = 10_000) -> list[VisionStep]:
 
 
 def trained(count: int = 16, **changes: object) -> tuple[FittedVision, list[VisionStep]]:
-    """Train over drawn pictures without a break."""
+    """Train on drawn images without interruption."""
     training = DetectionTraining(drawn_data(count), options(**changes), POOL)
     steps = run(training)
     return training.finish(MODEL, NOW), steps
@@ -50,12 +50,12 @@ def trained(count: int = 16, **changes: object) -> tuple[FittedVision, list[Visi
 
 @pytest.fixture(scope="module")
 def whole() -> tuple[FittedVision, list[VisionStep]]:
-    """A training without a break."""
+    """An uninterrupted training."""
     return trained()
 
 
 def test_a_broken_training_gives_the_same_bytes(whole):
-    """Saved and opened again after every step, a training ends with the same model and card."""
+    """A training resumed after every step ends with the same model and card, bit for bit."""
     records, checkpoint = [], None
     while True:
         training = DetectionTraining(drawn_data(), options(), POOL, checkpoint)
@@ -72,7 +72,7 @@ def test_a_broken_training_gives_the_same_bytes(whole):
 
 
 def test_the_number_of_threads_changes_nothing():
-    """One thread trains the same model as two, to the last bit."""
+    """One thread trains the same model as two, bit for bit."""
     one, two = (trained(10, threads=threads)[0] for threads in (1, 2))
 
     assert one.artifact == two.artifact
@@ -80,19 +80,19 @@ def test_the_number_of_threads_changes_nothing():
 
 @pytest.fixture
 def long_epochs(monkeypatch):
-    """Six passes an epoch over 8 pictures, more than one step of a training, of a dense head."""
+    """Six passes per epoch over 8 images, as options of a training."""
     monkeypatch.setattr(Trials, "needs_dense", True)
     monkeypatch.setattr(context, "_FEWEST_STEPS", 12)
     monkeypatch.setattr(context, "_MOST_PASSES", 6)
 
 
 def gone_over(**changes: object) -> DetectionTraining:
-    """Make a training of one epoch over 8 of the drawn images."""
+    """Return a training of one epoch over 8 of the drawn images."""
     return DetectionTraining(drawn_data(8), options(epochs=1, **changes), POOL)
 
 
 def test_few_pictures_are_gone_over_several_times_an_epoch(long_epochs):
-    """Without named epochs few pictures get the steps that a head needs, in as many records."""
+    """Without requested epochs small sets get enough steps, in as many records."""
     named, unnamed = (gone_over(has_named_epochs=named) for named in (True, False))
 
     steps = [run(named), run(unnamed)]
@@ -103,7 +103,7 @@ def test_few_pictures_are_gone_over_several_times_an_epoch(long_epochs):
 
 
 def test_broken_passes_give_the_same_bytes(long_epochs):
-    """Saved and opened again within an epoch's passes, a training learns the same head."""
+    """A training resumed within an epoch learns the same head."""
     whole, broken = (gone_over(has_named_epochs=False) for _ in range(2))
     run(broken, 1)
     other = DetectionTraining(
@@ -118,14 +118,14 @@ def test_broken_passes_give_the_same_bytes(long_epochs):
 
 
 def from_proposals(checkpoint: bytes | None = None) -> DetectionTraining:
-    """Make a training without named epochs, whose proposals leave a dense head nothing to gain."""
+    """Return a training whose proposals leave nothing to gain for a dense head."""
     return DetectionTraining(
         drawn_data(), options(epochs=3, has_named_epochs=False), POOL, checkpoint
     )
 
 
 def test_good_proposals_train_no_dense_head(monkeypatch):
-    """The curve ends with the proposals, early; card and model say that they are used alone."""
+    """If proposals are good, the training ends early; card and model say that they are used."""
     monkeypatch.setattr(trials, "_GOOD_OF_FEW", 0.0)
     whole = from_proposals()
 
@@ -141,7 +141,7 @@ def test_good_proposals_train_no_dense_head(monkeypatch):
 
 
 def test_a_broken_training_of_proposals_gives_the_same_bytes(monkeypatch):
-    """Saved and opened again after every step, the proposals give the same model."""
+    """A training of proposals resumed after every step gives the same model."""
     monkeypatch.setattr(trials, "_GOOD_OF_FEW", 0.0)
     whole, broken = from_proposals(), from_proposals()
     run(whole)
@@ -154,7 +154,7 @@ def test_a_broken_training_of_proposals_gives_the_same_bytes(monkeypatch):
 
 
 def test_poor_proposals_are_followed_by_a_dense_head(monkeypatch):
-    """The records of the dense head follow that of the proposals, within the asked epochs."""
+    """The dense head's records follow those of the proposals, within the requested epochs."""
     monkeypatch.setattr(trials, "_FEWEST_BOXES", 0)
     monkeypatch.setattr(trials, "_GOOD_OF_FEW", 1.1)
     monkeypatch.setattr(trials, "_BEHIND", 1.0)
@@ -170,7 +170,7 @@ def test_poor_proposals_are_followed_by_a_dense_head(monkeypatch):
 
 
 def test_a_poor_model_is_called_not_usable(whole):
-    """A card below .3 says so, with the boxes that a label has and needs."""
+    """A model with a score below .3 is called not usable, with the boxes that labels need."""
     facts = SimpleNamespace(measured=20, average_precision=Interval(0.2, 0.1, 0.3))
     context = DetectionTraining(drawn_data(), options(), POOL)._context
 
@@ -182,7 +182,7 @@ def test_a_poor_model_is_called_not_usable(whole):
 
 
 def test_another_seed_learns_another_model():
-    """The seed chooses split, order and first weights."""
+    """The seed determines split, order and initial weights."""
     trainings = [
         DetectionTraining(drawn_data(5), options(epochs=1, seed=seed), POOL) for seed in (0, 5)
     ]
@@ -195,7 +195,7 @@ def test_another_seed_learns_another_model():
 
 
 def test_each_epoch_is_recorded_in_the_contracts_form(whole):
-    """A record has the metrics of every label, and no other members than the contract's."""
+    """A record has the metrics of every label, and only the contract's members."""
     records = [step.record for step in whole[1] if step.record]
 
     assert [record["epoch"] for record in records] == [1, 2]
@@ -208,7 +208,7 @@ def test_each_epoch_is_recorded_in_the_contracts_form(whole):
 
 
 def test_the_share_never_falls_and_reaches_one(whole):
-    """Progress rises from step to step to the end."""
+    """Progress never falls and reaches one."""
     shares = [step.share for step in whole[1]]
 
     assert shares == sorted(shares)
@@ -216,7 +216,7 @@ def test_the_share_never_falls_and_reaches_one(whole):
 
 
 def test_the_card_has_training_data_and_methods(whole):
-    """Backbones, images, the tried methods and the report are in the card."""
+    """The card has backbones, images, the methods tried and the report."""
     card, fitted = whole[0].card, whole[0]
 
     assert fitted.train_size + fitted.test_size == 16
@@ -245,14 +245,14 @@ def test_the_card_has_training_data_and_methods(whole):
 
 
 def test_a_model_answers_by_the_rules_that_it_was_measured_with(whole):
-    """The artifact has the decay of the trials, on which the calibration depends."""
+    """The artifact has the decay with which the calibration was computed."""
     assert load_model(whole[0].artifact).rules == rules_of("object-detection")
     assert rules_of("object-detection").decay is not None
 
 
 @pytest.fixture(scope="module", params=[False, True])
 def judged(request: pytest.FixtureRequest) -> tuple[bool, DetectionTraining, FittedVision]:
-    """A training that finds every method worth its time, and one that uses proposals alone.
+    """A training that chooses every method, and one that uses proposals alone.
 
     With it comes which of the two it is, and its result.
     """
@@ -266,7 +266,7 @@ def judged(request: pytest.FixtureRequest) -> tuple[bool, DetectionTraining, Fit
 
 
 def test_held_out_pictures_are_measured_with_the_answers_that_are_served(judged):
-    """Whether mirror image and second look are on or off, metrics and model answer alike."""
+    """Metrics are computed with the same methods that the model serves."""
     is_worth_it, training, fitted = judged
     data = drawn_data()
     loaded = load_model(fitted.artifact)
@@ -284,7 +284,7 @@ def test_held_out_pictures_are_measured_with_the_answers_that_are_served(judged)
 
 
 def test_a_second_look_is_compared_with_the_mirror_images_that_are_on(judged):
-    """What crops gain counts from the answers without them, mirrored where these are chosen."""
+    """The gain of the second look is measured with mirrored inference, if that was chosen."""
     is_worth_it, _, fitted = judged
     engine = fitted.card["engine"]
 
@@ -293,7 +293,7 @@ def test_a_second_look_is_compared_with_the_mirror_images_that_are_on(judged):
 
 
 def test_a_mirror_image_is_the_same_computed_and_as_a_copy():
-    """The stored copy of a picture serves where there is one: its maps are those of an answer."""
+    """Mirrored maps are the same from a stored copy and computed."""
     data = drawn_data(1)
     known, image = data.pictures.pictures[0], data.open_picture(0, 0)
     copies = MemoryFeatures(DetectionExtractor(POOL), [image], [known.digest], augment=True)
@@ -308,7 +308,7 @@ def test_a_mirror_image_is_the_same_computed_and_as_a_copy():
 
 
 def test_a_model_trained_on_everything_finds_what_was_drawn():
-    """After a few epochs a new picture's ball and crate are found where they are."""
+    """After a few epochs ball and crate are found in a new image."""
     training = DetectionTraining(
         drawn_data(8), options(epochs=14, split_ratio=1.0, learning_rate=0.002), POOL
     )
@@ -333,7 +333,7 @@ def test_a_model_trained_on_everything_finds_what_was_drawn():
 
 
 def test_pictures_without_boxes_teach_nothing():
-    """A dataset without a box fails, and says what to add."""
+    """A dataset without a box fails with a remedy."""
     data = drawn_data()
     bare = [replace(image, boxes=()) for image in data.pictures.pictures]
 
@@ -342,7 +342,7 @@ def test_pictures_without_boxes_teach_nothing():
 
 
 def test_boxes_that_are_too_thin_teach_nothing():
-    """When every box is thinner than can be seen, the text names a file, its box and the way."""
+    """If all boxes are too thin, the error names a file, its box and the remedy."""
     data = drawn_data()
     thin = (LabelledBox(0, Box(3, 4, 1, 90), 1),)
     pictures = [replace(image, boxes=thin) for image in data.pictures.pictures]
@@ -352,7 +352,7 @@ def test_boxes_that_are_too_thin_teach_nothing():
 
 
 def test_a_label_with_two_pictures_is_trained_and_not_tested():
-    """A rare label has no average precision instead of one that means nothing."""
+    """A label with two images is trained and has no average precision."""
     data = drawn_data(8)
     pictures = [
         replace(image, boxes=image.boxes if place < 2 else image.boxes[:1])
@@ -374,7 +374,7 @@ def test_a_label_with_two_pictures_is_trained_and_not_tested():
 
 
 def test_features_that_are_no_numbers_end_the_training():
-    """Broken features are reported instead of being trained on."""
+    """Features that are not finite end the training with an error."""
     data = drawn_data()
 
     class Broken:
@@ -384,7 +384,7 @@ def test_features_that_are_no_numbers_end_the_training():
         views = staticmethod(data.features.views)
 
         def row(self, place: int, view: int = 0) -> np.ndarray:
-            """No numbers."""
+            """Return NaN."""
             return np.full_like(data.features.row(place, view), np.nan)
 
     training = DetectionTraining(replace(data, features=Broken()), options(), POOL)
@@ -394,7 +394,7 @@ def test_features_that_are_no_numbers_end_the_training():
 
 
 def test_retail_execution_learns_from_tiles():
-    """The other algorithm trains on tiles and answers from all of them."""
+    """The retail-execution algorithm trains on tiles and answers from all of them."""
     data = drawn_data(2, retail=True)
     training = DetectionTraining(
         data, options(epochs=1, algorithm="retail-execution", split_ratio=1.0), POOL
@@ -409,5 +409,5 @@ def test_retail_execution_learns_from_tiles():
 
 
 def with_pictures(data: VisionData, pictures: list) -> VisionData:
-    """Return the same features under other annotations."""
+    """Return the same features with other annotations."""
     return replace(data, pictures=TrainingPictures(data.pictures.labels, pictures, 32, 0))

@@ -1,4 +1,4 @@
-"""Rows of features."""
+"""Rows of detection features."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ DIGEST = b"0123456789abcdef"
 
 
 def test_a_row_holds_three_maps_of_the_design():
-    """176 channels at 52, 248 at 26 and 480 at 13 cells, 1.45 MB, all finite."""
+    """A row has 176, 248 and 480 channels at 52, 26 and 13 cells, 1.45 MB, all finite."""
     extractor = DetectionExtractor(POOL)
     row = extractor.extract(drawn_picture(0)[0], DIGEST, 0)
     maps = maps_of(row)
@@ -26,7 +26,7 @@ def test_a_row_holds_three_maps_of_the_design():
 
 
 def test_both_networks_weigh_alike():
-    """On any picture the maps of both networks have numbers of the same order."""
+    """Both networks' maps have values of the same order of magnitude."""
     maps = maps_of(drawn_data().features.row(0))
 
     for part, taps in ((maps.fine, 48), (maps.middle, 120), (maps.coarse, 352)):
@@ -35,7 +35,7 @@ def test_both_networks_weigh_alike():
 
 
 def test_features_lie_where_the_object_is():
-    """A change in the left upper corner changes the left upper cells most."""
+    """A change in the upper left corner mainly changes the upper left cells."""
     image, _ = drawn_picture(0)
     changed = image.pixels.copy()
     changed[:40, :40] = 0
@@ -51,7 +51,7 @@ def test_features_lie_where_the_object_is():
 
 
 def test_the_same_view_gives_the_same_row():
-    """Two workers compute the same from picture, digest and view."""
+    """Equal image, digest and view give an equal row."""
     image, _ = drawn_picture(1)
     rows = [DetectionExtractor(POOL).extract(image, DIGEST, 2) for _ in range(2)]
 
@@ -59,7 +59,7 @@ def test_the_same_view_gives_the_same_row():
 
 
 def test_views_follow_augmentation_and_algorithm():
-    """One view without augmentation, four with it, and tiles for retail execution."""
+    """There is one view without augmentation, four with it, and tiles for retail execution."""
     detection, retail = DetectionExtractor(POOL), RetailExtractor(POOL)
 
     assert detection.views(640, 480, augment=False) == 1
@@ -72,6 +72,6 @@ def test_views_follow_augmentation_and_algorithm():
 
 
 def test_a_row_of_another_length_is_refused():
-    """Features of another engine are a mistake, not a map."""
+    """A row of another length is refused."""
     with pytest.raises(ValueError, match="724672 numbers, not 5"):
         maps_of(np.zeros(5, np.float16))

@@ -1,4 +1,4 @@
-"""Maps and boxes that are moved together."""
+"""Maps and boxes shifted together."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from tests.engines.vision.detection.drawn import drawn_data
 
 
 def marked_maps() -> Maps:
-    """Make maps with one cell that is not zero, at the same place of each."""
+    """Return maps with one nonzero cell at the same place."""
     parts = []
     for cells, channels in zip(CELLS, CHANNELS, strict=True):
         part = np.zeros((cells, cells, channels), np.float32)
@@ -25,7 +25,7 @@ def marked_maps() -> Maps:
 
 
 def test_maps_and_boxes_move_alike():
-    """What was at a cell is two cells lower and one to the left, and so is its box."""
+    """Maps and boxes shift by the same number of cells."""
     shift = MapShift(down=2, right=-1)
 
     maps = shift.maps(marked_maps())
@@ -40,7 +40,7 @@ def test_maps_and_boxes_move_alike():
 
 
 def test_what_leaves_the_view_does_not_come_back():
-    """Nothing is wrapped around the borders."""
+    """Shifted content is not wrapped around the borders."""
     maps = MapShift(down=3, right=3).maps(
         Maps(*(np.ones((cells * cells, 1), np.float32) for cells in CELLS))
     )
@@ -52,7 +52,7 @@ def test_what_leaves_the_view_does_not_come_back():
 
 
 def test_the_way_follows_from_the_seed():
-    """The same numbers give the same way, others cover all ways."""
+    """The shift is determined by the seed, and all shifts occur."""
     ways = {(each.down, each.right) for each in (draw_map_shift([1, seed]) for seed in range(999))}
 
     assert draw_map_shift([4, 2]) == draw_map_shift([4, 2])
@@ -60,7 +60,7 @@ def test_the_way_follows_from_the_seed():
 
 
 def test_only_pictures_with_one_view_are_disturbed():
-    """Augmented views and tiles are new enough as they are."""
+    """Only images with one view are shifted, not augmented views or tiles."""
     whole = DetectionDataset(drawn_data(), rules_of("object-detection"))
     tiled = DetectionDataset(drawn_data(), rules_of("retail-execution"))
 

@@ -1,4 +1,4 @@
-"""Views and the boxes that move with them."""
+"""Views and the boxes that are transformed with them."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ DIGESTS = st.binary(min_size=16, max_size=16)
 @given(DIGESTS, st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
 def test_boxes_come_back_from_every_view(digest: bytes, number: int):
-    """A box moved to a view and back is where it was."""
+    """A box transformed to a view and back is unchanged."""
     view = augmented_view(digest, number)
     boxes = np.array([[10.0, 20.0, 110.0, 220.0], [0.0, 0.0, 640.0, 480.0]])
 
@@ -31,7 +31,7 @@ def test_boxes_come_back_from_every_view(digest: bytes, number: int):
 @given(DIGESTS, st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
 def test_a_view_follows_from_digest_and_number_alone(digest: bytes, number: int):
-    """Drawn again, a view is the same, and stays inside of picture and square."""
+    """A view depends only on digest and number, and stays inside image and square."""
     view = augmented_view(digest, number)
 
     assert view == augmented_view(digest, number)
@@ -46,7 +46,7 @@ def test_a_view_follows_from_digest_and_number_alone(digest: bytes, number: int)
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("digest", [bytes([value]) * 16 for value in (0, 7, 200)])
 def test_what_is_drawn_moves_as_its_box_does(digest: bytes, number: int):
-    """A red square in a black picture is shown where its box is moved to."""
+    """A drawn square appears where its transformed box is."""
     pixels = np.zeros((300, 400, 3), np.uint8)
     pixels[120:180, 170:260, 0] = 255
     view = augmented_view(digest, number)
@@ -65,7 +65,7 @@ def test_what_is_drawn_moves_as_its_box_does(digest: bytes, number: int):
 @given(st.integers(20, 6000), st.integers(20, 6000))
 @settings(max_examples=80, deadline=None)
 def test_tiles_cover_the_picture(width: int, height: int):
-    """Tiles touch all borders, overlap by 83 pixels, and are at most 17 views with the whole."""
+    """Tiles touch all borders and overlap by 83 pixels; with the whole there are at most 17."""
     whole, *tiles = tiled_views(width, height)
     scale = 1250 / max(width, height)
 
@@ -80,7 +80,7 @@ def test_tiles_cover_the_picture(width: int, height: int):
 
 
 def test_tiles_keep_the_shape_of_what_they_show():
-    """A tile of a wide picture is scaled alike in both directions; the rest of it is grey."""
+    """A tile of a wide image keeps its aspect ratio; the rest is grey."""
     view = tiled_views(1250, 200)[1]
     boxes = view.to_view(np.array([[0.0, 0.0, 100.0, 100.0]]), 1250, 200)
 
@@ -89,7 +89,7 @@ def test_tiles_keep_the_shape_of_what_they_show():
 
 
 def test_a_reduced_picture_shows_the_same():
-    """Boxes refer to the picture as displayed, however far it was reduced in decoding."""
+    """Boxes refer to the full image, however far it was reduced in decoding."""
     image = Image.new("RGB", (800, 600), (10, 20, 30))
     image.paste((250, 0, 0), (200, 150, 400, 300))
     small = image.resize((400, 300))
