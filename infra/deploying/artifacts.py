@@ -23,7 +23,8 @@ from infra.packaging.target import RUNTIMES, no_wheels
 from infra.template.functions import FUNCTION_TYPE
 from infra.template.gateway import API
 
-# Property whose change makes SAM publish a version.
+# Property whose change makes SAM publish a version. SAM writes it into the function's description,
+# because Lambda refuses to publish a version that does not differ from the previous one.
 DIGEST = "AutoPublishCodeSha256"
 _OF_ALIAS = ("DeploymentPreference", "ProvisionedConcurrencyConfig", "ReservedConcurrentExecutions")
 _OF_EVENTS = "Events"

@@ -22,6 +22,8 @@ from chalicelib.engines.artifact import ArtifactError
 from infra.downloads.errors import BrokenFile
 from infra.model_files.conversion.early_states import write_early_states
 
+# English encoders have one unknown token for all emoji. The words were chosen by the names of the
+# emoji and by their usual meaning.
 _SIGNS_OF_WORDS = {
     "happy": "😀😃😄😁😆😊🙂☺😺🤗😸😌",
     "very funny": "😂🤣😹",

@@ -1,4 +1,4 @@
-"""Removes files that no function needs from the installed packages.
+"""Reduces installed packages: removes files and symbol tables, and compiles byte code.
 
 Each rule has a reason. Licence texts are collected before (infra/packaging/licences.py).
 """
@@ -104,6 +104,7 @@ def strip(folder: Path, architecture: Architecture) -> Stripping:
         return Stripping(None)
     files = saved = 0
     for path in find_binaries(folder):
+        # These were patched after linking, so `strip` would damage them.
         if path.parent.name.endswith(".libs"):
             continue
         shorter = _strip_one(program, path)
@@ -161,6 +162,7 @@ def compile_all(folder: Path) -> ByteCode:
         PackageError: this Python version cannot compile a file of the project.
     """
     command = [sys.executable, "-P", "-s", "-m", "compileall", "-q", "-f", "-s", str(folder)]
+    # Unchecked (PEP 552), because the zip does not preserve the time of the sources.
     command += ["-p", TASK_ROOT, "--invalidation-mode", "unchecked-hash", str(folder)]
     # Not with `-I`, which ignores the hash seed: sets are written in the order of their hashes.
     environment = {name: text for name, text in os.environ.items() if not name.startswith("PYTHON")}

@@ -108,7 +108,12 @@ BLOCK_IDS = 500
 
 @translate_errors
 class ExamplePlaces:
-    """Stores and finds the labels that examples may have."""
+    """Stores and finds the labels that examples may have.
+
+    There is one row per 500 ids, with pairs of an id and a label. A pair may be outdated, so
+    readers check it. A pair is written before its example is committed, and stays if the commit
+    fails.
+    """
 
     def __init__(self, clients: Clients) -> None:
         clients.bind_tables()

@@ -108,7 +108,12 @@ Queued = TypeVar("Queued", bound=Job)
 
 
 class TurnQueue(ABC, Generic[Queued, Waiting, Owned]):
-    """The queue of one kind of job, in which accounts take turns."""
+    """The queue of one kind of job, in which accounts take turns.
+
+    A message only means that a job is waiting. A lane has the waiting jobs of one plan tier. The
+    worker that received a message acquires the first job in its lanes that may start. If the
+    indexes do not show the job named in the message yet, the worker acquires this job.
+    """
 
     def __init__(self, turns: TurnStore, queues: Queues, clock: Clock, limit: int) -> None:
         """Store the dependencies.

@@ -201,6 +201,7 @@ _HEADER_CELL = {
         "variations": {"type": "array", "items": _TEXT},
     },
 }
+# The recommended form; chalicelib/formats/templates/form_template.py accepts more names and shapes.
 # Without `type`, because the declaration of the field adds it.
 FORM_TEMPLATE: dict[str, Any] = {
     "title": "FormTemplate",

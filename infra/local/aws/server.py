@@ -37,6 +37,8 @@ _BLOCK_BYTES = 128 * 1024
 
 def bound_memory() -> None:
     """Stop moto from listing its instances, and return the memory of deleted objects at once."""
+    # Moto keeps every instance for its dashboard and its reset, which are not used here: deleted
+    # objects and messages, earlier states of rows, and a copy of every table for each transaction.
     setattr(BaseModel, "__new__", _make)  # noqa: B010 - a method of another package
     # Without this call glibc raises the limit to the largest block freed so far. Objects would then
     # be between small blocks, and their memory would stay with the process.
