@@ -355,3 +355,15 @@ def test_check_refuses_what_the_card_does_not_have(presage: Run, answers: dict[s
     answers[f"/language/models/{MODEL}/card"] = _card_with()
     ended, _, error = presage(*words, "0.9")
     assert (ended, "Train the model again" in error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "words", ["--profile shop usage", "usage --profile shop", "usage --profile=shop"]
+)
+def test_profile_stands_anywhere(words: str, presage: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile is found before and behind the command."""
+    monkeypatch.setenv("PRESAGE_LOGIN_FILE", "/nowhere/login.json")
+
+    status, _, error = presage(*words.split())
+
+    assert (status, "has no profile 'shop'" in error) == (2, True)

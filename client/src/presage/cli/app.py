@@ -173,7 +173,7 @@ def main() -> None:
     """Run the command; an error is one line on stderr and an exit code."""
     try:
         try:
-            app(prog_name="presage")
+            app(_profile_first(sys.argv[1:]), prog_name="presage")
         finally:
             sys.stdout.flush()
     except (UnreachableError, UnreadableAnswerError) as error:
@@ -191,6 +191,15 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:
         _end(f"{error.filename or 'A file'}: {error.strerror or error}", REFUSED)
+
+
+def _profile_first(words: list[str]) -> list[str]:
+    """Move `--profile NAME` before the command, so that it may stand anywhere."""
+    options = [word.partition("=")[0] for word in words]
+    before = options[: options.index("--")] if "--" in options else options
+    at = before.index("--profile") if "--profile" in before else 0
+    after = at + (1 if words[at:] and "=" in words[at] else 2)
+    return [*words[at:after], *words[:at], *words[after:]]
 
 
 def _end(text: str, status: int) -> None:
