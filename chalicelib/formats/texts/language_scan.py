@@ -159,7 +159,11 @@ def kept_rows(file: BinaryIO, rules: ScanRules, decision: TextScan) -> Iterator[
 
 
 class _NeedsAllLabels(Exception):
-    """The scan must read all labels first: a label must be cut, or may mean a missing value."""
+    """Tells the scan to count all labels of the file and to start again.
+
+    A label is too long and must be shortened to a name that is unique in the file, or it may mean
+    a missing value, such as n/a.
+    """
 
 
 class _Texts:

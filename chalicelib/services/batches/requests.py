@@ -108,8 +108,8 @@ class BatchService:
             stores: rows, files and queues.
             clock: returns the current time.
             works: by family, the object that reads and answers batches of this family.
-            prepare: prepares a batch within the call; raises an error to refuse the batch.
-            settle: settles a finished batch within the call.
+            prepare: prepares a small batch while the caller waits; raises an error to refuse it.
+            settle: releases the reserved predictions of an ended batch and deletes its files.
         """
         self._stores = stores
         self._batches = stores.batches

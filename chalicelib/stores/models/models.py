@@ -262,7 +262,7 @@ class ModelStore:
         return self._claim(ModelRow.open_index.query(DELETING, filter_condition=stale), hidden)
 
     def _claim(self, rows: Iterable[ModelRow], condition: Condition) -> list[Model]:
-        """Record in each row that meets a condition when its message is sent.
+        """Store now as the sending time of the message in each row that meets a condition.
 
         Returns:
             The models of these rows.

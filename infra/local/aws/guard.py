@@ -48,7 +48,7 @@ Respond = Callable[..., Any]
 
 
 class Guard:
-    """A WSGI application around moto's."""
+    """A WSGI application that checks requests before it passes them to moto."""
 
     def __init__(
         self,

@@ -162,7 +162,7 @@ def _hits(places: Doubles, words: Doubles, height: float) -> Bools:
 
 
 def _cut_at(segment: LineSegment, places: Doubles, words: Doubles) -> Iterator[LineSegment]:
-    """Yield the parts of a text between vertical lines."""
+    """Yield the parts of a text between vertical lines, whose x are in `places`."""
     if not len(places):
         yield segment
         return

@@ -1,4 +1,4 @@
-"""`presage templates`: learn."""
+"""`presage templates learn`: learns a form template from example documents."""
 
 from __future__ import annotations
 

@@ -81,9 +81,9 @@ def _shares_column(rects: Rects, rect: Rect, height: float) -> Bools:
 
 
 def nearest_stacked(gaps: Rects, rects: Rects, rect: Rect, height: float) -> int:
-    """Return the index of the nearest rectangle by `gaps`; among equal ones, the best aligned.
+    """Return the index of the rectangle nearest to a key; of equally near ones, the best aligned.
 
-    At least one distance must be finite.
+    `gaps` has the distances from the key `rect`, in its `height`; infinite for excluded ones.
     """
     starts = np.abs(rects[:, 0] - rect.min_x)
     centres = np.abs((rects[:, 0] + rects[:, 2]) / 2 - rect.center[0])
