@@ -23,7 +23,7 @@ def maker(live: Live) -> Caller:
 
 
 def belongings(live: Live) -> tuple[Any, ...]:
-    """List what the owner has: datasets with their counts, and models."""
+    """List the owner's datasets with counts, and models."""
     owner, shop = live.owner, live.shop["id"]
     return (
         owner.get("/v2/language/datasets").ok(),
@@ -34,7 +34,7 @@ def belongings(live: Live) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="session")
 def property_at_first(live: Live) -> tuple[Any, ...]:
-    """What the owner has before the first bad call."""
+    """The owner's data before the first bad call."""
     assert live.model_id
     assert live.pictures
     return belongings(live)
@@ -42,14 +42,14 @@ def property_at_first(live: Live) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="module")
 def victim(live: Live, property_at_first: tuple[Any, ...]) -> Iterator[Caller]:
-    """The owner, who must have the same datasets and models after all bad calls of a file."""
+    """The owner, whose datasets and models must be unchanged after a file's bad calls."""
     yield live.owner
     assert belongings(live) == property_at_first
 
 
 @pytest.fixture(scope="module")
 def painter(live: Live) -> Iterator[Caller]:
-    """The account of the shared pictures, which must have the same after a file of bad calls."""
+    """The account of the shared images, which must be unchanged after a file's bad calls."""
     studio = live.studio
     assert studio.signs
     assert studio.scenes

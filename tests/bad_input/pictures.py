@@ -1,4 +1,4 @@
-"""Pictures that are broken, hostile or none at all, with words that their refusal must say."""
+"""Broken, hostile and invalid images, with words that the error must contain."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def test_broken_archive_of_every_type(maker, kind):
     ],
 )
 def test_archive_of_no_use_has_failed_with_a_reason(maker, make, words):
-    """A broken or hostile archive becomes a dataset that says why, without examples."""
+    """A broken or hostile archive becomes a FAILED dataset with a reason and no examples."""
     said = failed(maker, make())
 
     assert all(word in said for word in words), said
@@ -122,7 +122,7 @@ def test_archive_of_no_use_has_failed_with_a_reason(maker, make, words):
     [(flat_bomb, 20, "67,108,864"), (nested_bomb, 1, "zip")],
 )
 def test_bomb_costs_only_itself(maker, make, rejected, word):
-    """What would unpack to gigabytes is rejected by name; the picture next to it is stored."""
+    """A bomb is rejected by name; the valid image next to it is stored."""
     dataset, receipt = read(maker, make())
 
     assert (dataset["statusMsg"], dataset["totalExamples"]) == ("SUCCEEDED", 1)
@@ -154,7 +154,7 @@ def test_bomb_costs_only_itself(maker, make, rejected, word):
     ],
 )
 def test_bad_entry_costs_only_itself(maker, entry, words):
-    """An entry that cannot be used is rejected by its name; nothing else is lost or written."""
+    """An unusable entry is rejected by name; the others are stored."""
     dataset, receipt = read(maker, raw_zip([GOOD, entry]))
 
     labels = [(x["name"], x["numExamples"]) for x in dataset["labelSummary"]["labels"]]
@@ -195,7 +195,7 @@ def scenes(table):
     ],
 )
 def test_bad_box_costs_only_itself(maker, cells, word):
-    """A box that cannot be used is rejected with file, row and box; the others are kept."""
+    """An invalid box is rejected with file, row and box; the others are stored."""
     table = annotations([("one.png", [BOX]), ("two.png", [BOX, *cells])])
 
     dataset, receipt = read(maker, scenes(table), "image-detection")
@@ -207,7 +207,7 @@ def test_bad_box_costs_only_itself(maker, cells, word):
 
 
 def test_rows_and_pictures_that_do_not_meet(maker):
-    """A row without its picture rejects its boxes, a picture without box counts once."""
+    """A row without an image rejects its boxes; an image without boxes counts once."""
     table = annotations([("one.png", [BOX]), ("gone.png", [BOX, BOX | {"x": 2}])])
 
     dataset, receipt = read(maker, scenes(table), "image-detection")
@@ -232,7 +232,7 @@ def test_rows_and_pictures_that_do_not_meet(maker):
     ],
 )
 def test_annotations_of_no_use(maker, table, words):
-    """An annotation file that brings no box fails the upload with what is wrong."""
+    """An annotation file without a usable box fails the upload with the cause."""
     files = {"one.png": draw(), "two.png": draw("square")}
     archive = make_zip(files if table is None else {**files, "annotations.csv": table})
 
@@ -240,7 +240,7 @@ def test_annotations_of_no_use(maker, table, words):
 
 
 def test_two_annotation_files(maker):
-    """Which of two annotation files counts is not guessed."""
+    """Two annotation files are refused."""
     table = annotations([("one.png", [BOX])])
     archive = make_zip({"one.png": draw(), "annotations.csv": table, "b/annotations.csv": table})
 
@@ -280,7 +280,7 @@ def test_archive_over_50_mb_is_a_413(painter):
 
 
 def test_pictures_in_a_language_dataset_and_texts_in_a_vision_one(painter):
-    """A type of the other family is refused with the types that there are."""
+    """A type of the other family is refused with the valid types."""
     for kind in ("text-intent", "images", "IMAGE"):
         answer = painter.form(
             "POST", UPLOAD, ("type", kind.encode(), None), ("data", make_zip({}), "a.zip")
@@ -310,7 +310,7 @@ def test_failed_put_changes_nothing(live, maker):
     [("missing", 400), ("page", 400), ("nonsense", 400), ("empty", 400), ("huge", 413)],
 )
 def test_paths_that_are_refused_in_the_call(live, maker, trap, status):
-    """An address that surely gives no archive is refused in the call."""
+    """A URL that certainly gives no archive is refused in the call."""
     maker.json("POST", UPLOAD, {"path": live.tricks.url(f"/{trap}.zip")}).refused(status)
 
 
@@ -319,7 +319,7 @@ def test_paths_that_are_refused_in_the_call(live, maker, trap, status):
     [("short", "connection"), ("honest", "Invalid zip")],
 )
 def test_paths_that_turn_out_to_be_of_no_use(live, maker, trap, words):
-    """What only the whole file shows fails the dataset afterwards."""
+    """A URL whose file proves unusable fails the dataset afterwards."""
     made = maker.json("POST", UPLOAD, {"path": live.tricks.url(f"/{trap}.zip")}).ok()
     done = maker.wait(f"/v2/vision/datasets/{made['id']}", "statusMsg", "UPLOADING")
 
@@ -328,7 +328,7 @@ def test_paths_that_turn_out_to_be_of_no_use(live, maker, trap, words):
 
 
 def test_names_are_never_executed_or_escaped(maker):
-    """Names of markup and quotes come back as they are, as JSON."""
+    """Names with markup and quotes are returned unchanged as JSON."""
     name = '<img src=x onerror="alert(1)">\'"; DROP TABLE.png'
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:

@@ -49,7 +49,7 @@ DEEP = 100_000
 )
 @pytest.mark.parametrize("path", [SYNC, INTENT])
 def test_broken_bodies_are_a_400(victim, path, content_type, body, words):
-    """A body that cannot be read is refused with what is wrong and how to fix it."""
+    """An unreadable body is a 400 with the cause and the remedy."""
     answer = victim("POST", path, body, content_type)
 
     answer.refused(400, *words)
@@ -60,12 +60,12 @@ def test_broken_bodies_are_a_400(victim, path, content_type, body, words):
     "kind", ["text/plain", "application/xml", "image/png", "a/b; c", "multipart/mixed"]
 )
 def test_other_content_types_are_a_415(victim, path, kind):
-    """A body of a kind that is not read names those that are."""
+    """An unsupported content type is a 415 that lists the supported ones."""
     victim("POST", path, b"x", kind).refused(415, "multipart/form-data", JSON)
 
 
 def test_body_without_content_type_is_a_415(victim):
-    """A body that does not say what it is is not guessed at."""
+    """A body without a content type is a 415."""
     victim("POST", TRAIN, b"x=1").refused(415, "missing", "multipart/form-data")
 
 
@@ -74,19 +74,19 @@ def test_body_without_content_type_is_a_415(victim):
     [(b"\xff\xfe", ("'type'", "UTF-8")), (b"t" * 1_048_577, ("'type'", "1048577", "1048576"))],
 )
 def test_scalar_that_cannot_be_read_is_a_400(victim, content, words):
-    """A field that is used must be a text of a sensible size."""
+    """A field that is not text, or is too long, is a 400."""
     victim.form("POST", SYNC, ("type", content, None)).refused(400, *words)
 
 
 def test_file_part_twice_is_a_400(victim):
-    """Two files in one call are not merged into one."""
+    """Two files in one call are a 400."""
     parts = [("type", b"text-intent", None), *[("data", b"a,b\n", "a.csv")] * 2]
 
     victim.form("POST", SYNC, *parts).refused(400, "'data'", "duplicated")
 
 
 def test_file_and_path_together_are_a_400(live, victim):
-    """A file and an address contradict each other."""
+    """A file together with a URL is a 400."""
     path = live.tricks.url("/honest.csv").encode()
     parts = [("type", b"text-intent", None), ("data", b"a,b\n", "a.csv"), ("path", path, None)]
 
@@ -94,7 +94,7 @@ def test_file_and_path_together_are_a_400(live, victim):
 
 
 def test_scalar_twice_is_answered(victim):
-    """A repeated scalar of two values is refused, and of one value taken."""
+    """A repeated field is refused with two values and accepted with equal ones."""
     parts = [("modelId", b"A" * 26, None), ("modelId", b"B" * 26, None), ("document", b"x", None)]
 
     victim.form("POST", INTENT, *parts).refused(400, "'modelId'", "twice")
@@ -117,7 +117,7 @@ def test_part_of_200_mb_is_refused_early(live, victim):
 
 
 def test_chunks_of_200_mb_are_refused_early(live, victim):
-    """The same when the size is not announced."""
+    """A chunked body of 200 MB is refused early."""
     chunk = b"100000\r\n" + bytes(0x100000) + b"\r\n"
 
     answer = talk(
@@ -132,7 +132,7 @@ def test_chunks_of_200_mb_are_refused_early(live, victim):
 
 @pytest.mark.parametrize("expect", ["", "Expect: 100-continue\r\n"])
 def test_content_length_of_5_gb_is_a_413(live, victim, expect):
-    """A size that is only announced is refused at once."""
+    """A declared size of 5 GB is refused at once."""
     answer = talk(
         live.url,
         f"POST {TRAIN} HTTP/1.1\r\nHost: x\r\nContent-Type: {JSON}\r\n{expect}"
@@ -155,7 +155,7 @@ def test_strange_content_lengths_are_a_400(live, length):
 
 
 def test_body_that_stops_does_not_hang(live, victim):
-    """A client that sends half a body and falls silent is cut off."""
+    """A client that stops in the middle of a body is disconnected."""
     host, port = live.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(
@@ -200,7 +200,7 @@ def test_unknown_paths_and_methods(victim, method, path, status):
 
 
 def test_many_headers_are_answered(live):
-    """A thousand headers are refused or served, never dropped."""
+    """A thousand headers get an answer, whether refused or served."""
     lines = "".join(f"X-{n}: {n}\r\n" for n in range(1000))
 
     answer = talk(

@@ -53,7 +53,7 @@ def labels(dataset):
     ],
 )
 def test_unusable_file_has_failed_with_a_reason(maker, content, words):
-    """A file of text that is of no use becomes a dataset that says why, without examples."""
+    """A text file without usable rows becomes a FAILED dataset with a reason."""
     dataset, receipt = read(maker, content)
 
     assert dataset["statusMsg"].startswith("FAILED: ")
@@ -140,7 +140,7 @@ def test_empty_file_is_a_400(victim):
     ],
 )
 def test_every_encoding_and_line_end_gives_the_same_dataset(maker, content):
-    """Encoding, line ends, separator and header make no difference."""
+    """Encoding, line ends, delimiter and header do not change the dataset."""
     dataset, receipt = read(maker, content)
 
     assert dataset["statusMsg"] == "SUCCEEDED"
@@ -168,7 +168,7 @@ def test_every_encoding_and_line_end_gives_the_same_dataset(maker, content):
     ],
 )
 def test_broken_rows_cost_only_themselves(maker, content, kept, rejected):
-    """A row that cannot be read is rejected with its number and the reason; the others stay."""
+    """An unreadable row is rejected with number and reason; the others are stored."""
     dataset, receipt = read(maker, content)
 
     assert labels(dataset) == kept
@@ -178,7 +178,7 @@ def test_broken_rows_cost_only_themselves(maker, content, kept, rejected):
 
 
 def test_long_label_is_cut_and_never_merged(maker):
-    """A label of 181 characters is cut; two that would become one are rejected."""
+    """A label of 181 characters is truncated; two that would become equal are rejected."""
     alone, twin = "a" * 181, "b" * 180
     rows = f"one,{alone}\ntwo,{twin}x\nthree,{twin}y\nfour,c\n"
 
@@ -200,7 +200,7 @@ def test_long_label_never_joins_a_whole_one(maker):
 
 
 def test_fourth_sentiment_is_rejected(maker):
-    """Sentiments are three, in any case; another label costs its row, and the reason helps."""
+    """A fourth sentiment rejects its row with a helpful reason."""
     rows = b"good,Positive\nbad,NEGATIVE\nmeh,neutral\nodd,mixed\n"
 
     dataset, receipt = read(maker, rows, dataset_type="text-sentiment")
@@ -239,7 +239,7 @@ def test_dataset_without_examples_cannot_be_trained(maker):
 
 
 def test_three_million_and_one_words_are_a_400(live):
-    """A training names the words of the dataset and the limit."""
+    """More than 3,000,000 words are refused with the number and the limit."""
     caller = live.caller("words")
     rows = [f"{'a ' * i}{'b ' * (10_000 - i)}".strip() + f",{'xy'[i % 2]}" for i in range(300)]
     dataset, _ = read(caller, "\n".join([*rows, "one,x"]).encode())

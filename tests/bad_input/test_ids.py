@@ -1,4 +1,4 @@
-"""Ids that are none, foreign, deleted, or of another family, on every route that takes one."""
+"""Invalid, foreign and deleted ids, and ids of the other family, on every route."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def send(caller: Caller, method: str, path: str, fields: dict[str, object] | Non
     ],
 )
 def test_strange_dataset_id_is_a_404(victim, method, path, fields, sent):
-    """What can be no id answers like one that does not exist."""
+    """An invalid dataset id is a 404 like an unknown one."""
     send(victim, method, path.format(quote(sent, safe="")), fields).refused(404)
 
 
@@ -70,7 +70,7 @@ def test_strange_dataset_id_is_a_404(victim, method, path, fields, sent):
     ],
 )
 def test_strange_string_id_is_a_404(victim, method, path, fields, sent):
-    """What can be no model or deletion answers like one that does not exist."""
+    """An invalid model or deletion id is a 404 like an unknown one."""
     send(victim, method, path.format(quote(sent, safe="")), fields).refused(404)
 
 
@@ -108,7 +108,7 @@ def test_strange_label_id_is_a_404(live, victim, sent):
 
 
 def test_ids_written_as_decimals_are_the_ids(live, victim):
-    """Clients that know one kind of number write 12.0, 1.2e1 or "12.0": everywhere the id."""
+    """Ids written as 12.0, 1.2e1 or "12.0" are accepted everywhere."""
     shop = live.shop["id"]
     label = live.shop["labelSummary"]["labels"][0]["id"]
     power = f"{shop / 10**6:.6f}e6"
@@ -130,7 +130,7 @@ def test_ids_written_as_decimals_are_the_ids(live, victim):
 
 @pytest.mark.parametrize("sent", ["1e999999999", "1.5", "NaN", "Infinity", "1" + "0" * 40])
 def test_numbers_that_are_not_ids_are_refused(victim, sent):
-    """A fraction, a text, or a power too large to compute: 404 or 400, at once."""
+    """A fraction, a text or a huge power is a 404 or 400, at once."""
     victim.get(f"/v2/language/datasets/{sent}").refused(404)
     refusals = (
         victim.get("/v2/language/examples", labelId=sent),
@@ -246,14 +246,14 @@ def test_deleted_model_in_a_body_is_a_404(maker, deleted, path, fields):
 
 @pytest.mark.parametrize(("path", "type_"), [(SENTIMENT, "text-sentiment")])
 def test_model_of_another_type_is_a_400(live, victim, path, type_):
-    """An intent model does not tell sentiments, and the text says which type is needed."""
+    """An intent model in a sentiment call is a 400 that names the required type."""
     fields = {"document": "x", "modelId": live.model_id}
 
     victim.json("POST", path, fields).refused(400, "modelId", "text-intent", type_)
 
 
 def test_global_datasets_cannot_be_touched(live, victim):
-    """A dataset that ships with the service is listed, and no account may use its id."""
+    """A dataset that ships with the service is listed and cannot be changed or deleted."""
     listed = victim.get("/v2/language/datasets", **{"global": "true"}).ok()["data"]
 
     for dataset in listed:

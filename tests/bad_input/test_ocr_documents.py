@@ -54,7 +54,7 @@ def health(live: Live):
 
 
 def ask(live, content, name="page.png", seconds=TIMEOUT_SECONDS, **fields):
-    """Read a document; an answer that takes longer than the gateway waits is an error."""
+    """Read a document; an answer later than the gateway's timeout fails the test."""
     caller = replace(live.owner, seconds=seconds)
     sent = {"modelId": "OCRModel", **fields}
     scalars = [(key, value.encode(), None) for key, value in sent.items()]
@@ -74,7 +74,7 @@ def labels(answer):
 
 @pytest.mark.parametrize(("content", "said"), FOREIGN)
 def test_other_type_is_a_415(live, content, said):
-    """What is neither PNG, JPEG nor PDF by its bytes is named, whatever its name says."""
+    """A file that is not PNG, JPEG or PDF by its bytes is a 415, whatever its name."""
     answer = ask(live, content, "page.pdf")
 
     answer.refused(415, said, "PNG, JPEG and PDF are supported")
@@ -227,7 +227,7 @@ def nonsense_zone():
     ],
 )
 def test_hostile_pages_are_bounded(live, make, task):
-    """Each is answered or refused in time, with a text that says why."""
+    """Each hostile page is answered in time or refused with the cause."""
     fields = {"formType": "passport"} if task == "form" else {}
     answer = ask(live, make(), "page.pdf", task=task, **fields)
 
@@ -271,7 +271,7 @@ def test_picture_of_too_many_words(live):
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_turned_text_is_read(live, degrees):
-    """Text that stands on its head or its side is read, in boxes of the page as displayed."""
+    """Text rotated by 90 or 180 degrees is read, with boxes on the displayed page."""
     lines = ["Turn the page around", "before you read it", "or read it as it is"]
     image = paper(lines, 30).rotate(degrees, expand=True)
 

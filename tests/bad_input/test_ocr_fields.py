@@ -141,7 +141,7 @@ def test_unknown_task_names_the_four(live, task):
     ],
 )
 def test_wrong_models(live, model_id, status):
-    """Unknown is a 404, of another type or no id a 400 that names the type."""
+    """An unknown model is a 404; a model of another type or an invalid id is a 400."""
     answer = live.owner.json("POST", OCR, {"modelId": model_id, **SAMPLE})
 
     answer.refused(
@@ -159,7 +159,7 @@ def test_own_model_of_another_type(live):
 
 
 def test_models_that_read_predict_nothing_else(live):
-    """They are of a type that no other call takes."""
+    """OCR models are refused by every other call."""
     fields = {"modelId": "OCRModel", **SAMPLE}
 
     live.owner.json("POST", "/v2/vision/predict", fields).refused(400, "type ocr")

@@ -38,7 +38,7 @@ def address(live):
     [(path, sent) for path in LISTS for sent in (BAD if path == LISTS[0] else BAD[:4])],
 )
 def test_what_is_no_position_is_a_400(victim, address, path, name, sent):
-    """The text names the parameter and the value."""
+    """An invalid position is a 400 with parameter and value."""
     answer = victim.get(address(path, f"{name}={quote(sent)}"))
 
     answer.refused(400, name, sent[:20] if sent.isprintable() else name)
@@ -46,7 +46,7 @@ def test_what_is_no_position_is_a_400(victim, address, path, name, sent):
 
 @pytest.mark.parametrize("path", LISTS)
 def test_count_of_zero_is_a_400(victim, address, path):
-    """No records at all cannot be asked for."""
+    """A count of zero is a 400."""
     victim.get(address(path, "count=0")).refused(400, "count", "at least 1", "0")
 
 
@@ -68,7 +68,7 @@ def test_offset_past_the_end_is_empty(victim, address, path, query):
 )
 @pytest.mark.parametrize("path", LISTS)
 def test_large_count_is_clamped_and_empty_is_absent(victim, address, path, query):
-    """More than the maximum is the maximum; an empty parameter is not there."""
+    """A count above the maximum is clamped; an empty parameter counts as absent."""
     assert victim.get(address(path, query)).ok() == victim.get(address(path)).ok()
 
 
@@ -97,7 +97,7 @@ def test_global_that_is_no_boolean_is_a_400(victim, sent):
 
 
 def test_refused_calls_cost_no_example_call(live):
-    """A call that returns no examples is not counted against the month's thirty."""
+    """A refused call does not count toward the 30 example calls."""
     caller = live.caller("paging", example_calls=1)
     dataset = caller.json(
         "POST", "/v2/language/datasets", {"name": "x", "type": "text-intent", "labels": "a"}

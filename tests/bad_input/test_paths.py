@@ -1,4 +1,4 @@
-"""`path` at addresses that must not be reached, and at servers that play tricks."""
+"""URLs in `path` that must not be reached, and misbehaving servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_other_uploads_check_the_same(live, victim, path):
 
 
 def test_other_ports_of_an_allowed_host_stay_closed(live, victim):
-    """One opened port opens neither the service itself nor its storage."""
+    """An allowed port opens neither the service itself nor its storage."""
     settings = live.stack.settings
 
     for url in (live.url, settings.endpoint_url):
@@ -61,7 +61,7 @@ def test_redirect_to_a_forbidden_address_is_a_400(live, victim, target):
 
 
 def test_redirects_without_end_are_a_400(live, victim):
-    """A circle of redirects ends."""
+    """A redirect loop is a 400."""
     circle = live.tricks.redirect("x")
     live.tricks.targets[circle.removeprefix(live.tricks.url(""))] = circle
 
@@ -69,7 +69,7 @@ def test_redirects_without_end_are_a_400(live, victim):
 
 
 def test_honest_redirect_is_followed(live, maker):
-    """A redirect to an address that is open leads to a dataset."""
+    """A redirect to an allowed URL is followed."""
     dataset = send(maker, live.tricks.redirect("/honest.csv")).ok()
 
     assert (dataset["statusMsg"], dataset["totalExamples"]) == ("SUCCEEDED", 2)
@@ -89,12 +89,12 @@ def test_honest_redirect_is_followed(live, maker):
 )
 @pytest.mark.parametrize("target", [SYNC, UPLOAD])
 def test_server_that_sends_no_file_is_a_400(live, victim, trap, words, target):
-    """The text says what the server did."""
+    """The error describes what the server did."""
     send(victim, live.tricks.url(trap), target).refused(400, "public URL", *words)
 
 
 def test_promise_of_5_gb_is_a_413(live, victim):
-    """A size that is only promised is believed, and refused."""
+    """A declared size of 5 GB is a 413."""
     send(victim, live.tricks.url("/huge")).refused(413, "5,368,709,120", "26,214,400")
 
 
@@ -107,7 +107,7 @@ def test_promise_of_5_gb_is_a_413(live, victim):
     ],
 )
 def test_file_that_turns_out_bad_has_failed(live, maker, trap, words):
-    """What only the whole download shows becomes a FAILED dataset, without a half of it."""
+    """A file that proves invalid after its download is a FAILED dataset without examples."""
     answer = send(maker, live.tricks.url(trap))
 
     if answer.status == 200:
@@ -120,12 +120,12 @@ def test_file_that_turns_out_bad_has_failed(live, maker, trap, words):
 
 
 def test_what_follows_the_stated_length_is_no_part_of_the_file(live, maker):
-    """A body longer than its Content-Length ends where that says."""
+    """Bytes after the stated Content-Length are ignored."""
     assert send(maker, live.tricks.url("/long")).ok()["totalExamples"] == 2
 
 
 def test_slow_servers_cost_ten_seconds(live, victim):
-    """One byte a second, endless headers and silence end at the same time, in any call."""
+    """Slow servers are abandoned after ten seconds, whichever part is slow."""
     traps = ["/drip", "/slow_head", "/silent"]
     with ThreadPoolExecutor(len(traps)) as pool:
         answers = list(pool.map(lambda trap: send(victim, live.tricks.url(trap)), traps))
@@ -136,7 +136,7 @@ def test_slow_servers_cost_ten_seconds(live, victim):
 
 
 def test_hanging_servers_delay_no_other_calls(live, maker):
-    """Of thirty calls for a silent server eight wait, and all others are answered before them."""
+    """Of 30 calls to a silent server 8 wait, and all other calls are answered first."""
     # The service gives up on a silent server after ten seconds. Where the machine stalls for that
     # long, the order says nothing; a service that holds up others fails every time.
     for _ in range(4):

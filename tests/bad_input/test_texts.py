@@ -55,7 +55,7 @@ def test_valid_text_is_echoed_unchanged(maker, dataset, kind):
 
 @pytest.mark.parametrize("kind", VALID)
 def test_valid_text_is_predicted_and_its_tag_echoed(live, victim, kind):
-    """Any text has an answer, and the caller's tag comes back unchanged."""
+    """Any text is predicted, and `sampleId` is echoed unchanged."""
     text = VALID[kind]
     fields = {"document": text, "modelId": live.model_id, "sampleId": text}
 
@@ -81,7 +81,7 @@ def test_valid_label_is_kept_unchanged(maker, dataset, label):
 
 
 def test_label_is_composed_and_shows_something(maker, dataset):
-    """An accent that was typed apart comes back as one character; what shows nothing is refused."""
+    """A decomposed accent is composed; an invisible label is refused."""
     path = f"/v2/language/datasets/{dataset}/examples"
 
     kept = maker.json("POST", path, {"document": "y", "label": "cafe\u0301"}).ok()
@@ -99,7 +99,7 @@ def test_label_is_composed_and_shows_something(maker, dataset):
     ],
 )
 def test_text_with_nul_is_refused(live, victim, path, name):
-    """A NUL cannot be stored by every client of the data, so it is refused with its remedy."""
+    """A text with NUL is refused with a remedy."""
     fields = {"document": "a\x00b", "modelId": live.model_id, name: "refund"}
     target = path.format(shop=live.shop["id"])
 
@@ -110,7 +110,7 @@ def test_text_with_nul_is_refused(live, victim, path, name):
 @pytest.mark.parametrize("half", ["\\ud800", "\\udfff", "\\udc00\\ud800", "ok \\ud83d"])
 @pytest.mark.parametrize("field", ["document", "sampleId", "modelId"])
 def test_lone_surrogate_is_refused(live, victim, half, field):
-    """Half of a surrogate pair is not a character; the field that holds it is named."""
+    """A lone surrogate is a 400 that names its field."""
     fields = {"document": "x", "modelId": live.model_id, "sampleId": "x", field: "HALF"}
     body = json.dumps(fields).replace("HALF", half).encode()
 

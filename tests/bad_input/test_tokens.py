@@ -1,4 +1,4 @@
-"""Assertions, bearers and refresh tokens that must not be believed. Contract section 2."""
+"""Invalid assertions, bearer tokens and refresh tokens. Contract section 2."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ BAD_CLAIMS = [
 
 @pytest.mark.parametrize("changed", BAD_CLAIMS)
 def test_bad_claim_is_the_one_401(live, victim, changed):
-    """Whatever is wrong with an assertion, the answer is the same."""
+    """Every invalid claim gets the same 401."""
     answer = live.grant(
         grant_type=JWT_BEARER, assertion=live.assertion(**{"sub": EMAIL, **changed})
     )
@@ -124,7 +124,7 @@ def broken(live):
 
 
 def test_forged_assertions_are_the_one_401(live, victim):
-    """Algorithm none, confusion of key kinds, foreign keys and broken texts open nothing."""
+    """Algorithm none, key confusion, foreign keys and broken texts get the same 401."""
     for name, text in (*forged(live), *broken(live)):
         answer = live.grant(grant_type=JWT_BEARER, assertion=text)
         assert answer.status in ((401, 400) if name in ("NUL", "1 MB") else (401,)), (name, answer)
@@ -146,7 +146,7 @@ def test_forged_assertions_are_the_one_401(live, victim):
     ],
 )
 def test_odd_claims_of_real_clients_are_accepted(live, victim, changed):
-    """What public clients send is believed when the signature is right."""
+    """Unusual claims of real clients are accepted with a valid signature."""
     answer = live.grant(
         grant_type=JWT_BEARER, assertion=live.assertion(**{"sub": EMAIL, **changed})
     )
@@ -177,7 +177,7 @@ def test_bad_valid_for_is_a_400(live, offline, seconds):
 
 
 def test_refresh_tokens_that_are_none_are_a_401(live, victim, offline):
-    """An access token, a broken and a foreign text refresh nothing."""
+    """An access token, or a broken or foreign text, as refresh token is a 401."""
     for token in (victim.token, offline["refresh_token"][:-4], "x", "a.b.c", ".." + "x" * 100_000):
         answer = live.grant(grant_type="refresh_token", refresh_token=token)
         assert answer.refused(401) == "invalid_grant"
@@ -196,7 +196,7 @@ def expired_token(live):
 
 
 def test_bearers_that_are_none_are_a_401(live, victim, offline):
-    """A refresh token, an assertion, a changed and an expired token open nothing."""
+    """A refresh token, an assertion, a changed or an expired token as bearer is a 401."""
     head, body, signature = victim.token.split(".")
     forged_claims = jwt.decode(victim.token, options={"verify_signature": False})
     short = expired_token(live)
@@ -239,7 +239,7 @@ def test_scheme_word_is_case_insensitive(live, victim):
 
 
 def test_header_of_one_mb_is_refused(live):
-    """A megabyte of token is thrown away with an answer that the client can read."""
+    """A token of 1 MB is refused with an answer that the client can read."""
     answer = talk(
         live.url,
         f"GET {LISTING} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ".encode(),
@@ -251,7 +251,7 @@ def test_header_of_one_mb_is_refused(live):
 
 
 def test_the_401_comes_before_everything_else(live):
-    """Without a token nothing is revealed: not whether an id exists, a body is broken or large."""
+    """Without a token the 401 comes first, so that nothing is revealed."""
     anonymous = Caller(live.url, "")
     shop = live.shop["id"]
 
@@ -291,7 +291,7 @@ def test_revoking_what_is_no_token_is_a_404(victim, token):
 
 
 def test_tokens_die_with_key_and_account(live):
-    """A reset key and a closed account end every token at once."""
+    """A key reset, and closing the account, end every token at once."""
     for name in ("reset", "closed"):
         email = f"{name}@example.test"
         caller = live.caller(name)

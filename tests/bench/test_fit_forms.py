@@ -25,7 +25,7 @@ def _cases(count: int) -> list[Case]:
 
 
 def test_fit_finds_what_makes_values_wrong() -> None:
-    """The measure that decides has the weight, those that never differ have none.
+    """The decisive input gets the weight, constant ones get none.
 
     The mean probability is the share of right values.
     """
@@ -42,7 +42,7 @@ def test_fit_finds_what_makes_values_wrong() -> None:
 
 
 def test_families_are_judged_by_fits_that_never_saw_them() -> None:
-    """Each value is scored once, and such a fit is calibrated."""
+    """Each value is scored once, by a fit that did not see its family, and is calibrated."""
     cases = _cases(2_000)
 
     scored = left_out(cases)
@@ -53,7 +53,7 @@ def test_families_are_judged_by_fits_that_never_saw_them() -> None:
 
 
 def test_empty_answers_are_as_sure_as_they_are_right() -> None:
-    """Three right ones of four, one more of each counted, are four of six."""
+    """With add-one smoothing three right of four are four of six."""
     cases = [EmptyCase(Emptiness.NEAR_TEXT, number < 3) for number in range(4)]
 
     shares = empty_shares(cases)

@@ -29,18 +29,18 @@ from bench.ocr_document_metrics import (
 def test_what_does_not_matter_is_left_out(
     entity: str, is_amount: bool, one: str, other: str
 ) -> None:
-    """White space, case, kinds of quotes, signs of amounts, marks between single boxes."""
+    """White space, case, quote styles, currency signs and box separators are ignored."""
     assert normal(one, entity, is_amount) == normal(other, entity, is_amount)
 
 
 def test_other_marks_count() -> None:
-    """A sign in a text that is not an amount is part of it."""
+    """A sign in a text that is not an amount is compared."""
     assert normal("5-08", "height", False) != normal("508", "height", False)
     assert normal("$5", "city", False) != normal("5", "city", False)
 
 
 def test_an_invented_value_is_wrong_and_an_empty_answer_is_none() -> None:
-    """Of right, wrong, missed, invented and rightly empty fields all but the last count."""
+    """Right, wrong, missed and invented fields count; rightly empty ones do not."""
     values = {
         "wages": "1.00",
         "medicare_wages": "2.00",

@@ -1,4 +1,4 @@
-"""How found tables are held against true ones."""
+"""Metrics that compare found tables with true ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL = (*HEAD, GridText(2, 1, "Pen"), GridText(2, 2, ""), GridText(3, 1, "Ink")
 
 
 def test_relations_skip_empty_cells_and_spaces() -> None:
-    """The next cell with text counts, to the right and below, whatever its spaces."""
+    """Relations link each cell to the next one with text, right and below."""
     cells = (*SMALL, GridText(3, 2, "2.50"))
     assert adjacency_relations(cells) == Counter(
         {
@@ -71,7 +71,7 @@ def test_cells_need_place_spans_and_text() -> None:
 
 
 def test_teds_counts_texts_spans_and_the_head() -> None:
-    """Equal tables score 1; a text costs its share, a span or a row's part whole nodes."""
+    """Equal tables have a TEDS of 1; errors in text, spans and header lower it."""
     assert teds(SMALL, SMALL) == 1.0
     slip = (*SMALL[:-1], GridText(3, 1, "Ink!"))
     nodes = 1 + 2 + 3 + 5
@@ -83,7 +83,7 @@ def test_teds_counts_texts_spans_and_the_head() -> None:
 
 
 def test_teds_refuses_trees_that_would_take_for_ever() -> None:
-    """Two huge tables are refused, not compared."""
+    """TEDS refuses to compare two huge tables."""
     with pytest.raises(ValueError, match="at most 3000"):
         teds([GridText(1, column, "x") for column in range(3000)], SMALL)
 

@@ -1,4 +1,4 @@
-"""How read text is held against the truth."""
+"""Metrics that compare recognized text with the truth."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_sets_are_micro_averages() -> None:
     [([], [], 1.0, 0.0), ([], ["x"], 0.0, 1.0), (["x"], [], 0.0, 1.0)],
 )
 def test_nothing_is_judged_too(truth: list[str], found: list[str], f1: float, rate: float) -> None:
-    """Nothing found where nothing stands is right; anything else is not."""
+    """An empty result for an empty page is right; anything else is wrong."""
     assert count_words(truth, found).f1 == f1
     assert compare_texts("".join(truth), "".join(found)).rate == rate
 

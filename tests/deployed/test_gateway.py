@@ -26,7 +26,7 @@ from tests.deployed.stage import Deployment
 
 
 def test_the_command_reports_what_it_proved(stage: Deployment):
-    """The deployment's own test ran against the functions: health, token, prediction."""
+    """The deployment's smoke test passed: health, token, prediction."""
     assert f"health: ok, version {__version__}" in stage.said
     assert "account and token: ok" in stage.said
     assert "prediction: positive" in stage.said
@@ -34,7 +34,7 @@ def test_the_command_reports_what_it_proved(stage: Deployment):
 
 
 def test_engines_come_from_the_bucket(anonymous: StageClient):
-    """No model is in the package, and yet every engine is ready whose files were uploaded."""
+    """No model is in the package; every engine uses the uploaded files."""
     has_accurate = all(is_installed(default_directory(), name) for name in ("mpnet", "e5"))
     health = anonymous.get("/v2/health").ok
 
@@ -65,7 +65,7 @@ def test_document_describes_every_route(stage: Deployment, anonymous: StageClien
     ("method", "path"), [("GET", "/nothing"), ("GET", "/v2/nothing"), ("PATCH", "/v2/health")]
 )
 def test_unknown_route(client: StageClient, method: str, path: str):
-    """What no route matches is answered by the gateway itself, as 404 in our shape."""
+    """An unknown route is a 404 of the gateway in our shape."""
     found = refused(client.send(method, path), RouteNotFound)
 
     assert found["message"]
@@ -99,7 +99,7 @@ def test_errors_of_the_function_pass_the_gateway(anonymous: StageClient, client:
 
 
 def test_only_the_drawn_key_signs(anonymous: StageClient, client: StageClient):
-    """The signing key is the one that Secrets Manager drew: a changed token does not pass."""
+    """A token signed with another key than that in Secrets Manager is refused."""
     assert client.get("/v2/apiusage").ok["object"] == "list"
     anonymous.token = f"{client.token}"[:-6] + "AAAAAA"
 

@@ -66,7 +66,7 @@ def test_training_is_done_by_the_queue(client: StageClient, model_id: str):
 
 
 def test_json_and_form_give_the_same(client: StageClient, model_id: str):
-    """A prediction is right, the same in both ways of asking, and counted once each."""
+    """JSON and form give the same prediction, each counted once."""
     before = used(client)
     by_json = client.predict(model_id, QUESTION).ok
     fields = {"modelId": model_id, "document": QUESTION}
@@ -124,7 +124,7 @@ def test_the_queue_calls_a_receiver(client: StageClient, receiver: Receiver) -> 
 
 
 def test_private_addresses_are_refused(client: StageClient):
-    """No webhook leads into the network of the functions."""
+    """A webhook URL in the functions' network is refused."""
     refused_addresses(client)
 
 
@@ -151,5 +151,5 @@ def test_deletion_is_done_by_the_queue(new_client: Callable[..., StageClient]):
 
 
 def test_family_is_kept_apart(client: StageClient, dataset: dict[str, Any]):
-    """A dataset of texts is none of pictures."""
+    """A text dataset is a 404 below /vision."""
     refused(client.get(f"{VISION}/datasets/{dataset['id']}"), DatasetNotFound)

@@ -12,7 +12,7 @@ from tests.deployed.unproved import UNPROVED
 
 @pytest.mark.parametrize("name", UNPROVED)
 def test_template_says_so(package: Path, name: str):
-    """The packaged templates ask AWS for what this emulator does not do."""
+    """The packaged templates have the settings that this emulator ignores."""
     data, service = (
         json.loads((package / n).read_text("utf-8")) for n in ("data.json", "sam.json")
     )

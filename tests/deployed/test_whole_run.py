@@ -1,4 +1,4 @@
-"""What the whole run has left, after every other test of this folder: logs, queues, model files."""
+"""Checks after all other tests of this folder: logs, queues, model files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_logs_hold_no_secrets(stage: Deployment, client: StageClient):
 
 
 def test_no_message_is_left(stage: Deployment):
-    """Nothing failed so often that it was put aside."""
+    """No message is in a dead-letter queue."""
     sqs = stage.client("sqs")
     urls = sqs.list_queues(QueueNamePrefix=stage.name)["QueueUrls"]
     wanted = ["ApproximateNumberOfMessages"]
@@ -92,7 +92,7 @@ def test_models_were_brought_from_the_bucket(stage: Deployment):
 
 
 def test_roles_are_enforced(stage: Deployment, client: StageClient):
-    """What a role refuses is refused, so that all the rest ran on the rights of the template."""
+    """Forbidden actions are refused, so all other tests ran with the template's rights."""
     iam = stage.client("iam")
     [name] = [r["RoleName"] for r in iam.list_roles()["Roles"] if "RecordsRole" in r["RoleName"]]
     refusal = {"Effect": "Deny", "Action": "dynamodb:*", "Resource": "*"}

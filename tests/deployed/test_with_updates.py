@@ -55,7 +55,7 @@ def version(stage: Deployment) -> int:
 
 
 def test_only_what_changes_is_published(stage: Deployment, client: StageClient):
-    """A setting of functions reaches callers as a new version, in place of the former one."""
+    """A changed setting publishes a new version, which replaces the former one."""
     first = version(stage)
     for pair, is_new in (("LogDays=14", False), ("SlowMilliseconds=9000", False)):
         assert stage.run("deploy", "--only-stack", "--set", pair).returncode == 0
@@ -113,7 +113,7 @@ def test_removed_stage_keeps_its_data(stage: Deployment):
 def test_deployed_again_finds_its_data(
     stage: Deployment, client: StageClient, before: dict[int, list[Any]]
 ):
-    """After destroy and deploy, tokens, datasets and models of before are good."""
+    """After destroy and deploy, earlier tokens, datasets and models work."""
     stage.deploy_again()
     stage.set_gateway_answers()
     model = next(model for _, *models in before.values() for model in models)

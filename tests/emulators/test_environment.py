@@ -1,4 +1,4 @@
-"""Environments of emulators: made once, whole or not at all, from exactly what is locked."""
+"""Emulator environments: made once, completely, with exactly the locked packages."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def answer(python: Path) -> str:
 
 
 def test_second_preparation_starts_at_once(make, tmp_path: Path):
-    """What is whole is used as it is, nothing is left next to it, and only what is locked is in it.
+    """A complete environment is reused and contains only what is locked.
 
     Neither pip nor anything of our own environment can be imported.
     """
@@ -119,7 +119,7 @@ def test_a_lock_that_differs_replaces_it(quick, make, lock: Path):
 def test_an_interrupted_installation_is_never_taken_for_whole(
     quick, make, tmp_path: Path, harm: str
 ):
-    """Without its stamp or its Python it is made again; what a killed run left is removed."""
+    """An incomplete environment is made again, and leftovers are removed."""
     python, _ = make()
     left = tmp_path / "envs" / "partial-tiny-killed"
     if harm == "stamp":
@@ -137,7 +137,7 @@ def test_an_interrupted_installation_is_never_taken_for_whole(
 
 
 def test_a_package_that_differs_is_refused(make, tmp_path: Path, quick, monkeypatch):
-    """Another file under the locked name is not installed; the whole environment stays."""
+    """A package with another digest is not installed, and the environment stays."""
     python, _ = make()
     monkeypatch.setattr(environment, "PIP", PIP)
     (python.parents[1] / STAMP).unlink()
@@ -153,7 +153,7 @@ def test_a_package_that_differs_is_refused(make, tmp_path: Path, quick, monkeypa
 
 
 def test_without_an_index_the_remedy_is_named(make, tmp_path: Path):
-    """No network, or an index without the package: one line with pip's own words."""
+    """Without an index the error is one line with pip's own message."""
     (tmp_path / "tiny-1.0-py3-none-any.whl").unlink()
 
     with pytest.raises(EmulatorError, match=r"has a network .*No matching distribution") as caught:

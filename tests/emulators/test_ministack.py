@@ -60,7 +60,7 @@ def _is_running(pid: int) -> bool:
 
 
 def test_it_answers_and_leaves_nothing(stand_in):
-    """It is ready when entered; afterwards neither process, function nor folder is left."""
+    """It is ready when entered; afterwards no process, function or folder is left."""
     stand_in()
     said: list[str] = []
     with Ministack(progress=said.append) as server:
@@ -94,7 +94,7 @@ def test_one_that_ends_reports_why(stand_in):
 
 
 def test_other_machines_cannot_reach_it(stand_in):
-    """One that listens on every address is stopped at once."""
+    """An emulator that listens on every address is stopped at once."""
     stand_in(host="0.0.0.0")  # noqa: S104 - what must be refused
 
     with (

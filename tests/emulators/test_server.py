@@ -87,7 +87,7 @@ def fake(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 def test_it_ends_as_its_command_ended(fake, code: str, status: int):
-    """Failing tests fail the run; the command gets the emulator's address; it is stopped."""
+    """The command's exit status is that of the tests, and the emulator is stopped."""
     asked = ["run", "--port", "4", sys.executable, "-c", f"import os, sys; {code}"]
 
     assert command.main(asked) == status

@@ -1,1 +1,1 @@
-"""Every AWS call fails once: what was acknowledged stays, and all work ends."""
+"""Each AWS call fails once: acknowledged data stays, and all work ends."""

@@ -52,7 +52,7 @@ class Faults:
 
     @contextmanager
     def at(self, target: int, kind: str) -> Iterator[None]:
-        """Make the call of this number fail, from 0, until the block ends."""
+        """Make the call of this number, from 0, fail until the block ends."""
         self.calls, self._target, self._kind, self._tries = [], target, kind, 0
         try:
             yield
@@ -60,7 +60,7 @@ class Faults:
             self._target = -1
 
     def plan(self, run: Callable[[], object], *, is_short: bool) -> list[tuple[int, str]]:
-        """Run without faults, and list every call with the ways that it may fail in.
+        """Run without faults, and list every call with its possible failures.
 
         Args:
             run: the scenario.
@@ -80,7 +80,7 @@ class Faults:
         return faults
 
     def _count(self, event_name: str, **call: Any) -> Any:
-        """Note a call before its first try; a request is made only of one that shall fail."""
+        """Record a call before its first attempt."""
         self.calls.append(event_name.removeprefix("before-call."))
         return None if self._is_target() else answer_directly(**call)
 
@@ -89,7 +89,7 @@ class Faults:
         return 0 <= self._target == len(self.calls) - 1
 
     def _send(self, event_name: str, request: Any, **_: Any) -> Any:
-        """Answer a try from the emulated AWS, or fail it."""
+        """Answer an attempt from the emulated AWS, or fail it."""
         if not self._is_target():
             return botocore_stubber(event_name, request)
         self._tries += 1
@@ -106,7 +106,7 @@ class Faults:
 
 
 def throttled(request: Any, service: str) -> AWSResponse:
-    """Make the answer of a service that has too much to do."""
+    """Return the answer of a throttled service."""
     return _answer(request, 503 if service == "s3" else 400, _THROTTLES[service])
 
 

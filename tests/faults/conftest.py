@@ -1,4 +1,4 @@
-"""Fixtures that keep many runs of one scenario short."""
+"""Fixtures that shorten many runs of one scenario."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import MovableClock
 
 
 class NoWaiting:
-    """Stands for the time module where botocore pauses between two tries."""
+    """Replaces the time module where botocore pauses between attempts."""
 
     @staticmethod
     def sleep(seconds: float) -> None:
@@ -31,7 +31,7 @@ def world(aws_in_memory: None, settings: Settings, clock: MovableClock) -> World
 
 @pytest.fixture
 def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let calls be repeated without pausing, and leave what is unknown at the end so."""
+    """Repeat calls without pauses, and leave unknown outcomes unresolved."""
     monkeypatch.setattr(quotas, "PAUSES", (0.0, 0.0))
     monkeypatch.setattr(quotas, "SETTLE_SECONDS", ())
     monkeypatch.setattr("botocore.endpoint.time", NoWaiting)

@@ -1,4 +1,4 @@
-"""Messages arrive twice, late and out of order, and workers stall: the end state is the same."""
+"""Repeated, late and reordered messages, and stalled workers, give the same end state."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ pytestmark = pytest.mark.usefixtures("quick_engine")
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_message_twice_and_out_of_order(world: World, seed: int) -> None:
-    """Upload, PUT, training, retraining and deletion come out right in any order, twice over."""
+    """Uploads, PUTs, trainings and deletions end right with doubled and shuffled messages."""
     shuffle = random.Random(seed).shuffle
     seen: list[Any] = []
 
     def work() -> None:
-        """Deliver what waits twice, in any order, among messages of before."""
+        """Deliver the waiting messages twice in random order, mixed with earlier ones."""
         while fresh := world.messages():
             seen.extend(fresh)
             again = [*fresh, *fresh, *seen]
@@ -62,7 +62,7 @@ def test_every_message_twice_and_out_of_order(world: World, seed: int) -> None:
 
 
 def test_late_message_of_an_earlier_upload(world: World) -> None:
-    """A message of the first upload that comes during a PUT serves what waits, and once."""
+    """A late message of the first upload processes the waiting PUT, once."""
     view = world.upload(ROWS)
     late = world.messages()
     for message in late:
@@ -81,7 +81,7 @@ def test_late_message_of_an_earlier_upload(world: World) -> None:
 
 
 def test_late_message_of_an_earlier_run(world: World) -> None:
-    """A training message of the first run serves what waits, under the run that it is."""
+    """A late message of the first run processes the waiting run, once."""
     view = world.dataset(ROWS)
     world.train(view)
     late = world.messages()
@@ -113,7 +113,7 @@ def test_training_near_the_deadline_continues(world: World) -> None:
 
 
 def test_progress_never_falls_over_continuations(world: World) -> None:
-    """What a caller saw of a run's progress stays true when the next function takes it up."""
+    """The progress that callers see never falls when the next function continues a run."""
     view = world.dataset(ROWS)
     model_id = world.train(view).model.model_id
     [message] = world.messages()
@@ -136,7 +136,7 @@ def test_progress_never_falls_over_continuations(world: World) -> None:
 
 
 def test_two_workers_on_one_training(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker stalled past its lease, just before it publishes, publishes nothing."""
+    """A worker stalled past its lease just before publishing publishes nothing."""
     view = world.dataset(ROWS)
     model_id = world.train(view).model.model_id
     [message] = world.messages()
@@ -181,7 +181,7 @@ def test_stalled_training_of_a_deleted_model(world: World, monkeypatch: pytest.M
 def test_two_workers_on_one_upload(
     world: World, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """A worker stalled past its lease while it writes changes nothing that another committed."""
+    """A worker stalled past its lease while writing does not change committed data."""
     view = world.upload([*ROWS, ROWS[0]])
     [message] = world.messages()
     other = world.another()
@@ -236,7 +236,7 @@ def test_stalled_upload_of_a_deleted_dataset(
 
 
 def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows go only when the upload that the DELETE ended can write no more."""
+    """Rows are deleted only when the upload that DELETE ended can no longer write."""
     view = world.upload(ROWS)
     [message] = world.messages()
     deleted: list[int] = []
@@ -261,7 +261,7 @@ def test_deletion_waits_for_a_writer(world: World, monkeypatch: pytest.MonkeyPat
 def test_part_of_a_deleted_dataset_is_not_kept(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Embeddings that are computed while their dataset is deleted do not stay."""
+    """Embeddings computed while their dataset is deleted are removed."""
     view, [part] = world.unembedded(ROWS)
 
     def delete() -> None:
@@ -315,7 +315,7 @@ def _slow(world: World, scan: Callable[..., Any]) -> Callable[..., Any]:
 def _once_before(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, act: Callable[[], None]
 ) -> None:
-    """Do something just before the first call of a method: the caller is stalled there."""
+    """Do something before the first call of a method, as if its caller had stalled."""
     method = getattr(owner, name)
     pending = [act]
 

@@ -33,7 +33,7 @@ MORE = [*some_rows({"book": 3, "refund": 6}, "more"), ROWS[0]]
 
 
 class Scenario:
-    """A request of a caller, what must hold at the end, and the state that it begins with."""
+    """A request, the state it starts from, and the conditions at the end."""
 
     is_short = False
     """True for a scenario whose workers do what those of another one do."""
@@ -278,7 +278,7 @@ class ExportTexts(Scenario):
 
 
 class AskBatch(Scenario):
-    """Many texts are answered in the background."""
+    """Many texts are predicted in the background."""
 
     def prepare(self) -> None:
         self.view = self.world.dataset(ROWS)
@@ -309,7 +309,7 @@ class AskBatch(Scenario):
 
 
 class AskRanking(AskBatch):
-    """What to label next is chosen in the background."""
+    """A ranking is made in the background."""
 
     def ask(self) -> Any:
         found = self.services.stores.served_models.find(
@@ -333,7 +333,7 @@ class AskRanking(AskBatch):
 
 
 def predict(scenario: Scenario, model: Model) -> Any:
-    """Ask a model."""
+    """Request a prediction."""
     services = scenario.services
     found = services.stores.served_models.find(scenario.account.account_id, model.model_id)
     [prediction] = services.predictions.predict(
@@ -343,7 +343,7 @@ def predict(scenario: Scenario, model: Model) -> Any:
 
 
 def check_model(scenario: Scenario, model: Model) -> None:
-    """Check that a model has finished, can be used, and that nothing counts as open."""
+    """Check that a model has finished, can be used, and that no work counts as open."""
     assert (model.status, model.progress, model.failure) == (SUCCEEDED, 1, "")
     assert len(predict(scenario, model)) == 2
     assert scenario.services.models.metrics(model).data["labels"] == ["book", "cancel"]
@@ -376,7 +376,7 @@ def test_every_call_may_fail_once(
     without_pauses: None,
     quick_engine: None,
 ) -> None:
-    """Whichever call fails, the end state is as if none had."""
+    """Whichever call fails, the end state is that of a run without failures."""
     strike_every_call(scenario_type, world)
 
 
@@ -422,7 +422,7 @@ def _check(scenario: Scenario, answers: list[Any], note: str) -> None:
 
 
 def _ask(ask: Callable[[], Any], answers: list[Any]) -> None:
-    """Send a request; nothing but a 503 may come instead of an answer."""
+    """Send a request; the only error allowed is a 503."""
     try:
         answers.append(ask())
     except StorageUnavailable as refusal:

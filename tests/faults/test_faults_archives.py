@@ -158,7 +158,7 @@ def test_every_call_with_archives_may_fail_once(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """Whichever call fails, the end state is as if none had."""
+    """Whichever call fails, the end state is that of a run without failures."""
     # The calls must come in the same order each time.
     monkeypatch.setattr(picture_writer, "THREADS", 1)
     monkeypatch.setattr(growth, "MAX_LABELS", 3)

@@ -110,6 +110,6 @@ def test_every_call_with_pictures_may_fail_once(
     without_pauses: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whichever call fails, the end state is as if none had."""
+    """Whichever call fails, the end state is that of a run without failures."""
     monkeypatch.setattr(example_names, "SAVE_NAMES", 1)
     strike_every_call(scenario_type, world)

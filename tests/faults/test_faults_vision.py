@@ -77,7 +77,7 @@ class MakeFeatures(VisionScenario):
 
 
 class AskPictures(VisionScenario):
-    """Pictures are answered in the background."""
+    """Images are predicted in the background."""
 
     def prepare(self) -> None:
         self.view = self.world.pictures(label_folders({"red": 2, "green": 2}))
@@ -112,7 +112,7 @@ def test_every_call_may_fail_once(
     without_pauses: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whichever call fails, the end state is as if none had."""
+    """Whichever call fails, the end state is that of a run without failures."""
     tiny = tiny_vision.install(monkeypatch)
     tiny.extractor.shard_rows = 4
     monkeypatch.setattr(tiny_vision, "STEPS", 1)

@@ -1,4 +1,4 @@
-"""Documents that are opened and read in one go, for tests."""
+"""Opens and reads documents in one call, for tests."""
 
 from __future__ import annotations
 

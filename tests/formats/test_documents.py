@@ -1,4 +1,4 @@
-"""Documents whose text is read: what is opened, what is refused and why."""
+"""Opening documents for OCR: what is accepted, and what is refused and why."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def drawn_text(width=800, height=300):
 
 class TestKinds:
     def test_text_of_a_born_digital_pdf_is_exact(self):
-        """A PDF's own text comes without drawing the page, word for word."""
+        """The text of a digital PDF is read word for word without drawing the page."""
         page = first_page(text_pdf(LINES))
         assert texts(page) == LINES
         assert page.pixels is None
@@ -45,7 +45,7 @@ class TestKinds:
         assert {line.probability for line in page.layer} == {1.0}
 
     def test_pixels_come_with_the_text_when_they_are_needed(self):
-        """A table's ruling is drawn although the text is known, and both agree on places."""
+        """If pixels are requested with the text, both have the same coordinates."""
         page = first_page(text_pdf(LINES), needs_pixels=True)
         assert texts(page) == LINES
         assert page.pixels.shape == (2339, 1653, 3)
@@ -58,16 +58,16 @@ class TestKinds:
 
     @pytest.mark.parametrize("junk", [b"\r\n", b"x" * 500, b"HTTP/1.1 200 OK\r\n\r\n"])
     def test_bytes_before_the_signature_are_skipped(self, junk):
-        """Mail and web servers leave lines before a PDF: it is read all the same."""
+        """Lines before a PDF's signature, as added by mail and web servers, are skipped."""
         assert texts(first_page(junk + text_pdf(LINES))) == LINES
 
     def test_a_signature_beyond_the_first_kilobyte_is_none(self):
-        """A file that contains a PDF somewhere is not a PDF."""
+        """A PDF signature after the first kilobyte is not accepted."""
         error = refusal(b"\0" * 1024 + text_pdf(LINES))
         assert isinstance(error, UnsupportedType)
 
     def test_scan_is_drawn(self):
-        """A page without text comes as RGB at 200 dpi."""
+        """A page without text is drawn as RGB at 200 dpi."""
         page = first_page(image_pdf([drawn_text()], dpi=100))
         assert page.layer is None
         assert page.pixels.shape == (600, 1600, 3)
@@ -76,12 +76,12 @@ class TestKinds:
         assert (page.pixels > 250).mean() > 0.8
 
     def test_colours_keep_their_order(self):
-        """Red is red in the raster."""
+        """The raster is in RGB order."""
         page = first_page(image_pdf([Image.new("RGB", (300, 200), (250, 20, 60))]))
         assert np.abs(page.pixels.mean((0, 1)) - (250, 20, 60)).max() < 4
 
     def test_a_blank_page_is_white(self):
-        """A blank page is not an error."""
+        """A blank page is drawn white."""
         page = first_page(pdf([Sheet()]))
         assert page.layer is None
         assert page.pixels.min() == 255
@@ -99,16 +99,16 @@ class TestKinds:
                 document.page(2, False)
 
     def test_picture_is_turned_as_its_exif_says(self):
-        """Answers are in pixels of the picture as displayed."""
+        """EXIF rotation is applied, and answers refer to the displayed image."""
         page = first_page(turned(drawn_text(), "JPEG", 6))
         assert (page.width, page.height) == (300, 800)
 
     def test_transparency_is_white(self):
-        """What shows through is paper."""
+        """Transparent parts are drawn white."""
         assert first_page(encoded(Image.new("RGBA", (90, 80)), "PNG")).pixels.min() == 255
 
     def test_large_picture_is_reduced_and_says_so(self):
-        """A raster has at most 12 megapixels; boxes are in the pixels of the picture."""
+        """A large image is reduced to 12 megapixels; boxes stay in pixels of the original."""
         page = first_page(encoded(Image.new("L", (4500, 3000), 200), "PNG"))
         assert page.width * page.height <= MAX_RASTER_PIXELS
         assert page.pixels.shape == (page.height, page.width, 3)
@@ -129,7 +129,7 @@ class TestRefusals:
         ],
     )
     def test_other_kinds_are_named(self, data, words_of_it):
-        """Anything else is a 415 that says what the file is and what would do."""
+        """Other types are a 415 with the type found and those accepted."""
         error = refusal(data)
         assert (error.status, error.code) == (415, "unsupported_document_type")
         assert error.message == f"The file is {words_of_it}; PNG, JPEG and PDF are supported."
@@ -139,7 +139,7 @@ class TestRefusals:
         assert (refusal(b"").status, refusal(b"").code) == (400, "empty_document")
 
     def test_too_many_bytes(self):
-        """More than 10 MB are refused before they are looked at."""
+        """More than 10 MB are refused before they are read."""
         error = refusal(b"%PDF-" + bytes(MAX_OCR_BYTES))
         assert isinstance(error, TooLarge)
         assert error.message == (
@@ -152,7 +152,7 @@ class TestRefusals:
         assert refusal(encoded(drawn_text(), "PNG")[:600]).code == "broken_image"
 
     def test_too_many_pages(self):
-        """The text names limit, pages and remedy, and no page is drawn for it."""
+        """Too many pages are refused with limit, count and remedy before drawing."""
         error = refusal(pdf([Sheet()] * 9))
         assert (error.status, error.code) == (400, "too_many_pages")
         assert error.message == (
@@ -166,16 +166,16 @@ class TestRefusals:
         assert "it has no pages" in refusal(pdf([])).message
 
     def test_password(self):
-        """A PDF that needs a password to be opened is a 400 that says so."""
+        """A PDF that needs a password to open is a 400."""
         error = refusal(text_pdf(LINES, lock=Lock(user=b"secret")))
         assert (error.status, error.code) == (400, "document_password")
 
     def test_owner_password_alone_does_not_hinder(self):
-        """Protection against changes is none against reading."""
+        """An owner password, which only protects against changes, is ignored."""
         assert texts(first_page(text_pdf(LINES, lock=Lock()))) == LINES
 
     def test_truncated(self):
-        """Half a PDF cannot be read."""
+        """A truncated PDF is a 400."""
         whole = text_pdf(LINES)
         assert refusal(whole[: len(whole) // 2]).code == "broken_document"
 

@@ -1,4 +1,4 @@
-"""Pictures as documents: reduced in strips, without a seam."""
+"""Images as documents: reduced in strips without seams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def gradient(width, height):
 
 @pytest.mark.parametrize("size", [(1300, 1100), (3000, 400), (300, 5000), (811, 813)])
 def test_reduced_as_in_one_piece(size, monkeypatch):
-    """Strips give the pixels that the whole picture gives."""
+    """Reducing in strips gives the pixels of reducing the whole image."""
     monkeypatch.setattr(picture_document, "MAX_RASTER_PIXELS", 600_000)
     data = encoded(Image.fromarray(gradient(*size)), "PNG")
     with open_document(data, 1) as document:
@@ -35,7 +35,7 @@ def test_reduced_as_in_one_piece(size, monkeypatch):
 
 
 def test_twelve_megapixels_stay_as_they_are():
-    """A picture at the limit is not touched."""
+    """An image of 12 megapixels is not reduced."""
     data = encoded(Image.new("L", (4000, 3000), 120), "JPEG")
     with open_document(data, 1) as document:
         page = document.page(1, True)
@@ -44,7 +44,7 @@ def test_twelve_megapixels_stay_as_they_are():
 
 
 def test_huge_jpeg_is_reduced_by_its_decoder():
-    """A JPEG of 49 megapixels arrives within the raster's limit, its scale exact."""
+    """A JPEG of 49 megapixels is reduced in decoding, with an exact scale."""
     image = Image.new("L", (7000, 7000), 120)
     with open_document(encoded(image, "JPEG"), 1) as document:
         page = document.page(1, True)
@@ -53,7 +53,7 @@ def test_huge_jpeg_is_reduced_by_its_decoder():
 
 
 def test_closed_documents_have_no_page():
-    """Pixels are let go when the document is closed."""
+    """A closed document has released its pixels."""
     document = open_document(encoded(Image.new("L", (30, 30)), "PNG"), 1)
     document.close()
     with pytest.raises(IndexError):

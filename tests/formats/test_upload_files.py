@@ -1,4 +1,4 @@
-"""What is accepted as an upload by size and first bytes."""
+"""Upload types accepted by size and first bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARCHIVE = make_zip({"a/1.png": draw()})
     [ARCHIVE, b"#!/bin/sh\n" + ARCHIVE, bytes(1000) + ARCHIVE, ARCHIVE[:-30], make_zip({})],
 )
 def test_archives_pass(content: bytes) -> None:
-    """What begins or ends like an archive is judged by the reader, broken ones too."""
+    """A file that begins or ends like an archive is passed to the reader, even if broken."""
     check_content("vision", content)
 
 
@@ -41,7 +41,7 @@ def test_archives_pass(content: bytes) -> None:
     ],
 )
 def test_other_kinds_are_unsupported(content: bytes, word: str) -> None:
-    """What is surely no archive is named, with what to send."""
+    """A file that is certainly not an archive is refused with what to send."""
     with pytest.raises(UnsupportedType, match=rf"{word}.* Send a \.zip archive"):
         check_content("vision", content)
 
@@ -56,7 +56,7 @@ def test_other_kinds_are_unsupported(content: bytes, word: str) -> None:
     ],
 )
 def test_sizes(family: str, size: int, error: type[ServiceError], words: str) -> None:
-    """A file that is empty or over its limit is refused with both numbers and the remedy."""
+    """An empty file, or one over its limit, is refused with both numbers and the remedy."""
     with pytest.raises(error, match=words):
         check_content(family, b"x" * size)
 
@@ -67,7 +67,7 @@ def test_largest_archive_passes() -> None:
 
 
 def test_first_bytes_of_an_address() -> None:
-    """Only the beginning is known of a file behind an address."""
+    """For a file at a URL only its first bytes are checked."""
     assert explain_head("vision", ARCHIVE[:4096]) == ""
     assert "PNG" in explain_head("vision", draw()[:4096])
     assert "zip" in explain_head("language", ARCHIVE[:4096])
@@ -75,5 +75,5 @@ def test_first_bytes_of_an_address() -> None:
 
 
 def test_limits_of_an_address() -> None:
-    """An archive by `path` may have 2 GB, a text file no more than in the call."""
+    """An archive by `path` may have 2 GB, a text file has the limit of a call."""
     assert (max_path_bytes("vision"), max_path_bytes("language")) == (2 << 30, 25 << 20)

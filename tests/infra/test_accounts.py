@@ -68,7 +68,7 @@ def test_create_writes_a_key_that_only_its_owner_reads(run, store, key_file):
 
 
 def test_create_never_overwrites(run, store, key_file):
-    """An existing file, or a link, stays as it is, and no account is made."""
+    """An existing file or link is not overwritten, and no account is created."""
     key_file.write_text("mine")
     link = key_file.with_name("link.pem")
     link.symlink_to(key_file.with_name("nowhere.pem"))
@@ -98,7 +98,7 @@ def test_create_never_overwrites(run, store, key_file):
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
 def test_refusals_are_one_line_and_leave_nothing(run, store, key_file, arguments, text):
-    """What cannot be done says so in one line, exits 1, and leaves neither file nor account."""
+    """An error is one line with status 1, and leaves neither file nor account."""
     places = {"KEY": key_file, "MISSING/x.pem": key_file.parent / "missing" / "x.pem"}
 
     code, out, err = run(*(places.get(argument, argument) for argument in arguments))
@@ -184,7 +184,7 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
 
 
 def test_without_a_stack_nothing_is_touched(tmp_path, capsys):
-    """With no local stack, no endpoint and no --aws the command refuses to guess."""
+    """Without a stack, an endpoint or --aws the command refuses to run."""
     assert main(["list"], {"PRESAGE_STATE_DIR": str(tmp_path)}) == 1
 
     err = capsys.readouterr().err
@@ -204,7 +204,7 @@ def stack_process():
 
 
 def test_running_stack_is_found(store, stack_process, tmp_path, capsys):
-    """The stack that runs is described in its state folder; its endpoint and names are used."""
+    """The running stack's description in its state folder gives endpoint and names."""
     State(tmp_path).write_stack(
         {
             "pid": stack_process.pid,
@@ -222,7 +222,7 @@ def test_running_stack_is_found(store, stack_process, tmp_path, capsys):
 
 
 def test_unreadable_settings_are_one_line(run):
-    """A variable that cannot be read is named in one line."""
+    """An unreadable variable is named in one line."""
     code, _, err = run("list", PRESAGE_OPEN_TRAININGS="many")
 
     assert code == 1
@@ -230,7 +230,7 @@ def test_unreadable_settings_are_one_line(run):
 
 
 def test_ensure_account_may_be_repeated(settings, store, key_file):
-    """A second start keeps account and key; a missing key file is written with a new key."""
+    """A second start keeps account and key; a missing key file gets a new key."""
     made = ensure_account(settings, EMAIL, key_file)
     first_key = key_file.read_text()
 
@@ -246,7 +246,7 @@ def test_ensure_account_may_be_repeated(settings, store, key_file):
 def test_ensure_account_takes_the_key_that_is_there(
     settings, store, key_file, private_pem, other_private_pem
 ):
-    """A key file outlives the tables: the account, new or old, takes its key."""
+    """If the key file exists, the new or existing account uses its key."""
     key_file.write_text(private_pem)
     made = ensure_account(settings, EMAIL, key_file)
     key_file.write_text(other_private_pem)
@@ -258,7 +258,7 @@ def test_ensure_account_takes_the_key_that_is_there(
 
 
 def test_ensure_account_replaces_an_empty_file_but_no_other(settings, store, key_file):
-    """An empty file is left of a start that was cut short; anything else belongs to someone."""
+    """An empty key file is replaced, any other file is not."""
     key_file.touch()
     ensure_account(settings, EMAIL, key_file)
     assert public_pem_of(key_file.read_text())
@@ -311,7 +311,7 @@ def endpoint(monkeypatch):
 
 
 def test_token_prints_nothing_but_the_token(run, endpoint, key_file, private_pem):
-    """The assertion is signed with the file's key, for the address and the time asked for."""
+    """`token` prints only the token, for the given address and lifetime."""
     key_file.write_text(private_pem)
 
     code, out, err = run(
@@ -332,7 +332,7 @@ def test_token_prints_nothing_but_the_token(run, endpoint, key_file, private_pem
 
 
 def test_refused_token_says_what_to_compare(run, endpoint, key_file, private_pem, monkeypatch):
-    """The service's own words are shown, with what is usually wrong."""
+    """The service's error is shown together with common causes."""
     key_file.write_text(private_pem)
     monkeypatch.setattr(TokenEndpoint, "status", 401)
 

@@ -1,4 +1,4 @@
-"""The report of an index of advisories never takes a missing answer for a clean one."""
+"""The advisory report never treats a missing answer as a clean one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def answer(**package: object) -> str:
 
 
 def test_nothing_is_known() -> None:
-    """A whole answer without advisories is a good one."""
+    """A complete answer without advisories is clean."""
     assert verdict(answer(vulns=[]), "") == Verdict(CLEAN, ("1 packages, no advisory known",))
 
 
@@ -36,7 +36,7 @@ def test_advisories_are_named() -> None:
 
 @pytest.mark.parametrize("output", ["", "not JSON", "[]", "{}"])
 def test_an_index_that_cannot_be_asked(output: str) -> None:
-    """No answer is said to be no answer, with the reason."""
+    """If the index does not answer, the report says so with the reason."""
     said = verdict(output, "WARNING: first\nERROR: connection refused\n")
 
     assert said.status == NOT_ASKED
@@ -44,7 +44,7 @@ def test_an_index_that_cannot_be_asked(output: str) -> None:
 
 
 def test_a_package_that_was_skipped() -> None:
-    """A package that the index does not have is not taken for a clean one."""
+    """A package that the index lacks is not reported as clean."""
     checked = {"name": "numpy", "version": "2.0", "vulns": []}
     skipped = {"name": "pillow", "skip_reason": "not found"}
 
@@ -66,7 +66,7 @@ def test_a_package_that_was_skipped() -> None:
 def test_the_worst_lock_counts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, statuses: tuple[int, ...], expected: int
 ) -> None:
-    """One lock's advisory is the answer of all; so is one that could not be asked about."""
+    """The result is the worst of all lock files."""
     for number, _ in enumerate(statuses):
         (tmp_path / f"{number}.txt").touch()
     monkeypatch.setattr(advisories, "LOCKS", tmp_path)

@@ -60,7 +60,7 @@ def contents(settings: Settings) -> dict[str, Any]:
 
 
 def check_whole(world: World) -> None:
-    """Compare what rows say with what is there: examples, artifacts, and nothing left over."""
+    """Compare rows with the stored examples and artifacts, without leftovers."""
     stores, account_id = world.stores, world.account.account_id
     datasets = stores.datasets.of_account(account_id, LANGUAGE)
     for dataset in datasets:
@@ -84,7 +84,7 @@ def empty(settings: Settings) -> None:
 def test_batches_are_left_out_with_what_they_reserved(
     filled: World, settings: Settings, folder: BackupFolder
 ) -> None:
-    """A restored stack has no batch, and counts no prediction for the one that went on."""
+    """A restored stack has no batch and does not count its predictions."""
     [model] = filled.stores.models.of_account(filled.account.account_id)
     filled.answer(model.model_id, "book it")
     found = filled.container.stores.served_models.find(filled.account.account_id, model.model_id)
@@ -117,7 +117,7 @@ def test_a_restored_stack_is_the_dumped_one(
 def test_a_second_dump_copies_only_what_changed(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """Pieces of unchanged rows and objects stay as they are, those of changed ones are new."""
+    """A second dump writes only changed data."""
     dump(settings, folder)
     first = {path: path.stat().st_mtime_ns for path in (folder.path / PIECES).glob("*/*")}
     filled.stores.artifacts.put("models/A/v1/artifact", b"new bytes")
@@ -132,7 +132,7 @@ def test_a_second_dump_copies_only_what_changed(
 def test_what_has_not_changed_is_not_even_read(
     filled: World, settings: Settings, folder: BackupFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A dump reads the tables that may have changed, and names the earlier pieces of the others."""
+    """A dump does not read tables without changes."""
     before, scan, scanned = dump(settings, folder), tables.scan, []
     label = next(scan(Clients(settings).dynamodb, f"{settings.name}-labels"))
     label["name"] = {"S": "renamed"}
@@ -163,7 +163,7 @@ def test_what_has_not_changed_is_not_even_read(
 
 
 def test_a_dump_removes_what_nothing_names(filled: World, settings: Settings, folder: BackupFolder):
-    """A deleted object's bytes leave the backup with the next dump, and so do stray files."""
+    """A dump removes data that no row refers to, and stray files."""
     filled.stores.artifacts.put("models/A/v1/artifact", b"bytes that go")
     dump(settings, folder)
     (folder.path / "draft-left-by-a-kill").write_bytes(b"half")
@@ -179,7 +179,7 @@ def test_a_dump_removes_what_nothing_names(filled: World, settings: Settings, fo
 def test_a_full_disk_leaves_the_dump_before(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """A dump that cannot be written whole leaves the folder as it was: no draft, no piece."""
+    """A dump that cannot be written completely leaves the folder unchanged."""
     dump(settings, folder)
     before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
     filled.dataset(some_rows({"new": 4}))
@@ -195,7 +195,7 @@ def test_a_full_disk_leaves_the_dump_before(
 def test_a_flipped_byte_is_found_before_anything_is_written(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """A damaged piece is named, and the stack stays empty."""
+    """A damaged file is named before anything is restored."""
     dump(settings, folder)
     piece = max((folder.path / PIECES).glob("*/*"), key=lambda path: path.stat().st_size)
     content = bytearray(piece.read_bytes())
@@ -211,7 +211,7 @@ def test_a_flipped_byte_is_found_before_anything_is_written(
 
 
 def test_a_changed_manifest_is_refused(filled: World, settings: Settings, folder: BackupFolder):
-    """A manifest that was edited, cut or is of another version is named with the remedy."""
+    """An edited, truncated or foreign manifest is refused with the remedy."""
     dump(settings, folder)
     path = folder.path / MANIFEST
     whole = path.read_text()
@@ -228,7 +228,7 @@ def test_a_changed_manifest_is_refused(filled: World, settings: Settings, folder
 def test_a_stack_with_data_is_not_overwritten(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """A restore over data is refused, and does it only when asked to replace everything."""
+    """A restore over existing data is refused unless replacing was requested."""
     dump(settings, folder)
     before = contents(settings)
     filled.stores.artifacts.put("models/B/v1/artifact", b"made after the dump")
@@ -241,7 +241,7 @@ def test_a_stack_with_data_is_not_overwritten(
 
 
 def test_another_stack_takes_the_rows(filled: World, settings: Settings, folder: BackupFolder):
-    """A backup moves to a stack with other names of tables and bucket."""
+    """A backup can be restored to a stack with other table and bucket names."""
     dump(settings, folder)
     other = replace(settings, name="moved", bucket="moved-data")
     provision(other)
@@ -255,7 +255,7 @@ def test_another_stack_takes_the_rows(filled: World, settings: Settings, folder:
 def test_what_was_deleted_after_the_dump_stays_deleted(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """A dataset with a later deletion record is hidden at once, and its traces go again."""
+    """A dataset deleted after the dump is hidden at once after a restore, and deleted again."""
     view = filled.dataset(some_rows({"gone": 6, "left": 5}))
     account, dataset_id = filled.account, view.dataset.dataset_id
     dump(settings, folder)
@@ -273,7 +273,7 @@ def test_what_was_deleted_after_the_dump_stays_deleted(
 
 
 def test_no_id_is_given_out_twice(filled: World, settings: Settings, folder: BackupFolder):
-    """A deletion that the backup does not know spares a dataset made after the restore."""
+    """A deletion after the dump does not affect a dataset created after the restore."""
     dump(settings, folder)
     gone = filled.dataset(some_rows({"gone": 6, "left": 5}))
     filled.container.deletions.delete_dataset(filled.account, LANGUAGE, gone.dataset.dataset_id)
@@ -292,7 +292,7 @@ def test_no_id_is_given_out_twice(filled: World, settings: Settings, folder: Bac
 def test_a_restore_that_broke_off_is_begun_again(
     filled: World, settings: Settings, folder: BackupFolder, monkeypatch: pytest.MonkeyPatch
 ):
-    """What was deleted since the dump stays so even if the first restore died after clearing."""
+    """If a restore is interrupted, the next one still applies deletions made since the dump."""
     view = filled.dataset(some_rows({"gone": 6, "left": 5}))
     dump(settings, folder)
     filled.container.deletions.delete_dataset(filled.account, LANGUAGE, view.dataset.dataset_id)
@@ -326,7 +326,7 @@ class Meanwhile:
 def test_a_dump_of_a_stack_that_moves_contradicts_nothing(
     filled: World, settings: Settings, folder: BackupFolder, table: str
 ):
-    """Whatever table was copied last when things change, the restored stack is whole."""
+    """A dump during changes restores to a consistent stack."""
     old = filled.dataset(some_rows({"old": 6, "left": 5}))
     model = filled.model(old)
     doomed = filled.dataset(some_rows({"gone": 6, "left": 5}))
@@ -376,7 +376,7 @@ def test_the_command_says_what_is_wrong_in_one_line(
 
 
 def test_backup_has_no_api_keys(filled: World, folder: BackupFolder, settings: Settings) -> None:
-    """No file of a backup names a key, and a restore revives none: it removes what is there."""
+    """A backup contains no API keys, and a restore removes existing ones."""
     keys = filled.container.api_keys
     key, secret = keys.create(filled.account, "shop")
     dump(settings, folder)
@@ -394,7 +394,7 @@ def test_backup_has_no_api_keys(filled: World, folder: BackupFolder, settings: S
 def test_saved_data_of_a_stack_has_its_api_keys(
     filled: World, folder: BackupFolder, settings: Settings
 ) -> None:
-    """A stack that starts again still knows its keys; a restore of the same folder revives none."""
+    """The stack's own saved data has its API keys; a restore of it has none."""
     _, secret = filled.container.api_keys.create(filled.account, "shop")
     dump(settings, folder, with_keys=True)
 

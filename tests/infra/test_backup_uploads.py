@@ -1,4 +1,4 @@
-"""Backups of files that were accepted and not read yet."""
+"""Backups of files that were accepted but not read yet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_accepted_upload_outlives_its_stack(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What a call has accepted is in the copy, by the same version, and is read after a restore."""
+    """An accepted upload is in the backup and is read after the restore."""
     monkeypatch.setattr(objects, "_IN_PARTS", 1)
     world = World(settings, clock)
     form = world.container.upload_forms.issue(world.account, "mine.csv")

@@ -106,7 +106,7 @@ def test_report_says_what_is_in_it(built):
 
 
 def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
-    """Neither times, nor places, nor permissions, nor the order of a folder change the zip."""
+    """The zip does not depend on times, paths, permissions or folder order."""
     other = make_project(tmp_path / "elsewhere" / "again")
     for path in other.rglob("*.py"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -123,7 +123,7 @@ def test_same_tree_gives_the_same_zip(plan, built, tmp_path):
 
 
 def test_package_of_sources_is_named_so(plan, built, quick):
-    """Byte code is left out only when asked, and the report says what that costs."""
+    """A package without byte code is built only on request, and the report says so."""
     said = build(dataclasses.replace(plan, compiles=False), quiet)
 
     assert said["byte_code"] is None
@@ -134,7 +134,7 @@ def test_package_of_sources_is_named_so(plan, built, quick):
 
 
 def test_only_programs_may_be_executed(built):
-    """Lambda starts the OCR program, so its permission must survive; texts need none."""
+    """Only the OCR program is executable."""
     with zipfile.ZipFile(built[0] / "deployment.zip") as archive:
         modes = {i.filename: stat.S_IMODE(i.external_attr >> 16) for i in archive.infolist()}
         times = {i.date_time for i in archive.infolist()}
@@ -145,7 +145,7 @@ def test_only_programs_may_be_executed(built):
 
 
 def test_too_large_a_package_is_refused(plan, quick):
-    """The text names the largest parts; what an earlier build left is gone."""
+    """A package that is too large is refused with its largest parts."""
     write(plan.folder, {"deployment.zip": b"of an earlier build"})
 
     with pytest.raises(PackageError, match=r"(?s)allowed are .*chalice .* MB"):
@@ -155,7 +155,7 @@ def test_too_large_a_package_is_refused(plan, quick):
 
 
 def test_missing_binary_is_refused(plan):
-    """A package that would fail at its first call is not built; no half of it stays."""
+    """A package without a required binary is not built."""
 
     def install(target, folder):
         make_packages(folder)
@@ -168,7 +168,7 @@ def test_missing_binary_is_refused(plan):
 
 
 def test_broken_application_is_refused(plan):
-    """What Chalice says reaches the user."""
+    """Errors of Chalice are shown."""
     write(plan.project, {"app.py": "import nowhere_to_be_found\n"})
 
     with pytest.raises(PackageError, match=r"(?s)chalice package failed: .*nowhere_to_be"):
@@ -184,7 +184,7 @@ def test_incomplete_project_is_refused(plan):
 
 
 def test_package_may_not_hide_the_application(plan, quick):
-    """A package called like a folder of ours would mix with it."""
+    """A package named like one of our folders is refused."""
 
     def install(target, folder):
         make_packages(folder)

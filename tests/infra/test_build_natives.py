@@ -1,4 +1,4 @@
-"""Compiled parts: refused when they are made for something else, and missed when they are gone."""
+"""Compiled files: those of another target are refused, and missing ones detected."""
 
 import pytest
 
@@ -22,7 +22,7 @@ ARM = LambdaTarget(RUNTIMES["3.12"], ARCHITECTURES["arm64"])
     ],
 )
 def test_wheels_of_the_target_pass(tmp_path, tags):
-    """Plain Python, the target's own wheels and those of a stable interface are content."""
+    """Pure Python wheels, and those of the target or the stable ABI, are accepted."""
     write(tmp_path, wheel_facts("a", tags))
 
     natives.check_wheels(tmp_path, X86)
@@ -41,7 +41,7 @@ def test_wheels_of_the_target_pass(tmp_path, tags):
     ],
 )
 def test_wheels_of_other_targets_are_refused(tmp_path, tag):
-    """Another processor, Python, system or a newer C library stops the build."""
+    """Wheels for another processor, Python, system or newer glibc are refused."""
     write(tmp_path, {**wheel_facts("a", [tag]), **wheel_facts("b", ["py3-none-any"])})
 
     with pytest.raises(PackageError, match=rf"python3\.12 on x86_64.*\n  a-1\.0 is for {tag}$"):
@@ -57,7 +57,7 @@ def test_wheels_of_other_targets_are_refused(tmp_path, tag):
     ],
 )
 def test_module_of_another_target_is_named(tmp_path, tag, trouble):
-    """A module that the target would not even look at stops the build."""
+    """A module for another target is named and refused."""
     write(tmp_path, {f"package/a.{tag}-linux-gnu.so": BINARY})
 
     with pytest.raises(PackageError, match=rf"package/a\..* is for {trouble} processors"):
@@ -80,7 +80,7 @@ def test_what_loads_passes(tmp_path):
 
 @pytest.mark.parametrize("name", natives.REQUIRED)
 def test_every_required_binary_is_missed(tmp_path, name):
-    """A package that lost one of its compiled parts is never deployed."""
+    """A package that lacks a compiled part is never built."""
     files = {
         pattern.replace(".*so", ".so").replace("*", ""): BINARY
         for other, pattern in natives.REQUIRED.items()

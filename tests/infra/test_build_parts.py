@@ -41,7 +41,7 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_trimming_keeps_what_runs(path, gone):
-    """Tests, tools and descriptions of other services go; what is loaded stays."""
+    """Tests, tools and unused service descriptions are removed; needed files stay."""
     assert is_unwanted(path) == gone
 
 
@@ -57,7 +57,7 @@ def test_trimming_leaves_no_empty_folders(tmp_path):
 
 
 def test_rules_say_why():
-    """Every rule and every package left out has its reason next to it."""
+    """Every trimming rule and every excluded package has a reason."""
     assert all(UNWANTED.values())
     assert all(LEFT_OUT.values())
 
@@ -100,7 +100,7 @@ def test_licence_is_read_from_any_kind_of_metadata(tmp_path, more, licence):
 
 
 def test_package_without_licence_text_needs_a_note(tmp_path):
-    """A licence asks that its text goes along, so its absence stops the build."""
+    """A package without a licence text needs a note."""
     write(tmp_path, {"v/x-1.dist-info/METADATA": METADATA.format(name="x", more="License: MIT")})
 
     with pytest.raises(PackageError, match=r"x brings no licence text"):
@@ -133,7 +133,7 @@ def weight(**sizes):
 
 
 def test_limits_hold_for_both_sizes():
-    """At a limit a package passes, above it is refused with its ten largest parts."""
+    """A package at a limit passes; above it is refused with its ten largest parts."""
     found = weight(**{f"part{n}": 2_000_000 for n in range(12)})
     report.check(found, Limits(24_000_000, 12_000_000))
 
@@ -180,7 +180,7 @@ def test_stale_lock_is_refused(content):
 
 
 def test_every_python_gets_the_same_versions(locked):
-    """What one Python has tested is what another deploys, but for what only one of them needs."""
+    """All Pythons have the same locked versions, except for packages one alone needs."""
     newest = [*RUNTIMES.values()][-1].lock.read_text()
 
     assert lock.pins(newest).items() <= lock.pins(locked).items()
@@ -218,7 +218,7 @@ def wheel(name, version="1", requires=()):
 
 
 def test_lock_follows_needs_but_not_what_is_left_out():
-    """What only a left out package needs does not ship; markers are those of the target."""
+    """Packages needed only by excluded ones are not locked; markers are the target's."""
     installs = [
         wheel("A", requires=["huggingface-hub>=1", "B_b; python_version>='3.12'", "d; extra=='x'"]),
         wheel("b.B", requires=["e; python_version<'3.11'", "f; platform_machine=='aarch64'"]),
@@ -260,7 +260,7 @@ head -c 8 "$4" > "$3"
 
 
 def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
-    """Binaries lose bytes and keep permissions; patched and refused ones stay byte for byte."""
+    """Stripping keeps permissions, and leaves patched and rejected binaries unchanged."""
     long, refused = b"\x7fELF and symbols", b"\x7fELF refuse me"
     files = {"a/x.so": long, "a.libs/x.so": long, "a/y.so": refused, "a/z.so": long[:6]}
     write(tmp_path, {"strip": STRIP, **{f"v/{name}": data for name, data in files.items()}})
@@ -281,7 +281,7 @@ def test_stripping_spares_patched_libraries(tmp_path, monkeypatch):
 
 
 def test_another_processors_files_need_a_program_for_them(monkeypatch):
-    """The machine's own strip would refuse them all."""
+    """Binaries of another processor need a strip program for it."""
     monkeypatch.setattr(trimming.shutil, "which", lambda name: f"/{name}")
     monkeypatch.setattr(trimming, "_SELF", "x86_64")
 
@@ -290,7 +290,7 @@ def test_another_processors_files_need_a_program_for_them(monkeypatch):
 
 
 def test_without_a_program_nothing_is_stripped(tmp_path, monkeypatch):
-    """A machine without one builds a larger package and says so."""
+    """Without a strip program the package is larger, and the output says so."""
     monkeypatch.setattr(trimming.shutil, "which", lambda name: None)
     write(tmp_path, {"x.so": b"\x7fELF"})
 

@@ -1,4 +1,4 @@
-"""A package is kept while its tree is the same, and built again when anything in it changed."""
+"""A package is reused while its sources are unchanged, and rebuilt after any change."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_change_is_seen(run, plan: Plan):
 
 
 def test_fingerprint_knows_names_contents_and_options(tmp_path: Path):
-    """What decides is in it: a name, a content, an option; byte code of this machine is not."""
+    """The fingerprint depends on names, contents and options, not on local byte code."""
     folder = tmp_path / "chalicelib"
     folder.mkdir()
     (folder / "a.py").write_text("A = 1\n")

@@ -39,7 +39,7 @@ def test_every_lock_is_of_an_offered_python():
 
 
 def test_dates_are_those_that_cfn_lint_knows():
-    """When AWS moves a date, an update of cfn-lint shows it here."""
+    """The end-of-support dates equal those of cfn-lint."""
     import cfnlint  # half a second
 
     file = Path(cfnlint.__file__).parent / "data/AdditionalSpecs/LmbdRuntimeLifecycle.json"
@@ -51,7 +51,7 @@ def test_dates_are_those_that_cfn_lint_knows():
 
 
 def test_little_support_is_warned_of():
-    """A year before its end a runtime is warned of, with the way to a newer one."""
+    """A year before its end of support a runtime causes a warning."""
     runtime = RUNTIMES["3.12"]
 
     assert runtime_warnings(runtime, date(2027, 10, 31)) == []
@@ -61,7 +61,7 @@ def test_little_support_is_warned_of():
 
 
 def test_wheels_that_lambda_cannot_load_are_warned_of():
-    """Amazon Linux 2, under python3.11, has an older C library than the wheels ask for."""
+    """python3.11 runs on Amazon Linux 2, whose older glibc causes a warning."""
     [line] = runtime_warnings(RUNTIMES["3.11"], LONG_AGO)
 
     assert "on the C library 2.26, and packages that ship need 2.28" in line

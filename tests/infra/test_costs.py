@@ -72,14 +72,14 @@ def test_every_price_has_a_page() -> None:
 
 
 def test_metrics_are_counted_in_all_their_dimensions() -> None:
-    """Each metric is one for every value of its dimensions."""
+    """Each combination of dimensions counts as a metric."""
     assert {name for m in METRICS for name in m.dimensions} == set(costs.DIMENSION_VALUES)
     routes = sum(metric.dimensions == ("Route",) for metric in METRICS)
     assert costs.most_metrics() > routes * costs.DIMENSION_VALUES["Route"]
 
 
 def test_lines_of_a_call_are_as_long_as_assumed(lines: Any) -> None:
-    """The lines of a prediction, with metrics and what AWS adds, fit into the assumed bytes."""
+    """The log lines of a prediction fit into the assumed bytes."""
     event = {"requestContext": {"httpMethod": "POST", "resourcePath": "/v2/language/sentiment"}}
     model = ServedModel("A" * 26, "text-sentiment", "", "r")
     now = datetime(2026, 11, 1, tzinfo=UTC)
@@ -114,7 +114,7 @@ def test_arm_costs_less() -> None:
 
 
 def test_warm_starts_are_priced_by_memory() -> None:
-    """An image and a process that is kept ready cost by the month, a start from an image once."""
+    """SnapStart and provisioned instances are priced by memory and month."""
     texts = next(function for function in costs.FUNCTIONS if function.name == "texts")
     gb, month = 3538 / 1024, 30 * 24 * 3600
 
@@ -127,7 +127,7 @@ def test_warm_starts_are_priced_by_memory() -> None:
 
 @pytest.mark.parametrize(("days", "warns"), [(0, False), (365, False), (366, True)])
 def test_old_prices_are_warned_about(days: int, warns: bool) -> None:
-    """Prices that were noted more than a year ago are reported with their date."""
+    """Prices older than a year are reported with their date."""
     noted = date.fromisoformat(costs.PRICES_NOTED)
 
     warning = costs.price_warning(noted + timedelta(days=days))

@@ -90,7 +90,7 @@ def _with_function(runtime: str) -> dict[str, Any]:
 def test_another_python_is_asked_for(
     target: Target, options: Any, package: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A change of the runtime is shown with its function and needs a separate yes."""
+    """A change of the runtime is shown with its function and needs its own confirmation."""
     write_package(package, _with_function("python3.12"))
     command.deploy(options("deploy"), target, lambda _: "y")
     assert "ANOTHER PYTHON" not in capsys.readouterr().err
@@ -120,7 +120,7 @@ def test_change_of_the_runtime_is_shown_with_the_function() -> None:
 
 
 def test_runtime_that_cannot_load_the_wheels(target: Target, options: Any, package: Path) -> None:
-    """Nothing is changed on AWS for a Python whose C library is too old; an emulator takes it."""
+    """A Python with a too old C library is refused on AWS, not on an emulator."""
     write_package(package, _with_function("python3.11"))
 
     with pytest.raises(DeployError, match=r"C library 2\.26.* need 2\.28.*PYTHON=/path/to"):
@@ -147,7 +147,7 @@ def test_stack_reports_its_url(target: Target) -> None:
 
 
 def test_nothing_happens_without_a_confirmation(target: Target, options: Any) -> None:
-    """A change set that is not wanted is dropped, and a stage is not deleted by mistake."""
+    """A rejected change set is deleted, and a stage is not deleted without confirmation."""
     with pytest.raises(DeployError, match="nothing was changed"):
         command.deploy(options("deploy"), target, lambda _: "")
     for name in (target.stack, target.data_stack):
@@ -168,7 +168,7 @@ def test_nothing_happens_without_a_confirmation(target: Target, options: Any) ->
 def test_half_deployed_stack(
     target: Target, monkeypatch: pytest.MonkeyPatch, status: str, remedy: str
 ) -> None:
-    """A stack that cannot be updated is refused with the way out."""
+    """A stack in a failed state is refused with the way out."""
     stack = Stack(target, target.stack, _never)
     monkeypatch.setattr(stack, "_describe", lambda: {"StackStatus": status})
 
@@ -178,7 +178,7 @@ def test_half_deployed_stack(
 
 
 def test_stage_of_one_stack_is_refused(target: Target, options: Any) -> None:
-    """Data outside of the data's stack, as version 0.2 left it, is not deployed over."""
+    """A version 0.2 stage, with data in one stack, is not deployed over."""
     target.client("s3").create_bucket(Bucket=target.data_bucket)
 
     with pytest.raises(
@@ -192,7 +192,7 @@ def test_stage_of_one_stack_is_refused(target: Target, options: Any) -> None:
 
 
 def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stage that was just removed is deployed again once AWS gives its queues' names back."""
+    """A redeployment waits until AWS releases the names of deleted queues."""
     slept: list[float] = []
     monkeypatch.setattr(preflight.time, "sleep", slept.append)
     monkeypatch.setattr(preflight, "QUEUE_SECONDS", 65.0)
@@ -224,7 +224,7 @@ def test_names_of_queues_are_waited_for(target: Target, monkeypatch: pytest.Monk
 
 
 class _SlowTables:
-    """DynamoDB as it is on AWS: a table that is deleted is there for some looks more."""
+    """DynamoDB whose deleted tables remain visible for some time, as on AWS."""
 
     def __init__(self, client: Any, looks: int) -> None:
         self._client = client
@@ -264,7 +264,7 @@ def test_deleted_tables_are_waited_for(
     capsys: pytest.CaptureFixture[str],
     looks: int,
 ) -> None:
-    """What AWS is still deleting is not called kept, nor in the way of the next deployment."""
+    """Tables being deleted are waited for, and not reported as retained."""
     monkeypatch.setattr(removal, "LOOK_SECONDS", 0)
     monkeypatch.setattr(removal, "MOST_LOOKS", 3)
     command.deploy(options("deploy", "--yes"), target, _never)
@@ -294,7 +294,7 @@ def test_deleted_tables_are_waited_for(
 
 
 def test_data_goes_with_all_its_versions(target: Target, options: Any) -> None:
-    """DELETE_DATA leaves neither old versions nor the markers of what was deleted."""
+    """DELETE_DATA also deletes old versions and delete markers."""
     command.deploy(options("deploy", "--yes"), target, _never)
     s3, bucket = target.client("s3"), target.data_bucket
     s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
@@ -310,7 +310,7 @@ def test_data_goes_with_all_its_versions(target: Target, options: Any) -> None:
 def test_stillborn_data_goes_with_the_service(
     target: Target, options: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A data stack that was never made holds nothing, and would be in the way of the next try."""
+    """An empty data stack that failed to be created is removed with the service."""
     command.deploy(options("deploy", "--yes"), target, _never)
     data = Stack(target, target.data_stack, _never)
     monkeypatch.setattr(Stack, "has_failed_creation", lambda _: True)
@@ -321,7 +321,7 @@ def test_stillborn_data_goes_with_the_service(
 
 
 def test_unknown_parameter(target: Target, options: Any) -> None:
-    """A parameter that the template has not is refused with those that it has."""
+    """An unknown template parameter is refused with the valid ones."""
     with pytest.raises(DeployError, match="unknown parameter LogsDays; parameters: LogDays, Model"):
         command.deploy(options("deploy", "--yes", "--set", "LogsDays=7"), target, _never)
 
@@ -343,7 +343,7 @@ def test_unknown_parameter(target: Target, options: Any) -> None:
     ],
 )
 def test_options_that_do_not_fit(target: Target, options: Any, more: Any, message: str) -> None:
-    """Options that cannot work are refused before anything is made."""
+    """Options that cannot work together are refused before anything is created."""
     with pytest.raises(DeployError, match=message):
         command.deploy(options("deploy", "--yes", *more), target, _never)
     assert Stack(target, target.data_stack, _never).status() == ""
@@ -352,7 +352,7 @@ def test_options_that_do_not_fit(target: Target, options: Any, more: Any, messag
 def test_wrong_region(
     aws_in_memory: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A region that does not exist is one line, with the one that was meant."""
+    """A region that does not exist is one line with a suggestion."""
     code = command.main(["destroy", "--stage", "test", "--region", "eu-centrl-1"])
 
     assert code == 1
@@ -436,7 +436,7 @@ class FailingCloud:
 
 
 def test_failure_names_its_first_cause(target: Target) -> None:
-    """The state from before counts for nothing; the text says which resource failed, and why."""
+    """The error names the first resource that failed in this run, and why."""
     said: list[str] = []
     stack = Stack(target, target.stack, said.append, 0)
     stack._client = FailingCloud()

@@ -1,4 +1,4 @@
-"""Exports: whatever an account has comes out in a form that it can upload again."""
+"""Exports of an account can be uploaded again."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_labels_with_odd_characters_come_back(world: World, tmp_path: Path) -> N
 
 
 def test_names_that_no_archive_can_hold_are_written_otherwise(world: World, tmp_path: Path) -> None:
-    """Slashes, leading dots and names of junk become look-alikes, which a note reports."""
+    """Names that an archive cannot hold are replaced by similar ones, with a note."""
     labels = ("in/out", "..", ".hidden", "__MACOSX", "C: drive", "back\\slash")
     view = world.pictures(label_folders({"cat": 1, "dog": 1}))
     for number, label in enumerate(labels):
@@ -201,7 +201,7 @@ def test_names_that_no_archive_can_hold_are_written_otherwise(world: World, tmp_
 
 @pytest.mark.parametrize("is_detection", [False, True])
 def test_a_missing_picture_is_reported(world: World, tmp_path: Path, is_detection: bool) -> None:
-    """Everything else is exported; the lost one is named, not written empty, and fails the call."""
+    """A missing image is reported and fails the call; everything else is exported."""
     files = {f"cat/{number}.png": draw(salt=number) for number in range(3)}
     box = {"label": "cup", "x": 1, "y": 2, "width": 10, "height": 8}
     table = annotations([(name, [box]) for name in files])
@@ -247,7 +247,7 @@ def test_a_model_comes_with_artifact_and_card(world: World, tmp_path: Path) -> N
 
 
 def test_another_accounts_data_stays_out(world: World, tmp_path: Path) -> None:
-    """An export holds the data of one account alone; feedback has a separate file."""
+    """An export contains only data of one account."""
     world.dataset(some_rows({"book": 6}))
     other = world.new_account("other@example.com")
 
@@ -259,7 +259,7 @@ def test_another_accounts_data_stays_out(world: World, tmp_path: Path) -> None:
 
 
 def test_a_folder_with_files_is_refused(world: World, tmp_path: Path) -> None:
-    """Nothing is overwritten."""
+    """A folder with files is refused."""
     (tmp_path / "mine.txt").write_text("mine")
 
     with pytest.raises(FolderNotEmpty, match="not empty"):

@@ -9,7 +9,7 @@ from infra.models import default_directory
 
 
 def test_page_has_every_prebuilt_model_with_its_limits():
-    """The committed page repeats what the installed cards say of limits and data, once each."""
+    """The committed page has each prebuilt model's limits and data, once."""
     page = model_cards.PAGE.read_text(encoding="utf-8")
 
     for name, card in model_cards.read_cards(default_directory()).items():

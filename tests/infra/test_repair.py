@@ -1,4 +1,4 @@
-"""Damaged backups: what is whole comes back, what is lost is named, nothing is thrown away."""
+"""Damaged backups: intact data is restored, losses are named, nothing is deleted."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def flip(path: Path) -> None:
 
 
 def held(manifest: Manifest, name: str) -> str:
-    """Describe what a piece holds, for people."""
+    """Describe the content of a backup file."""
     short = next((s for s, names in manifest.tables.items() if name in names), None)
     return short or next(item.key for item in manifest.objects if item.sha256 == name)
 
 
 def cut(path: Path) -> None:
-    """Leave nothing in a file."""
+    """Truncate a file to zero bytes."""
     path.write_bytes(b"")
 
 
@@ -77,7 +77,7 @@ WAYS = (flip, Path.unlink, cut)
 def test_whatever_piece_is_damaged_the_rest_comes_back(
     filled: World, settings: Settings, folder: BackupFolder, first: int
 ):
-    """After damage to any piece the repaired backup is consistent, and losses are reported.
+    """After damage to any file the repaired backup is consistent, and losses are reported.
 
     Each piece is damaged in one way here, and in every way in the long tier.
     """
@@ -109,7 +109,7 @@ def test_whatever_piece_is_damaged_the_rest_comes_back(
 
 
 def test_a_whole_backup_is_left_as_it_is(filled: World, settings: Settings, folder: BackupFolder):
-    """Nothing changes when nothing is damaged."""
+    """A repair of an intact backup changes nothing."""
     dump(settings, folder)
     before = {path: path.stat().st_mtime_ns for path in folder.path.rglob("*")}
 
@@ -121,7 +121,7 @@ def test_a_whole_backup_is_left_as_it_is(filled: World, settings: Settings, fold
 def test_lost_rows_are_taken_from_the_dump_before(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """The dump before stays, and has the rows of a piece that has been written since."""
+    """Lost rows are restored from the previous dump."""
     first = dump(settings, folder)
     filled.dataset(some_rows({"new": 4}))
     second = dump(settings, folder)
@@ -145,7 +145,7 @@ def test_lost_rows_are_taken_from_the_dump_before(
 def test_what_was_deleted_leaves_with_the_second_dump(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """A deleted object's bytes are in the dump before for one more dump, and gone with the next."""
+    """Deleted data stays in the previous dump and is gone after the next one."""
     filled.stores.artifacts.put("models/A/v1/artifact", b"bytes that go")
     dump(settings, folder)
     filled.stores.artifacts.delete("models/A/v1/artifact")
@@ -164,7 +164,7 @@ def test_what_was_deleted_leaves_with_the_second_dump(
 def test_a_damaged_manifest_gives_way_to_the_one_before(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """Without the last manifest the dump before comes back whole, and the line says so."""
+    """With a damaged manifest the previous dump is restored, and the output says so."""
     first = dump(settings, folder)
     before = contents(settings)
     filled.dataset(some_rows({"new": 4}))
@@ -184,7 +184,7 @@ def test_a_damaged_manifest_gives_way_to_the_one_before(
 def test_pieces_without_a_manifest_are_damage(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """They do not restore as an empty stack; a repair starts empty and keeps all of them."""
+    """Data files without a manifest are damage; a repair starts empty and deletes none."""
     manifest = dump(settings, folder)
     (folder.path / MANIFEST).unlink()
     (folder.path / PREVIOUS).unlink(missing_ok=True)
@@ -203,7 +203,7 @@ def test_pieces_without_a_manifest_are_damage(
 
 
 def test_a_repair_throws_nothing_away(filled: World, settings: Settings, folder: BackupFolder):
-    """Damaged pieces and those without a place stay in a folder next to it, byte for byte."""
+    """Damaged and unreferenced files are moved to a folder and not deleted."""
     manifest = dump(settings, folder)
     flip(piece(folder, manifest.tables["models"][0]))
     stray = piece(folder, "ab" * 32)
@@ -268,7 +268,7 @@ def test_a_version_without_its_file_is_not_listed(
 def test_a_dump_writes_damaged_pieces_again(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """Damage on the disk is found by reading, and written again from what the stack has."""
+    """Damaged files are found by reading and written again from memory."""
     manifest = dump(settings, folder)
     scan = DamageScan(folder)
     assert scan.check_next(10**9, 60.0) == []
@@ -287,7 +287,7 @@ def test_a_dump_writes_damaged_pieces_again(
 def test_damage_scan_reads_a_little_at_a_time(
     filled: World, settings: Settings, folder: BackupFolder
 ):
-    """Each turn reads no more than it may, and after enough turns every piece was read."""
+    """Each step of the damage scan reads a bounded amount, and all files are covered."""
     manifest = dump(settings, folder)
     names = sorted(manifest.pieces())
     largest = max(folder.size(name) for name in names)
@@ -335,7 +335,7 @@ def test_a_damaged_manifest_is_seen_and_replaced(
 def test_repair_brings_no_former_api_key_back(
     filled: World, folder: BackupFolder, settings: Settings
 ) -> None:
-    """A key that was revoked after the previous dump stays revoked, whatever was lost."""
+    """A key revoked after the previous dump is not restored."""
     keys = filled.container.api_keys
     key, secret = keys.create(filled.account, "revoked")
     dump(settings, folder, with_keys=True)
@@ -359,7 +359,7 @@ def test_repair_brings_no_former_api_key_back(
 def test_previous_dump_alone_has_no_api_keys(
     filled: World, folder: BackupFolder, settings: Settings
 ) -> None:
-    """Without the manifest the dump before is restored, but none of its keys."""
+    """Restoring the previous dump restores no API keys."""
     keys = filled.container.api_keys
     key, _ = keys.create(filled.account, "revoked")
     dump(settings, folder, with_keys=True)

@@ -78,7 +78,7 @@ def test_the_wheel_has_one_folder_and_the_tested_versions(wheel: Path) -> None:
 
 
 def test_the_environment_keeps_its_own_modules(bin_folder: Path, tmp_path: Path) -> None:
-    """Neither `app` nor `infra` can be imported next to the installed server."""
+    """`app` and `infra` cannot be imported next to the installed server."""
     for name in ("app", "infra", "chalicelib"):
         done = subprocess.run(
             [bin_folder / "python", "-c", f"import {name}"],
@@ -127,7 +127,7 @@ def test_an_unknown_command_lists_the_commands(capsys: pytest.CaptureFixture[str
 
 
 def test_folders_that_are_named_stay() -> None:
-    """The folders of state and models change only where the environment names none."""
+    """Folders in the environment variables win over the defaults."""
     given = {"PRESAGE_STATE_DIR": "/here", "PRESAGE_MODEL_DIR": "", "XDG_DATA_HOME": "/data"}
     server.set_folders(given)
     assert given["PRESAGE_STATE_DIR"] == "/here"

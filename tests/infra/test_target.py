@@ -1,4 +1,4 @@
-"""What an administrator's command works on: a deployed stage is found by its stack."""
+"""Administrator commands find a deployed stage by its stack."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OUTPUTS = {"BucketName": BUCKET, "EndpointURL": "https://a1b2.example.test/api/"
 
 @pytest.fixture
 def deploy(aws_in_memory: None) -> Any:
-    """Make a stack that gives out what a test says, in an account with nothing else."""
+    """A function that creates a stack with given outputs in an otherwise empty account."""
     reset_aws()
 
     def make(outputs: dict[str, str]) -> None:
@@ -87,7 +87,7 @@ def test_a_token_is_asked_where_the_stage_listens(
     outputs: dict[str, str],
     url: str,
 ) -> None:
-    """The URL comes from the stack, too, and a custom domain goes first."""
+    """The token URL comes from the stack; a custom domain wins."""
     deploy(outputs)
     asked: list[str] = []
     monkeypatch.setattr(accounts, "request_token", lambda where, *_: asked.append(where) or "t")
@@ -117,7 +117,7 @@ def test_a_stage_that_is_not_there(
     said: str,
     command: Any,
 ) -> None:
-    """A wrong name, region or a half-deployed stack is one line with the remedy."""
+    """A wrong name or region, or an incomplete stack, is one line with the remedy."""
     deploy({})
     run = ["list"] if command is accounts else ["dump", str(tmp_path / "copy")]
 
@@ -131,7 +131,7 @@ def test_a_stage_that_is_not_there(
 def test_a_stage_whose_service_is_removed(
     environment: dict[str, str], aws_in_memory: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Data without its service is named, with the ways to reach it."""
+    """Data without its service is reported, with the ways to reach it."""
     reset_aws()
     create = boto3.session.Session(region_name=REGION).client("cloudformation").create_stack
     queue = {"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}
@@ -152,7 +152,7 @@ def test_tables_that_are_not_there(
     capsys: pytest.CaptureFixture[str],
     command: Any,
 ) -> None:
-    """In an account or region without the service's tables the command says how to name them."""
+    """Without the service's tables the command says how to name them."""
     run = ["list"] if command is accounts else ["dump", str(tmp_path / "copy")]
 
     assert command.main([*run, "--aws"], environment) == 1

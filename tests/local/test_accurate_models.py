@@ -1,4 +1,4 @@
-"""The large encoders that arrive while the stack runs."""
+"""Installing the large encoders while the stack runs."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def world(monkeypatch, tmp_path):
 
 
 def test_missing_encoders_are_installed_politely(world, tmp_path):
-    """Behind every caller's work, with one line at the beginning and one at the end."""
+    """Missing encoders are installed at low priority, with a line at the start and the end."""
     settings, done = world
     said = []
 
@@ -39,7 +39,7 @@ def test_missing_encoders_are_installed_politely(world, tmp_path):
 
 
 def test_nothing_to_do_is_said_by_nothing(world, monkeypatch):
-    """A stack that is to stay fast, or has them already, installs and says nothing."""
+    """With the fast profile, or with encoders installed, nothing is installed or printed."""
     settings, done = world
     said = []
 
@@ -51,7 +51,7 @@ def test_nothing_to_do_is_said_by_nothing(world, monkeypatch):
 
 
 def test_trouble_is_one_line(world, monkeypatch):
-    """Without a network the stack keeps running, and the line says what trainings use."""
+    """Without a network the stack runs on, and one line says which encoders trainings use."""
     settings, _ = world
     said = []
 
@@ -68,7 +68,7 @@ def test_trouble_is_one_line(world, monkeypatch):
 
 
 def test_stop_ends_the_download_too(tmp_path):
-    """SIGTERM unwinds the installation, so that no client of a registry is left behind."""
+    """SIGTERM stops the installation and its download processes."""
     code = f"""
 import os, signal, sys
 sys.path.insert(0, {str(ROOT)!r})

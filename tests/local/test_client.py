@@ -42,7 +42,7 @@ def test_service_that_does_not_answer_is_reported():
 
 
 def test_wait_ends_when_it_is_over_or_stands_still(stack):
-    """A record that never changes is given up with its last state."""
+    """A record that does not change is abandoned with its latest state."""
     service = Service(stack.url, "token")
 
     assert service.wait("/v2/nothing", lambda _: True, 1) == {"object": "nothing"}
@@ -51,7 +51,7 @@ def test_wait_ends_when_it_is_over_or_stands_still(stack):
 
 
 def test_wait_continues_while_there_is_progress(monkeypatch):
-    """However slow the machine is, changes are awaited and reported; standing still is not."""
+    """Waiting continues as long as the record changes."""
     moments = iter(range(0, 100_000, 100))
     monkeypatch.setattr(client.time, "monotonic", lambda: float(next(moments)))
     monkeypatch.setattr(client.time, "sleep", lambda _: None)

@@ -1,4 +1,4 @@
-"""Log files of the local stack: whose lines they are, when they are put aside, how they turn."""
+"""Log files of the local stack: origin, archiving, rotation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logging.getLogger("library").error("failed for %s", "secret")
 
 
 def test_lines_go_to_a_file_that_turns(tmp_path):
-    """The newest files are kept, each whole lines only; the terminal shows warnings alone."""
+    """Log files are rotated in whole lines; the terminal shows only warnings."""
     done = subprocess.run(
         [sys.executable, "-c", WRITE, str(tmp_path)], capture_output=True, text=True, check=True
     )
@@ -49,7 +49,7 @@ def test_lines_go_to_a_file_that_turns(tmp_path):
 
 
 def test_disk_that_is_full_is_said_once(tmp_path):
-    """A log that cannot be written is one line on the terminal, and the stack keeps running."""
+    """If the log cannot be written, one line on the terminal says so and the stack runs on."""
     folder = State(tmp_path).logs
     (folder / "front.jsonl").mkdir(parents=True)
     done = subprocess.run(
@@ -61,7 +61,7 @@ def test_disk_that_is_full_is_said_once(tmp_path):
 
 
 def test_former_lines_are_put_aside(tmp_path):
-    """An empty start moves the former world's lines away, and only the last of such worlds."""
+    """An empty start archives the previous logs, and keeps only the latest archive."""
     state = State(tmp_path)
     for world in ("first", "second"):
         state.logs.mkdir()

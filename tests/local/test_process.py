@@ -15,7 +15,7 @@ os.waitpid(fork("child", lambda: print(sys.getswitchinterval(), flush=True)), 0)
 
 
 def test_threads_of_a_child_take_turns_quickly() -> None:
-    """A call that computes does not keep the others waiting for 5 ms at each of their steps."""
+    """A shorter switch interval than 5 ms keeps computing calls from delaying others."""
     said = subprocess.run(
         [sys.executable, "-c", FORKED], check=True, capture_output=True, text=True, timeout=60
     )
@@ -44,7 +44,7 @@ print(os.waitpid(child, 0)[1])
 
 
 def test_a_signal_to_the_group_reaches_only_the_supervisor() -> None:
-    """`timeout` and systemd may signal all processes of a group; the order of the stop is kept."""
+    """A signal to the process group reaches only the supervisor, which stops in order."""
     output = subprocess.run(
         [sys.executable, "-c", GROUP_STOPPED],
         check=True,
@@ -74,7 +74,7 @@ print(os.waitpid(child, 0)[1])
 
 
 def test_a_stop_right_after_the_fork_reaches_the_handler() -> None:
-    """A child that holds a stop handles a SIGTERM that came before it had set its handler."""
+    """A SIGTERM before the child has set its handler is handled afterwards."""
     output = subprocess.run(
         [sys.executable, "-c", STOPPED_EARLY],
         check=True,
@@ -110,5 +110,5 @@ for call in (
 
 
 def test_offline_refuses_other_machines_only() -> None:
-    """With --offline, connections and look-ups of other machines fail, those of this one work."""
+    """With --offline connections to other machines fail, and local ones work."""
     subprocess.run([sys.executable, "-c", OFFLINE], check=True)

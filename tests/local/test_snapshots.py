@@ -1,4 +1,4 @@
-"""The pauses between two saves of the local stack's data."""
+"""The interval between saves of the local stack's data."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from infra.local.snapshots import pause_after
 
 @pytest.mark.parametrize("took", [0.0, 0.5, 5.0, 15.0, 20.0])
 def test_a_write_is_saved_within_the_time(took: float) -> None:
-    """Written right after a dump has begun, it is in the next one, which ends in time."""
+    """A write right after a dump began is in the next dump, which ends in time."""
     assert took + pause_after(took, 60.0) + took <= 60.0
 
 
 @pytest.mark.parametrize("took", [25.0, 90.0])
 def test_long_dumps_leave_time_between_them(took: float) -> None:
-    """A dump that takes too long does not follow the last one at once."""
+    """After a long dump the next one does not follow at once."""
     assert pause_after(took, 60.0) >= took
 
 

@@ -1,4 +1,4 @@
-"""The state folder: what is written there is whole or not there."""
+"""The state folder: files are complete or absent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def state(tmp_path: Path) -> State:
 
 
 def test_a_signing_key_is_made_once(state: State) -> None:
-    """Every start finds the key of the first, so tokens outlive a restart."""
+    """Every start uses the signing key of the first, so tokens survive a restart."""
     made = state.token_secret()
 
     assert len(made) >= 32
@@ -27,7 +27,7 @@ def test_a_signing_key_is_made_once(state: State) -> None:
 
 
 def test_a_full_disk_leaves_no_half_key(state: State) -> None:
-    """Where the key cannot be written whole neither the file nor a draft of it is left."""
+    """If the key cannot be written completely, neither it nor a temporary file remains."""
     with no_file_beyond(10), pytest.raises(OSError, match="too large"):
         state.token_secret()
 
@@ -60,7 +60,7 @@ def test_aws_tools_read_the_keys(state: State, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("content", ["", "[default]", "[default]\naws_access_key_id = A", "\0"])
 def test_broken_aws_keys_are_replaced(state: State, content: str) -> None:
-    """An incomplete pair, which would sign nothing, is not used."""
+    """An incomplete AWS key pair is replaced."""
     (state.folder / AWS_KEYS_FILE).write_text(content)
 
     made = state.aws_keys()
@@ -70,7 +70,7 @@ def test_broken_aws_keys_are_replaced(state: State, content: str) -> None:
 
 
 def test_a_full_disk_leaves_the_description_of_before(state: State) -> None:
-    """A stack.json that cannot be rewritten stays as it was."""
+    """If stack.json cannot be rewritten, it stays unchanged."""
     state.write_stack({"pid": 1})
     before = (state.folder / "stack.json").read_bytes()
 
@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_the_description_of_before(state: State) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"0123456789", bytes(96), b"\xff" * 96])
 def test_a_broken_key_is_replaced(state: State, content: bytes) -> None:
-    """An empty key, a cut one, and one that a crash left as zeros never sign a token."""
+    """An empty, truncated or zeroed signing key is replaced."""
     (state.folder / SECRET_FILE).write_bytes(content)
     assert state.has_broken_secret()
 

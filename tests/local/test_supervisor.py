@@ -43,7 +43,7 @@ def test_killed_front_is_started_again_on_its_port(fresh):
 
 
 def test_number_of_an_ended_task_may_be_used_again(tmp_path, monkeypatch):
-    """A process whose number a task had before it is started again like any other."""
+    """A new process may have the number of an ended task."""
     stack = supervisor.Supervisor(parse([], {"PRESAGE_STATE_DIR": str(tmp_path)}), {})
     stack._signals, written = os.pipe()
     os.write(written, b"x")
@@ -81,7 +81,7 @@ def test_stop_during_the_start_is_not_a_failure(tmp_path):
 
 
 def test_killed_container_starts_again(tmp_path):
-    """A description that names this process itself is that of a killed stack with the same id."""
+    """A description with this process's own id belongs to a killed stack and is ignored."""
     stack = supervisor.Supervisor(parse([], {"PRESAGE_STATE_DIR": str(tmp_path)}), {})
     State(tmp_path).write_stack({"pid": os.getpid(), "url": "http://127.0.0.1:1"})
     with pytest.MonkeyPatch.context() as patch:
@@ -94,7 +94,7 @@ def test_killed_container_starts_again(tmp_path):
 
 
 def test_dead_data_plane_stops_the_stack(fresh):
-    """Without its data the stack says so and ends with status 1."""
+    """If the emulated AWS dies, the stack reports it and exits with status 1."""
     fresh.kill_worker("aws", signal.SIGKILL)
 
     wait_until(lambda: "changes since the last save are lost" in fresh.log())
@@ -102,7 +102,7 @@ def test_dead_data_plane_stops_the_stack(fresh):
 
 
 def test_workers_step_back_for_the_front(fresh):
-    """Workers are as nice as asked, by default 10, and the front and the data are not."""
+    """Workers have the configured niceness, by default 10; front and data have none."""
     usual = os.getpriority(os.PRIO_PROCESS, 0)
     found = fresh.processes
 
@@ -117,7 +117,7 @@ def niceness(pid):
 
 
 def test_state_folder_is_private_and_closes_behind(fresh):
-    """The signing key is the owner's alone; stack.json goes with the stack."""
+    """The signing key is private, and stack.json is removed at the end."""
     secret = fresh.state.folder / "token.secret"
 
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
@@ -207,7 +207,7 @@ def test_full_disk_is_one_clear_line(tmp_path):
 
 
 def test_description_of_a_dead_stack_is_ignored(tmp_path):
-    """A left-over stack.json, also one whose process number lives on, does not count."""
+    """The stack.json of a dead stack is ignored, also if its process id is reused."""
     state = State(tmp_path)
     for pid in (os.getpid(), 2**22 + 1):
         state.write_stack({"pid": pid, "url": "http://127.0.0.1:1", "environment": {}})
@@ -216,7 +216,7 @@ def test_description_of_a_dead_stack_is_ignored(tmp_path):
 
 
 def test_state_folder_that_is_none_is_one_line(tmp_path):
-    """An error that free disk space would not fix is reported with another remedy."""
+    """An error other than a full disk has its own remedy."""
     (tmp_path / "file").write_text("no folder")
 
     ended = start(tmp_path / "file")
@@ -249,7 +249,7 @@ def test_unreachable_endpoint_is_said(tmp_path):
 
 
 def test_running_endpoint_is_used_with_another_name(fresh, tmp_path):
-    """With AWS_ENDPOINT_URL no data plane starts; names follow PRESAGE_NAME; free jobs run, too."""
+    """With AWS_ENDPOINT_URL no emulated AWS starts, and names follow PRESAGE_NAME."""
     notes = tmp_path / "other.txt"
     environment = {
         **{name: value for name, value in fresh.environment.items() if name.startswith("AWS_")},

@@ -80,7 +80,7 @@ def test_paid_training_comes_before_free(stack, diary, send):
 
 
 def test_paid_comes_first_after_a_pause(stack, diary, send):
-    """Also when the worker was stopped while the free one came first."""
+    """After a pause of the worker, a paid training runs before an earlier free one."""
     time.sleep(1)  # the worker waits on both queues again, not between asking one and the other
     stack.pause_workers()
     send("train-free", "paused free")
@@ -99,7 +99,7 @@ def test_schedule_ticks(stack, diary):
 
 
 def test_failing_message_is_delivered_again_and_ends_in_the_dead_letter_queue(stack, diary, send):
-    """An exception leaves the message; after the fifth failure it is in the DLQ."""
+    """A failing message is repeated; after the fifth failure it is in the dead-letter queue."""
     send("delete", "fail")
     sqs = stack.client("sqs")
     work = sqs.get_queue_url(QueueName="presage-delete")["QueueUrl"]
@@ -158,7 +158,7 @@ def test_killed_worker_is_started_again_and_its_message_delivered_again(stack, d
 
 
 def test_deliveries_have_lanes_of_their_own():
-    """Several threads wait for receivers of webhooks, and none of them reads another queue."""
+    """Several threads deliver webhooks, and none of them reads another queue."""
     settings = Settings()
     queues = ("presage-delete", "presage-deliver", "presage-train-paid")
     mappings = [EventSourceMapping(queue, queue, lambda *_: None) for queue in queues]

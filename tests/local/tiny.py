@@ -61,13 +61,13 @@ def unsized() -> Response:
 
 @app.route("/v2/too-fast")
 def too_fast() -> Response:
-    """Tell the client to come back later."""
+    """Ask the client to retry later."""
     return Response("", {"Retry-After": "1"}, 429)
 
 
 @app.route("/v2/echo", methods=["POST"], content_types=_KINDS)
 def echo() -> dict[str, Any]:
-    """Tell what arrived."""
+    """Return what arrived."""
     request = app.current_request
     body = request.raw_body
     return {
@@ -80,7 +80,7 @@ def echo() -> dict[str, Any]:
 
 @app.route("/v2/who/{name}", methods=["POST"])
 def who(name: str) -> dict[str, Any]:
-    """Tell who asked, before and after a pause."""
+    """Return the caller before and after a pause."""
     first = app.current_request.json_body["who"]
     time.sleep(0.01)
     return {"path": name, "first": first, "second": app.current_request.json_body["who"]}
@@ -88,7 +88,7 @@ def who(name: str) -> dict[str, Any]:
 
 @app.route("/v2/context")
 def context() -> dict[str, Any]:
-    """Tell the context of the call."""
+    """Return the context of the call."""
     return {"context": app.current_request.context, "headers": dict(app.current_request.headers)}
 
 

@@ -1,4 +1,4 @@
-"""What the tests of a running stack share: the application's diary, waiting, raw sockets."""
+"""Helpers for tests of a running stack: the application's notes, waiting, raw sockets."""
 
 from __future__ import annotations
 

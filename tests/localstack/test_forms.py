@@ -1,4 +1,4 @@
-"""Forms by which callers put files straight into the bucket: what the bucket refuses."""
+"""Presigned forms: what the bucket refuses."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def send(form: Form, content: bytes, **changes: str) -> tuple[int, str]:
 
 
 def test_a_file_as_allowed_is_taken(form: Form, settings: Settings, clients: Clients) -> None:
-    """The bucket takes a file of the greatest size and keeps it byte by byte."""
+    """A file of the maximum size is accepted and stored unchanged."""
     content = b"x" * LIMIT
 
     assert send(form, content)[0] == 204
@@ -87,7 +87,7 @@ def test_a_file_that_is_not_allowed_is_refused(
 
 
 def test_a_form_that_is_late_is_refused(issue: Callable[[int], Form]) -> None:
-    """After its time a form is worth nothing."""
+    """An expired form is refused."""
     form = issue(1)
     time.sleep(2)
 

@@ -1,4 +1,4 @@
-"""What LocalStack answers without checking it, asserted on the deployment's template instead."""
+"""Template facts that LocalStack does not check."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_rights_are_narrow(template: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: point-in-time recovery")
 def test_tables_can_be_restored(data: dict[str, Any]) -> None:
-    """Every table but API keys can be taken back to any second of five weeks."""
+    """Every table except API keys has point-in-time recovery."""
     for name, table in of_type(data, "AWS::DynamoDB::Table").items():
         facts = table["Properties"]["PointInTimeRecoverySpecification"]
         is_recovered = name != "ApiKeysTable"
@@ -59,7 +59,7 @@ def test_tables_can_be_restored(data: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: lifecycle of the bucket")
 def test_short_lived_objects_are_deleted(data: dict[str, Any]) -> None:
-    """What is short-lived goes after a day, batches after 31; nothing else does."""
+    """Temporary objects expire after a day, batches after 31; nothing else expires."""
     rules = data["Resources"][BUCKET]["Properties"]["LifecycleConfiguration"]["Rules"]
 
     assert {rule["Status"] for rule in rules} == {"Enabled"}
@@ -85,7 +85,7 @@ def test_logs_end(template: dict[str, Any]) -> None:
 
 @pytest.mark.not_proved("CloudFormation: updates in place, and what outlives a stack")
 def test_data_outlives_its_stack(data: dict[str, Any]) -> None:
-    """Tables and bucket stay when the stack goes or would replace them; names never change.
+    """Tables and bucket are retained when the stack is deleted or would replace them.
 
     A name that held anything but the stack's own, account and region would replace a resource.
     """

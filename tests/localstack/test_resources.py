@@ -75,7 +75,7 @@ def test_the_bucket_reports_incoming_files_only(settings: Settings, clients: Cli
 
 
 def test_a_conditional_count_is_exact_under_load(settings: Settings, clients: Clients) -> None:
-    """Of more reservations than are allowed exactly the allowed number succeeds."""
+    """Of simultaneous conditional reservations exactly the allowed number succeeds."""
     provision(settings)
     allowed = 100
     key = {"account_id": {"S": "busy"}, "period": {"S": "predictions#2026-11"}}

@@ -1,4 +1,4 @@
-"""What may go wrong where models are asked, once in each of the functions that answer."""
+"""Predictions that fail or meet a limit, for each function that predicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Ask = Callable[[str], Answer]
 
 
 def questions(caller: Caller) -> None:
-    """Ask models of both families whatever is hard to answer."""
+    """Request every kind of prediction that can fail, from models of both families."""
     data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")
     caller.deployed.work()
 
@@ -34,7 +34,7 @@ def questions(caller: Caller) -> None:
     caller.deployed.work()
 
     def ask_picture(model: str) -> Answer:
-        """Ask what a picture shows that came by the bucket."""
+        """Predict an image that was uploaded to the bucket."""
         sent = arrived(caller, draw())
         return caller.try_form("POST", f"{VISION}/predict", modelId=model, sampleLocation=sent)
 
@@ -44,7 +44,7 @@ def questions(caller: Caller) -> None:
 
 
 def hard(caller: Caller, family: str, dataset_id: int, ask: Ask) -> None:
-    """Ask an unknown model, one whose file is gone, and the last predictions of a month."""
+    """Use an unknown model, one without its file, and a month's last predictions."""
     deployed = caller.deployed
     assert ask(UNKNOWN_MODEL).status == 404
     gone = trained(caller, family, dataset_id)

@@ -45,7 +45,7 @@ MODEL_FILES = {
 
 @pytest.fixture(scope="session")
 def recorded(aws_in_memory: None, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
-    """The functions after everything was asked of them."""
+    """The deployed functions after all recorded calls."""
     reset_aws()
     catalogue, files = _catalogue()
     settings = Settings(

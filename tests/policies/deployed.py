@@ -194,7 +194,7 @@ class Deployed:
             module.sweep(SWEEP_EVENT, context(SWEEP_REST_SECONDS))
 
     def lose(self, row: type[TableRow], hash_key: str, range_key: str | int) -> None:
-        """Remove a row behind everybody's back, as a deletion that went by meanwhile."""
+        """Remove a row directly, as a concurrent deletion would."""
         schema = row._get_schema()["key_schema"]
         kinds = {"HASH": {"S": hash_key}, "RANGE": {"S": range_key}}
         if isinstance(range_key, int):
@@ -218,7 +218,7 @@ class Deployed:
         row.update([tables.QuotaRow.used.set(used)])
 
     def lose_files(self, prefix: str) -> None:
-        """Remove files behind everybody's back, as a deletion that went by meanwhile."""
+        """Remove files directly, as a concurrent deletion would."""
         s3, bucket = self.outside.s3, self.settings.bucket
         for entry in s3.list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]:
             s3.delete_object(Bucket=bucket, Key=entry["Key"])

@@ -1,4 +1,4 @@
-"""A life of the whole service, through the functions' own doors: every operation, every queue."""
+"""Calls that exercise every operation and queue of the service."""
 
 from __future__ import annotations
 
@@ -316,7 +316,7 @@ def arrived(caller: Caller, content: bytes) -> str:
 
 
 def trouble(caller: Caller) -> None:
-    """Files that cannot be read, models that do not exist, trainings that fail."""
+    """Send unreadable files, name unknown models, and fail trainings."""
     work = caller.deployed.work
     broken = ("data", b"PK\x03\x04" + bytes(64), "a.zip")
     data = caller.form("POST", f"{VISION}/datasets/upload", broken)
@@ -388,7 +388,7 @@ def cut_off(caller: Caller) -> None:
 
 
 def turns(caller: Caller, queue: str) -> None:
-    """Messages that come in another order than what they were sent for."""
+    """Deliver messages in another order than they were sent."""
     deployed = caller.deployed
     for _ in range(2):
         data = caller.form("POST", f"{LANGUAGE}/datasets/upload", FILE, type="text-intent")

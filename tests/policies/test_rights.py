@@ -1,4 +1,4 @@
-"""The rights of each function are those that a life of the whole service uses, and no others."""
+"""Each function has exactly the rights that the recorded calls use."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _as_declared(rights: set[tuple[str, str]], declared: set[tuple[str, str]]) -
 
 @pytest.mark.parametrize("function", [function.name for function in FUNCTIONS])
 def test_rights_are_what_the_function_uses(recorded: Deployed, function: str) -> None:
-    """No call lacks its right, and no right is without a call, besides rare ones."""
+    """No recorded call lacks a right, and no right is unused, except for rare ones."""
     declared = _declared(function)
     used = _as_declared(recorded.recorder.used[function], declared)
 
@@ -122,7 +122,7 @@ def test_routes_may_write_only_what_they_need() -> None:
 
 
 def test_every_operation_was_called(recorded: Deployed) -> None:
-    """The life that is recorded holds every operation of the interface: add new ones to it."""
+    """The recorded calls include every operation of the API."""
     operations = {
         view.view_name for methods in module.app.routes.values() for view in methods.values()
     }
@@ -147,7 +147,7 @@ def test_records_load_no_engine(recorded: Deployed) -> None:
 
 
 def test_everything_that_was_to_interfere_did(recorded: Deployed) -> None:
-    """Every deletion and every cut at a chosen moment came about."""
+    """Every planned deletion and interruption has happened."""
     assert recorded.recorder.pending == []
 
 

@@ -1,1 +1,1 @@
-"""What the source must look like."""
+"""Rules for the source code."""

@@ -1,4 +1,4 @@
-"""Rates: who may call how often, by plan and cost class."""
+"""Rate limits by plan and cost class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACCOUNT = Account("2", "a@example.test", "STARTER", "HEROKU", ACTIVE, (), "LICEN
 
 
 class Bucket:
-    """A bucket of a number of calls that never fills, and how often it was drawn from."""
+    """A bucket of a number of calls that never refills, and counts draws."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -46,7 +46,7 @@ def passes(limits: RateLimits, count: int, account: Account = ACCOUNT, cost: str
 
 
 def test_every_plan_has_a_rate_for_every_cost() -> None:
-    """No plan is without a rate, and none that costs more is slower."""
+    """Every plan has a rate for every cost, and a more expensive plan is not slower."""
     names = {name for plans in PLANS.values() for name in plans}
 
     assert set(RATES) == names
@@ -56,7 +56,7 @@ def test_every_plan_has_a_rate_for_every_cost() -> None:
 
 
 def test_calls_are_drawn_in_blocks(clock) -> None:
-    """A process draws a second's worth at once, so that few calls touch the row."""
+    """A process draws calls for a second at once, so that few calls touch the row."""
     bucket = Bucket(10_000)
 
     assert passes(RateLimits(bucket, clock), 1000) == 1000
@@ -64,7 +64,7 @@ def test_calls_are_drawn_in_blocks(clock) -> None:
 
 
 def test_empty_bucket_is_asked_seldom(clock) -> None:
-    """A flood that is refused does not become a flood of reads."""
+    """While the bucket is empty the row is read rarely."""
     bucket = Bucket(50)
     limits = RateLimits(bucket, clock)
 
@@ -76,7 +76,7 @@ def test_empty_bucket_is_asked_seldom(clock) -> None:
 
 
 def test_last_calls_are_spent_evenly(clock) -> None:
-    """A flood gets what comes back call by call, and not in waves."""
+    """In a flood, refilled calls are admitted evenly and not in bursts."""
     bucket = Bucket(50)
     limits = RateLimits(bucket, clock)
     passes(limits, 51)
@@ -91,7 +91,7 @@ def test_last_calls_are_spent_evenly(clock) -> None:
 
 
 def test_rest_of_scarce_calls_is_kept(clock) -> None:
-    """What a slow caller has not spent in a second is there in the next."""
+    """Calls that a slow caller has not used within a second are kept."""
     bucket = Bucket(50)
     limits = RateLimits(bucket, clock)
     passes(limits, 51)
@@ -103,7 +103,7 @@ def test_rest_of_scarce_calls_is_kept(clock) -> None:
 
 
 def test_refusal_names_limit_plan_and_remedy(clock) -> None:
-    """The text of a refusal says what is allowed and when to try again."""
+    """A refusal has limit, plan and remedy."""
     with pytest.raises(RateExceeded) as caught:
         RateLimits(Bucket(0), clock).check(ACCOUNT, DOCUMENTS)
 
@@ -117,7 +117,7 @@ def test_refusal_names_limit_plan_and_remedy(clock) -> None:
 
 
 def test_unreachable_rows_let_calls_pass(clock, lines) -> None:
-    """When the row is out of reach calls go through, a line is written, and few more ask."""
+    """If the row cannot be reached, calls are admitted, logged, and the row is retried rarely."""
     bucket = Bucket(0)
     bucket.is_reachable = False
 
@@ -127,7 +127,7 @@ def test_unreachable_rows_let_calls_pass(clock, lines) -> None:
 
 
 def test_accounts_and_costs_do_not_share(clock) -> None:
-    """What one account makes, or makes of one class, takes nothing from others."""
+    """Accounts and cost classes have separate buckets."""
     bucket = Bucket(10_000)
     limits = RateLimits(bucket, clock)
     for account, cost in ((ACCOUNT, RECORDS), (replace(ACCOUNT, account_id="3"), RECORDS)):
@@ -138,7 +138,7 @@ def test_accounts_and_costs_do_not_share(clock) -> None:
 
 
 def test_larger_plan_counts_at_once(clock) -> None:
-    """An account that was refused and changes its plan is not refused any more."""
+    """After a change of plan an account that was refused is admitted at once."""
     bucket = Bucket(0)
     limits = RateLimits(bucket, clock)
     assert passes(limits, 1) == 0
@@ -148,7 +148,7 @@ def test_larger_plan_counts_at_once(clock) -> None:
 
 
 def test_factor(clock) -> None:
-    """A factor of 0 lets everything pass; another one changes all rates, to one call at least."""
+    """A factor of 0 disables rates; others scale them, to at least one call."""
     bucket = Bucket(0)
     assert passes(RateLimits(bucket, clock, 0), 100) == 100
     assert bucket.draws == []
@@ -159,7 +159,7 @@ def test_factor(clock) -> None:
 
 
 def test_clock_that_is_set_back_refuses_no_call(clock) -> None:
-    """A machine whose clock was ahead by an hour does not refuse for that hour."""
+    """Calls are not refused because the clock was ahead by an hour before."""
     bucket = Bucket(0)
     limits = RateLimits(bucket, clock)
     assert passes(limits, 1) == 0

@@ -1,4 +1,4 @@
-"""The line of each prediction: which month, and what became of it."""
+"""The log line of each prediction: its month and outcome."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Counter:
         return self.is_known
 
     def used(self, account_id, kind, month) -> int:
-        """Tell how many are counted."""
+        """Return the number of counted calls."""
         return self.count
 
 
@@ -83,7 +83,7 @@ def figures(line) -> set[str]:
 
 
 def test_counted_in_the_month_of_its_counter(allowances, clock, lines):
-    """The line names the month in whose counter the prediction stands, whenever it is answered."""
+    """The line names the month of the counter, whenever the prediction is answered."""
     with allowances.prediction(ACCOUNT, MODEL) as usage:
         clock.advance(days=20)
 
@@ -108,7 +108,7 @@ def test_given_back(allowances, counter, lines, is_known, outcome):
 
 
 def test_give_back_that_fails_is_unknown(allowances, counter, lines):
-    """An error of giving back leaves the outcome open, and the caller's own error stands."""
+    """If a release fails, the outcome is unknown and the caller's own error is raised."""
 
     def fail():
         with until_answered("predict_intent"), allowances.prediction(ACCOUNT, MODEL):
@@ -135,7 +135,7 @@ def test_refused(allowances, counter, lines):
 
 
 def test_reservation_of_unknown_outcome(allowances, counter, lines):
-    """When the table's answer was lost the prediction may be counted or not."""
+    """If the table's answer is lost, the outcome is unknown."""
     counter.failure = StorageUnavailable()
     with pytest.raises(StorageUnavailable), allowances.prediction(ACCOUNT, MODEL):
         raise AssertionError
@@ -144,7 +144,7 @@ def test_reservation_of_unknown_outcome(allowances, counter, lines):
 
 
 def test_process_that_dies_leaves_the_prediction_counted(allowances, counter, lines):
-    """An exception that ends the process is not a failed call: nothing is released or written."""
+    """An exception that ends the process neither releases nor logs the prediction."""
     with pytest.raises(SystemExit), allowances.prediction(ACCOUNT, MODEL):
         raise SystemExit
 
@@ -152,7 +152,7 @@ def test_process_that_dies_leaves_the_prediction_counted(allowances, counter, li
 
 
 def test_an_answer_that_fails_gives_back_what_was_done_for_it(allowances, counter, lines):
-    """Work that succeeded stays uncounted when its answer cannot be written afterwards."""
+    """If writing the answer fails, the prediction is released."""
 
     def fail():
         with until_answered("predict_intent"):
@@ -180,7 +180,7 @@ def test_an_answer_that_succeeds_leaves_its_work_counted(allowances, counter, li
 
 
 def test_milliseconds_last_until_the_answer_is_written(allowances, lines, monkeypatch):
-    """The figure of a prediction's line holds the time in which its answer is written."""
+    """The logged duration includes writing the answer."""
     moments = iter([0.0, 1.0, 3.5])
     monkeypatch.setattr(usage.time, "perf_counter", lambda: next(moments))
     with until_answered("predict_intent"), allowances.prediction(ACCOUNT, MODEL):
@@ -190,7 +190,7 @@ def test_milliseconds_last_until_the_answer_is_written(allowances, lines, monkey
 
 
 def test_work_while_it_is_counted(allowances, counter, lines):
-    """A prediction that is counted meanwhile ends as one that was counted first."""
+    """A prediction counted during its work ends like one counted before."""
     found, left = allowances.predict(ACCOUNT, MODEL, lambda: "found")
 
     (line,) = lines()
@@ -198,7 +198,7 @@ def test_work_while_it_is_counted(allowances, counter, lines):
 
 
 def test_work_that_fails_while_it_is_counted(allowances, counter, lines):
-    """What was counted meanwhile is released, and the work's own error is raised."""
+    """If the work fails while the call is counted, it is released and the error raised."""
     with pytest.raises(ModelUnreadable):
         allowances.predict(ACCOUNT, MODEL, raising(BROKEN))
 
@@ -208,7 +208,7 @@ def test_work_that_fails_while_it_is_counted(allowances, counter, lines):
 
 @pytest.mark.parametrize("work", [lambda: "found", raising(BROKEN)])
 def test_refusal_outweighs_the_work(allowances, counter, lines, work):
-    """A prediction beyond the allowance is refused, whatever its work came to."""
+    """A prediction beyond the quota is refused, whatever its work returned."""
     counter.count = 2000
     with pytest.raises(PredictionQuotaExceeded):
         allowances.predict(ACCOUNT, MODEL, work)
@@ -220,7 +220,7 @@ def test_refusal_outweighs_the_work(allowances, counter, lines, work):
 
 @pytest.mark.parametrize("work", [lambda: "found", raising(BROKEN)])
 def test_storage_that_fails_outweighs_the_work(allowances, counter, lines, work):
-    """What could not be counted is not answered, and not released either."""
+    """If counting fails, the prediction is neither answered nor released."""
     counter.failure = StorageUnavailable()
     with pytest.raises(StorageUnavailable):
         allowances.predict(ACCOUNT, MODEL, work)
@@ -230,11 +230,11 @@ def test_storage_that_fails_outweighs_the_work(allowances, counter, lines, work)
 
 
 def test_who_was_refused_is_counted_before_the_work_until_that_succeeds(allowances, counter):
-    """A used-up allowance buys no work; a new month or plan ends the caution."""
+    """After a refusal calls are counted before the work, until one succeeds."""
     worked: list[int] = []
 
     def work() -> None:
-        """Note how many are counted when the work begins."""
+        """Record how many calls are counted when the work begins."""
         worked.append(counter.count)
 
     counter.count = 2000

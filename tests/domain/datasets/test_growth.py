@@ -40,7 +40,7 @@ def test_refusals(dataset: Dataset, has_new_label: bool, error: type[ServiceErro
 
 
 def test_room_is_left() -> None:
-    """Below the limits, and after a PUT that failed, examples may be added."""
+    """Below the limits, and after a failed PUT, examples may be added."""
     check_can_grow(DATASET, has_new_label=True)
     check_can_grow(replace(DATASET, status="FAILED"), has_new_label=True)
     check_can_grow(replace(DATASET, counts=LABELS), has_new_label=False)

@@ -1,4 +1,4 @@
-"""Label names are the same however their accents are typed, and show something."""
+"""Label names are normalized, and must be visible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_composed_and_decomposed_names_are_one() -> None:
 
 
 def test_labels_of_before_keep_their_ids() -> None:
-    """A stored name is found by both spellings; of two twins the composed one is meant."""
+    """A stored name is found in both spellings; of two the composed one wins."""
     composed, decomposed = NamesOfLabel(COMPOSED), NamesOfLabel(DECOMPOSED)
     assert ids_by_name({7: decomposed}) == {COMPOSED: 7}
     assert ids_by_name({7: decomposed, 8: composed}) == {COMPOSED: 8}

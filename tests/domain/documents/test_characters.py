@@ -1,4 +1,4 @@
-"""The documented characters, and what becomes of others."""
+"""The documented characters, and the mapping of others to them."""
 
 import sys
 
@@ -47,12 +47,12 @@ def test_the_set_is_what_is_documented():
     ],
 )
 def test_other_characters_become_plain_ones_or_nothing(text, expected):
-    """Accents, ligatures, widths and look-alikes are brought back; the rest is left out."""
+    """Accents, ligatures, widths and look-alikes are mapped; others are dropped."""
     assert to_documented(text) == expected
 
 
 def test_every_character_of_unicode_is_answered_within_the_set():
-    """Whatever is read, nothing else comes out; documented characters stay as they are."""
+    """Any Unicode character is mapped into the set; documented ones stay."""
     known = set(CHARACTERS)
     for code in (*range(0x20000), *range(0x20000, sys.maxunicode, 997)):
         assert set(to_documented(chr(code))) <= known
@@ -61,7 +61,7 @@ def test_every_character_of_unicode_is_answered_within_the_set():
 
 @given(st.text())
 def test_what_was_kept_is_kept_again(text):
-    """The result is words separated by single spaces and does not change any more."""
+    """Mapping a result again does not change it."""
     once = to_documented(text)
 
     assert to_documented(once) == once

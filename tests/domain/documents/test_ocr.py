@@ -61,7 +61,7 @@ def test_probabilities_are_shown_within_bounds(value, shown):
 
 
 def test_best_page_of_a_field():
-    """A value beats none, then the surer one wins, then the first page."""
+    """A value wins over none, then the higher probability, then the first page."""
     found = best_fields(
         [
             a_finding(a_field("name", "", 0.99), 1),
@@ -79,7 +79,7 @@ def test_best_page_of_a_field():
 
 
 def test_best_page_is_where_the_key_fits():
-    """A surer value behind a key that a sentence mentions does not win."""
+    """A value after a key inside a sentence loses against one after a real key."""
     mentioned = replace(a_field("name", "Ann", 0.9), fit=0.5)
     meant = replace(a_field("name", "Bob", 0.8), fit=0.9)
 
@@ -89,7 +89,7 @@ def test_best_page_is_where_the_key_fits():
 
 
 def test_page_that_mentions_a_key_does_not_count_if_another_has_it():
-    """An empty value of the key is one; a page where it reads almost as well still counts."""
+    """A page where the key matches about as well counts, even with an empty value."""
     mentioned = replace(a_field("name", "Ann", 0.9), key_score=0.5)
     meant = replace(a_field("name", "", 0.9), key_score=0.95)
     alike = replace(a_field("name", "Bob", 0.7), key_score=0.8)
@@ -103,7 +103,7 @@ def test_page_that_mentions_a_key_does_not_count_if_another_has_it():
 
 
 def test_place_of_a_field():
-    """The union of key and value; of one alone when the other is nowhere."""
+    """A field's box is the union of key and value, or of the one that has a place."""
     both, key = a_field("a", "x", 1), a_field("a", "", 1)
     value = FormField("a", "", None, "x", Rect(1, 2, 3, 4), 1)
 
@@ -134,7 +134,7 @@ def test_words_are_counted_as_the_limit_counts_them():
 
 
 def test_page_without_content_still_leads_to_the_answer():
-    """Pixels, lines and layer go; the coordinates stay."""
+    """Releasing a page drops pixels, lines and layer, and keeps coordinates."""
     lines = (a_line("x"),)
     page = ReadPage(Page(3, 100, 50, 2.0, object(), lines), 1, object(), lines)
 
@@ -151,7 +151,7 @@ def test_page_without_content_still_leads_to_the_answer():
 
 
 def test_what_needs_pixels():
-    """Tables do; text, contacts and fields are satisfied with a text layer."""
+    """Only tables need pixels in addition to a text layer."""
     fields = FormTemplate(keys=())
     tables = FormTemplate(keys=(), finds_tables=True)
 

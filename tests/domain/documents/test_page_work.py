@@ -1,4 +1,4 @@
-"""Pages are read by threads in the pages' order of results, and stop at an error or in time."""
+"""Pages are read by threads; results are in page order, and errors or timeouts stop all."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_not_more_pages_than_threads_or_slots_at_a_time():
 
 
 def test_first_error_ends_all():
-    """The other page stops at its next check, and the rest is never begun."""
+    """After an error the other page stops at its next check, and no further page begins."""
     begun = []
 
     def read(number, check):
@@ -68,7 +68,7 @@ def test_first_error_ends_all():
 
 
 def test_unexpected_failure_is_raised_too():
-    """It is neither swallowed nor taken for the end of another page."""
+    """An unexpected failure is raised."""
 
     def read(number, check):
         if number == 1:
@@ -82,7 +82,7 @@ def test_unexpected_failure_is_raised_too():
 
 @pytest.mark.parametrize("does_check", [True, False])
 def test_end_of_the_time_names_the_page(does_check, monkeypatch):
-    """Whether the threads notice it or only the one that waits for them."""
+    """A timeout names the page, whether a thread or the waiting caller notices it."""
     clock, is_stuck = SimpleNamespace(now=0.0), threading.Event()
 
     def wait_for_time(pages, seconds, return_when):
@@ -117,7 +117,7 @@ def test_no_time_at_all():
 
 
 def test_waiting_for_a_slot_ends_in_time():
-    """A call whose pages wait behind those of others, here for ever, ends with its time."""
+    """A call that waits for a slot ends at its own time limit."""
     slots = threading.Semaphore(0)
     work = PageWork(1, 0.1, 25.0, slots)
     with ThreadPoolExecutor(1) as pool, pytest.raises(TimedOut, match="page 1 of 1"):

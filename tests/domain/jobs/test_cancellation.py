@@ -29,7 +29,7 @@ def test_time_that_is_given(clock: MovableClock) -> None:
 
 @pytest.mark.parametrize("seconds", [0.0, float("inf")])
 def test_no_limit(clock: MovableClock, seconds: float) -> None:
-    """Without a limit time does not matter."""
+    """Without a limit work is never stopped for time."""
     cancellation = Cancellation(nothing, clock, seconds)
     clock.advance(days=365)
 
@@ -38,10 +38,10 @@ def test_no_limit(clock: MovableClock, seconds: float) -> None:
 
 
 def test_lease_comes_first(clock: MovableClock) -> None:
-    """A job that is lost is left alone, whatever the time."""
+    """A lost lease is reported before a timeout."""
 
     def lost() -> None:
-        """Have lost the lease."""
+        """Report a lost lease."""
         raise LeaseLost
 
     cancellation = Cancellation(lost, clock, 1.0)

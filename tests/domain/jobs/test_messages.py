@@ -1,4 +1,4 @@
-"""Messages of the queues: what earlier versions sent is read, and what is sent stays the same."""
+"""Queue messages stay readable between versions."""
 
 from __future__ import annotations
 
@@ -133,13 +133,13 @@ def test_every_kind_of_job_was_recorded() -> None:
 
 @pytest.mark.parametrize(("body", "job"), RECORDED)
 def test_messages_of_earlier_versions_are_read(body: str, job: Job) -> None:
-    """What waits in a queue during an update is done by the new version."""
+    """The new version processes messages that were queued by earlier versions."""
     assert decode_job(body, KINDS) == job
 
 
 @pytest.mark.parametrize(("body", "job"), RECORDED)
 def test_messages_are_written_as_before(body: str, job: Job) -> None:
-    """During an update or after a rollback an older version reads what the new one sent."""
+    """An older version can read the messages of the new one."""
     assert encode_job(job) == body
 
 
@@ -180,7 +180,7 @@ def test_notification_names_its_objects() -> None:
 
 
 def test_message_of_a_job_that_waits_says_how_often() -> None:
-    """The first message is as before; each later one waits twice as long, until there is none."""
+    """Each repeated message of a waiting job has twice the delay, up to a limit."""
     job: DeliverJob = DeliverJob(account_id="1", hook_id="hook", key="key")
     assert "waits" not in encode_job(job)
     delays: list[int] = []

@@ -1,4 +1,4 @@
-"""Archives that no usual tool makes, and the cost of reading one in a separate process."""
+"""Builds archives that no usual tool makes, and measures the cost of reading them."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_encodings(encoding: str, line_end: str) -> None:
     "header", ["image_file,box0,box1", '"image","box1",""', "x", "Image File,label (json),,,", ""]
 )
 def test_any_header(header: str) -> None:
-    """The names of the columns, their number and their quotes do not matter; nor does no header."""
+    """The header's names, number of columns and quotes are ignored, and it may be missing."""
     rows = annotations([("a.jpg", [CAT, DOG])]).split(b"\r\n", 1)[1]
 
     found, rejected = _read((header + "\r\n").encode() + rows if header else rows)
@@ -90,7 +90,7 @@ def test_thousand_columns() -> None:
 
 
 def test_rejected_boxes_name_row_box_and_file() -> None:
-    """A bad cell is one rejected box, found by row, column and picture; the others stay."""
+    """An invalid cell rejects one box, named by row, column and image; the others stay."""
     found, rejected = _read(annotations([("a.jpg", [CAT, "{oops", a_box("x", 1, 1, 0, 1)])]))
 
     assert [(item.row, item.file) for item in rejected] == [(2, "a.jpg"), (2, "a.jpg")]
@@ -101,7 +101,7 @@ def test_rejected_boxes_name_row_box_and_file() -> None:
 
 
 def test_missing_pictures() -> None:
-    """Each box of a missing picture is rejected; a row without boxes counts once."""
+    """Each box of a missing image is rejected; a row without boxes counts as one rejection."""
     _, rejected = _read(annotations([("gone.jpg", [CAT, DOG]), ("lost.jpg", []), ("", [CAT])]))
 
     assert [item.reason.partition(":")[0] for item in rejected] == [
@@ -124,7 +124,7 @@ def test_blank_rows_and_trailing_cells() -> None:
 
 
 def test_quote_that_is_never_closed() -> None:
-    """A broken quote costs its row; the rows behind it are read."""
+    """An unclosed quote rejects its row; the following rows are read."""
     good = annotations([("b.jpg", [DOG])]).split(b"\r\n", 1)[1]
 
     found, rejected = _read(b'image,box0\na.jpg,"{""label\n' + good)
@@ -134,7 +134,7 @@ def test_quote_that_is_never_closed() -> None:
 
 
 def test_labels_that_cutting_would_merge() -> None:
-    """Boxes of labels that are equal in their first 180 characters carry the fault."""
+    """Boxes of labels that are equal in their first 180 characters are rejected."""
     found, _ = _read(
         annotations([("a.jpg", [a_box("x" * 181, 1, 2, 3, 4), a_box("x" * 182, 1, 2, 3, 4), CAT])])
     )
@@ -152,13 +152,13 @@ def test_labels_that_cutting_would_merge() -> None:
     ],
 )
 def test_file_that_is_not_csv(content: bytes, words: str) -> None:
-    """A file of another kind is refused as a whole, by its name."""
+    """A file that is not CSV is refused as a whole, with its name."""
     with pytest.raises(InvalidUpload, match=words):
         _read(content)
 
 
 def test_too_many_labels() -> None:
-    """Far more labels than a dataset may have end the reading early."""
+    """Reading stops early at far more labels than a dataset may have."""
     boxes = [a_box(f"label {number}", 1, 2, 3, 4) for number in range(10_001)]
     rows = [("a.jpg", boxes[at : at + 1_000]) for at in range(0, 10_001, 1_000)]
 
@@ -174,7 +174,7 @@ def test_too_many_labels() -> None:
     at=st.integers(0, 200),
 )
 def test_mutated_file(text: list[str], at: int) -> None:
-    """Whatever is put into the file: boxes, rejections with reasons, or a refusal."""
+    """Any mutated file gives boxes, rejections with reasons, or a refusal."""
     content = annotations([("a.jpg", [CAT, DOG]), ("b.jpg", [DOG])])
     try:
         found, rejected = _read(content[:at] + "".join(text).encode() + content[at:])

@@ -1,4 +1,4 @@
-"""Which picture a row means."""
+"""The image that a row of annotations.csv refers to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def index() -> ImageIndex:
     ],
 )
 def test_found(index: ImageIndex, cell: str, path: str) -> None:
-    """By path, next to the CSV, by name; in the case written first, then in any when unique."""
+    """Images are found by path, next to the CSV, or by unique name, first with exact case."""
     assert index.find(cell, "set/") == PATHS.index(path)
 
 
@@ -50,5 +50,5 @@ def test_found(index: ImageIndex, cell: str, path: str) -> None:
     ],
 )
 def test_not_found(index: ImageIndex, cell: str, words: str) -> None:
-    """A name that several pictures have, or none, says so."""
+    """A name that several images have, or none, is reported as such."""
     assert words in str(index.find(cell, "set/"))

@@ -1,4 +1,4 @@
-"""Archives made to cost much: each is read in bounded time and memory."""
+"""Hostile archives are read in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def measure() -> Iterator[Measure]:
 
 @cache
 def _zeros(count: int) -> Raw:
-    """Pack zeros without going through them but for their checksum."""
+    """Return compressed zeros without compressing them one by one."""
     packed = zeros(count)[2:-4]  # without the head and the end that an archive does not have
     return Raw(b"0.png", packed=packed, size=count, crc=zlib.crc32(bytes(count)))
 
@@ -85,17 +85,17 @@ def _encrypted() -> bytes:
 
 
 def _annotations_bomb() -> bytes:
-    """Rows that unpack to 300 MB."""
+    """Return an annotations file that unpacks to 300 MB."""
     return raw_zip([Raw(b"annotations.csv", b"," * 1_000_000, size=300 << 20), GOOD])
 
 
 def _lying_annotations() -> bytes:
-    """Rows that unpack to far more than they say."""
+    """Return an annotations file that unpacks to far more than it declares."""
     return raw_zip([Raw(b"annotations.csv", b"," * (60 << 20), size=1_000), GOOD])
 
 
 def _wide_annotations() -> bytes:
-    """60 MB of empty cells in one row."""
+    """Return an annotations file with one row of 60 MB of empty cells."""
     return make_zip({"annotations.csv": b"x,y\r\n1.png" + b"," * (60 << 20), "1.png": draw()})
 
 
@@ -106,13 +106,13 @@ def _open_quotes() -> bytes:
 
 
 def _empty_blocks() -> bytes:
-    """Deflate blocks without content, which inflate for ever to nothing."""
+    """Return empty deflate blocks, which never produce output."""
     blocks = b"\x00\x00\x00\xff\xff" * 4_000_000
     return raw_zip([GOOD, Raw(b"cat/2.png", b"x", packed=blocks, size=1 << 20)])
 
 
 def _long_names() -> bytes:
-    """Make a directory that is full of names."""
+    """Return an archive whose directory is full of long names."""
     names = (b"cat/%05d-%s.png" % (number, b"n" * 30_000) for number in range(1_000))
     return raw_zip([GOOD, *(Raw(name, b"x", method=0) for name in names)])
 
@@ -135,7 +135,7 @@ def _long_names() -> bytes:
 def test_archives_made_to_cost(
     tmp_path: Path, measure: Measure, make: object, type_: str, words: str, numbers: list[int]
 ) -> None:
-    """Bombs of every kind end soon, in little memory, with what is good in them kept."""
+    """Bombs of every kind end soon in little memory, and valid files in them are read."""
     path = tmp_path / "archive.zip"
     path.write_bytes(make())
 
@@ -148,7 +148,7 @@ def test_archives_made_to_cost(
 
 
 def test_as_many_entries_as_allowed(tmp_path: Path, measure: Measure) -> None:
-    """100,000 entries are not refused for their number, and are read in bounded time."""
+    """An archive of 100,000 entries is accepted and read in bounded time."""
     path = tmp_path / "archive.zip"
     path.write_bytes(bytes(100) + zip64_end(100_000, 46 * 100_000, 0))
     assert "at most" not in measure(path, "image")[0]
@@ -163,7 +163,7 @@ def test_as_many_entries_as_allowed(tmp_path: Path, measure: Measure) -> None:
 
 
 def test_more_entries_than_allowed(tmp_path: Path, measure: Measure) -> None:
-    """One entry more is refused by the end record, whatever else the file holds."""
+    """100,001 entries are refused by the end record, whatever else the file contains."""
     path = tmp_path / "archive.zip"
     path.write_bytes(bytes(100) + zip64_end(100_001, 46 * 100_001, 0))
 
@@ -174,7 +174,7 @@ def test_more_entries_than_allowed(tmp_path: Path, measure: Measure) -> None:
 
 
 def test_truncated_archive(tmp_path: Path, measure: Measure) -> None:
-    """An incomplete download is not an archive."""
+    """A truncated archive is refused as not an archive."""
     path = tmp_path / "archive.zip"
     content = make_zip({f"cat/{number}.png": draw(salt=number) for number in range(50)})
     path.write_bytes(content[:-100])
@@ -185,7 +185,7 @@ def test_truncated_archive(tmp_path: Path, measure: Measure) -> None:
 
 
 def test_many_boxes(tmp_path: Path, measure: Measure) -> None:
-    """60,000 boxes of 600 pictures stay small in memory."""
+    """60,000 boxes of 600 images take little memory."""
     boxes = [a_box(f"l{number % 9}", number % 20, 1.5, 1 + number, 5) for number in range(20)] * 5
     names = [f"{number}.png" for number in range(600)]
     files = {name: draw(salt=place) for place, name in enumerate(names)}
@@ -203,7 +203,7 @@ def test_many_boxes(tmp_path: Path, measure: Measure) -> None:
 
 
 def test_deflate_helper() -> None:
-    """The raw archives of these tests are what usual tools read."""
+    """The test's raw archives can be read by standard tools."""
     content = raw_zip([GOOD, Raw(b"cat/2.txt", b"two", packed=deflate(b"two"))])
 
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -1,4 +1,4 @@
-"""One cell of annotations.csv, and boxes that reach out of their picture."""
+"""One cell of annotations.csv, and boxes that extend beyond their image."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NESTED = json.dumps({**GOOD, "x": 1})[:-1] + ', "more": ' + "[" * 64 + "]" * 64 
     ],
 )
 def test_cells_that_mean_the_same(cell: str) -> None:
-    """Key order, floats, numbers in quotes, escapes and more members do not matter."""
+    """Key order, floats, quoted numbers, escapes and extra members are accepted."""
     assert parse_cell(cell) == ("cat", Box(1.0, 2.0, 3.0, 4.0))
 
 
@@ -53,7 +53,7 @@ def test_cells_that_mean_the_same(cell: str) -> None:
     ],
 )
 def test_cells_that_are_no_box(change: dict[str, object], words: str) -> None:
-    """What is wrong with a box is said in terms of the cell."""
+    """An invalid box is rejected with a reason that refers to its cell."""
     with pytest.raises(CellFault, match=words):
         parse_cell(json.dumps(GOOD | change))
 
@@ -72,7 +72,7 @@ def test_cells_that_are_no_box(change: dict[str, object], words: str) -> None:
     ],
 )
 def test_broken_json(cell: str) -> None:
-    """Broken, foreign or deeply nested JSON is one rejected box."""
+    """Invalid, non-object or deeply nested JSON rejects one box."""
     with pytest.raises(CellFault, match=r"not JSON|not an object|nested"):
         parse_cell(cell)
 
@@ -89,7 +89,7 @@ def test_broken_json(cell: str) -> None:
     ],
 )
 def test_clipping(box: Box, clipped: Box) -> None:
-    """A box whose centre is in the picture of 40 × 30 is cut at its edges; others stay exact."""
+    """A box with its centre in the image is clipped at the edges; others stay exact."""
     assert clip_box(box, 40, 30) == clipped
 
 
@@ -97,7 +97,7 @@ def test_clipping(box: Box, clipped: Box) -> None:
     "box", [Box(-11, 0, 20, 30), Box(30, 0, 20, 10), Box(50, 50, 5, 5), Box(0, 25, 5, 10)]
 )
 def test_centre_outside(box: Box) -> None:
-    """A box whose centre lies outside is refused with the size of the picture."""
+    """A box with its centre outside the image is rejected with the image's size."""
     with pytest.raises(CellFault, match="outside of the image of 40 × 30 pixels"):
         clip_box(box, 40, 30)
 
@@ -107,7 +107,7 @@ SIDES = st.floats(-1e6, 1e6)
 
 @given(x=SIDES, y=SIDES, width=st.floats(0, 1e6, exclude_min=True), height=st.floats(1e-9, 1e6))
 def test_clipped_boxes_are_inside(x: float, y: float, width: float, height: float) -> None:
-    """An accepted box is inside the picture and has a size above 0, whatever its numbers."""
+    """An accepted box is inside the image and has a positive size, whatever its numbers."""
     try:
         box = clip_box(Box(x, y, width, height), 40, 30)
     except CellFault:

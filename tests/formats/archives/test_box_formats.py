@@ -1,4 +1,4 @@
-"""Boxes in the formats of other tools: to the pixel, with places, and whatever is sent."""
+"""Box formats of other tools: exact pixels, error places, and arbitrary input."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _rejections(files: dict[str, bytes]) -> list[RejectedItem]:
     "case", [c for c in BOX_EXPORTS if c.labels and not c.rejected], ids=lambda case: case.name
 )
 def test_boxes_of_tools_are_read_to_the_pixel(case: UploadCase) -> None:
-    """Each box of a tool's export has its picture, label and sides in pixels."""
+    """Each box of a tool's export has its image, label and sides in pixels."""
     sink = Sink(lambda *_: None, lambda: None)
     scan = scan_images(io.BytesIO(case.content), ImageRules("image-detection"), sink)
 
@@ -88,7 +88,7 @@ def test_boxes_of_tools_are_read_to_the_pixel(case: UploadCase) -> None:
 def test_vott_values_of_other_types_are_no_failure(
     change: dict[str, Any], labels: list[str]
 ) -> None:
-    """A value of VoTT's JSON that has another type is left out, or only its box is rejected."""
+    """Values of the wrong type in VoTT's JSON are ignored, or reject only their box."""
     box = {"left": 2, "top": 2, "width": 9, "height": 9}
     first, second, *_ = BOXES
     odd = {"tags": ["circle"], "boundingBox": box, **change}
@@ -103,7 +103,7 @@ def test_vott_values_of_other_types_are_no_failure(
 
 
 def test_an_empty_object_of_assets_is_not_vott() -> None:
-    """Another JSON file with an empty `assets` does not make CreateML's boxes ambiguous."""
+    """A JSON file with an empty `assets` is not VoTT, so CreateML's boxes stay unambiguous."""
     box = {"x": 6, "y": 6, "width": 9, "height": 9}
     made = [{"image": next(iter(BOXES)), "annotations": [{"label": "a", "coordinates": box}]}]
     files = {"boxes.json": json.dumps(made).encode(), "package.json": b'{"assets": {}}'}
@@ -115,7 +115,7 @@ def test_an_empty_object_of_assets_is_not_vott() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_boxes_are_read_to_the_pixel(kind: str) -> None:
-    """Each box has its picture, label and sides, whether pixels or shares were written."""
+    """Boxes are read exactly, whether they are written in pixels or fractions."""
     scan = _scan({**PICTURES, **KINDS[kind]})
 
     assert {(item.name, item.label, item.box) for item in scan.items} == TRUTH
@@ -138,7 +138,7 @@ def test_boxes_are_read_to_the_pixel(kind: str) -> None:
 def test_turned_boxes_are_read_by_their_bounds(
     written: str, sides: tuple[float, float, float, float]
 ) -> None:
-    """CVAT writes a box before its rotation, and the angle next to it."""
+    """A rotated box of CVAT is read by the bounds of its rotated corners."""
     boxes = {"scene-0.jpg": [a_box("circle", 25, 30, 50, 30)]}
     document = coco(boxes)
     document["annotations"][0]["attributes"] = {"occluded": False, "rotation": written}
@@ -188,14 +188,14 @@ def test_turned_boxes_are_read_by_their_bounds(
     ],
 )  # fmt: skip
 def test_place_of_a_rejected_box_is_reported(files: dict[str, bytes], row: int, words: str) -> None:
-    """A rejection names file and place, the cause and the remedy; its picture counts once."""
+    """A rejection has file, place, cause and remedy; its image counts once."""
     found = _rejections(files)
 
     assert (found[0].row, words in found[0].reason) == (row, True), found[0]
 
 
 def test_files_of_boxes_are_unpacked_within_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many documents count together, so that no archive of them fills memory or time."""
+    """All box documents share one limit of unpacked bytes."""
     monkeypatch.setattr(box_files, "MAX_BOX_FILE_BYTES", 2_000)
 
     with pytest.raises(InvalidUpload, match=r"unpack to more than 2,000 bytes"):
@@ -206,7 +206,7 @@ def test_files_of_boxes_are_unpacked_within_one_bound(monkeypatch: pytest.Monkey
     "content", [b"[" * 100_000, b'{"images":' + b"[" * 100_000, b"", b"\xff\xfe{", b"nan"]
 )
 def test_document_that_is_not_json(content: bytes) -> None:
-    """It is refused by its name, however deep it is nested."""
+    """A document that is not JSON is refused by name, however deeply nested."""
     with pytest.raises(InvalidUpload, match=r"instances\.json cannot be read: it"):
         _scan({**PICTURES, "instances.json": content})
 
@@ -226,7 +226,7 @@ def test_document_that_is_not_json(content: bytes) -> None:
     ],
 )
 def test_class_list_that_is_none(content: bytes) -> None:
-    """It is refused by its name; aliases, merges and depths cost nothing."""
+    """An invalid class list is refused by name; aliases, merges and depth cost nothing."""
     with pytest.raises(InvalidUpload, match=r"data\.yaml"):
         _scan({**PICTURES, **yolo_texts(), "data.yaml": content})
 
@@ -241,7 +241,7 @@ def test_class_list_that_is_none(content: bytes) -> None:
     ids=["objects", "numbers", "sides"],
 )
 def test_document_that_would_fill_the_memory(annotations_: bytes, words: str) -> None:
-    """A few megabytes that would become gigabytes of values are refused before they do."""
+    """A document that would expand to gigabytes of values is refused before it does."""
     document = coco_file(annotations=[]).replace(b'"annotations": []', b'"annotations": [%b]')
     files = {**PICTURES, "instances.json": document % annotations_}
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -252,7 +252,7 @@ def test_document_that_would_fill_the_memory(annotations_: bytes, words: str) ->
 
 
 def test_outline_becomes_its_bounds() -> None:
-    """An outline of YOLO is the smallest box around its corners."""
+    """A YOLO outline becomes the smallest box around its points."""
     text = b"0 0.25 0.5 0.5 0.25 0.75 0.75\n"
     [item] = _scan({"a.jpg": PICTURES["images/scene-0.jpg"], **CLASSES, "labels/a.txt": text}).items
 
@@ -267,7 +267,7 @@ def _large(width: int, height: int) -> bytes:
 
 @pytest.mark.parametrize("kind", ["annotations", "coco", "yolo", "voc"])
 def test_boxes_are_scaled_with_their_picture(kind: str) -> None:
-    """With shrink a box keeps its share of the picture; without it the picture is too large."""
+    """With `shrink` boxes are scaled with their image; without it the image is too large."""
     width, height = 1_500, 1_200
     box = a_box("circle", 375, 300, 750, 600)
     image = {"id": 1, "file_name": "a.png", "width": width, "height": height}
@@ -309,7 +309,7 @@ _PIECES = st.sampled_from(
 @hypothesis_settings(max_examples=60, deadline=2_000)
 @given(pieces=st.lists(_PIECES, max_size=3), at=st.integers(0, 3_000), cut=st.integers(0, 40))
 def test_mutated_files(kind: str, pieces: list[bytes], at: int, cut: int) -> None:
-    """Whatever is put into a file: boxes and rejections that add up, or a refusal."""
+    """Any mutated file gives boxes and rejections that add up, or a refusal."""
     files = dict(KINDS[kind])
     name = list(files)[min(at % 3, len(files) - 1)]
     content = files[name]

@@ -1,4 +1,4 @@
-"""Tests of guessing the code page of names in zip archives."""
+"""Guessing the code page of names in zip archives."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ NAMES = {
 
 @pytest.mark.parametrize("encoding", NAMES)
 def test_names_of_one_system_are_read_by_its_code_page(encoding: str) -> None:
-    """All names of an archive together are read as they were written."""
+    """The names of an archive are decoded together with the code page they were written in."""
     assert guess_name_encoding(name.encode(encoding) for name in NAMES[encoding])[0] == encoding
 
 
 def test_one_letter_before_others_is_not_asian() -> None:
-    """`Äpfel` of Windows is two bytes that Big5 would read as one character and `pfel`."""
+    """`Äpfel` in a Windows code page is not read as Big5."""
     names = ["Äpfel/1.jpg", "Birnen/Äpfel.jpg"]
 
     assert guess_name_encoding(name.encode("cp1252") for name in names)[0] != "big5"
 
 
 def test_names_without_a_clear_winner_stay_as_the_format_says() -> None:
-    """Names of signs are read as code page 437."""
+    """Names that no code page fits clearly are read as code page 437."""
     assert guess_name_encoding([b"50\xf8C/1.jpg"])[0] == "cp437"
 
 
 @pytest.mark.parametrize("name", ["Balık", "Mısır", "ağaç", "süllő", "plátano"])
 @pytest.mark.parametrize("encoding", ["cp857", "cp852", "cp1250"])
 def test_a_name_that_other_code_pages_read_differently_is_a_guess(name: str, encoding: str) -> None:
-    """No name is read wrongly without a warning, not even one with a single letter."""
+    """Names that could be read in other code pages cause a warning, even a single letter."""
     raw = name.encode(encoding, "ignore")
     found, is_certain = guess_name_encoding([raw])
 
@@ -55,5 +55,5 @@ def test_a_name_that_other_code_pages_read_differently_is_a_guess(name: str, enc
 
 @pytest.mark.parametrize("names", [[], [b"cat"], ["Größe".encode("cp437"), b"M\x84ngel"]])
 def test_names_that_all_western_code_pages_read_alike_are_no_guess(names: list[bytes]) -> None:
-    """Names that only code page 437 and its relatives can have written need no warning."""
+    """Names that only code page 437 and its variants can produce cause no warning."""
     assert guess_name_encoding(names) == ("cp437", True)

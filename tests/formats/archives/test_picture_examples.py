@@ -1,4 +1,4 @@
-"""Kept examples in little memory."""
+"""Accepted examples stored in little memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from chalicelib.formats.archives.picture_examples import PictureItem, PictureIte
 
 
 def test_items_come_back_as_they_were_added() -> None:
-    """Examples are read any number of times, with label, file and box of their own."""
+    """Examples can be read repeatedly, each with its label, file and box."""
     items = PictureItems()
     items.add_file("1.png", b"1" * 16)
     items.add("cat", Box(1, 2, 3, 4))
@@ -25,7 +25,7 @@ def test_items_come_back_as_they_were_added() -> None:
 
 
 def test_items_without_boxes() -> None:
-    """Pictures with labels have no box."""
+    """Images with labels have no box."""
     items = PictureItems()
     items.add_file("1.png", b"1" * 16)
     items.add("cat")

@@ -1,4 +1,4 @@
-"""What happens to each picture of a zip upload."""
+"""The outcome of each image of a zip upload."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ONE_DIGEST = picture_digest(ONE)
 
 
 class Shelf:
-    """Takes pictures and remembers them."""
+    """Accepts images and remembers them."""
 
     def __init__(self) -> None:
         self.pictures: dict[bytes, bytes] = {}
@@ -73,7 +73,7 @@ def _boxes(*rows: tuple[str, list[Any]], **pictures: bytes) -> dict[str, bytes]:
 
 
 def test_label_is_the_parent_folder_at_any_depth() -> None:
-    """Labels are the folders that contain the pictures, in order of appearance."""
+    """The folder that directly contains an image is its label, in order of appearance."""
     scan, shelf = _scan({"x/y/cat/1.png": ONE, "cat/2.png": TWO, " dog /3.txt": THREE})
 
     assert [(item.label, item.name, item.box) for item in scan.items] == [
@@ -94,7 +94,7 @@ def test_label_is_the_parent_folder_at_any_depth() -> None:
 
 @pytest.mark.parametrize("type_", ["image", "image-multi-label"])
 def test_same_picture_under_several_labels(type_: str) -> None:
-    """The same bytes are one picture with an example for each label, counted once in bytes."""
+    """Equal bytes in several folders are one image with several labels, stored once."""
     scan, shelf = _scan({"cat/1.png": ONE, "pet/2.png": ONE, "cat/3.png": ONE}, type_)
 
     assert [(item.label, item.name) for item in scan.items] == [("cat", "1.png"), ("pet", "2.png")]
@@ -102,7 +102,7 @@ def test_same_picture_under_several_labels(type_: str) -> None:
 
 
 def test_known_pictures() -> None:
-    """A picture the dataset has is a duplicate under its label, and elsewhere costs no bytes."""
+    """An image the dataset has is a duplicate under its label, and a new example elsewhere."""
     known = {"cat": {ONE_DIGEST}, "dog": set()}
     scan, shelf = _scan({"cat/1.png": ONE, "dog/1.png": ONE, "Cat/2.png": TWO}, known=known)
 
@@ -168,7 +168,7 @@ def test_long_names_are_cut() -> None:
     ],
 )
 def test_rejected_files(path: str, content: bytes, words: str) -> None:
-    """A file that is not an example is counted with its reason; the others are accepted."""
+    """A file that cannot be an example is rejected with its reason; others are accepted."""
     scan, _ = _scan({path: content, "dog/good.png": TWO, "dog/.hidden": b"x", "Thumbs.db": b"x"})
 
     assert (scan.kept, scan.rejected) == (1, 1)
@@ -178,7 +178,7 @@ def test_rejected_files(path: str, content: bytes, words: str) -> None:
 
 
 def test_links_are_not_followed() -> None:
-    """A symbolic link is a rejected file."""
+    """A symbolic link is rejected."""
     scan, _ = _scan(raw_zip([Raw(b"a/l.png", b"../b/1.png", mode=0o120777), Raw(b"b/1.png", ONE)]))
 
     assert [item.file for item in scan.rejections] == ["a/l.png"]
@@ -186,7 +186,7 @@ def test_links_are_not_followed() -> None:
 
 @pytest.mark.parametrize("type_", ["image", "image-detection"])
 def test_labels_that_cutting_would_merge(type_: str) -> None:
-    """Labels that are equal in their first 180 characters are refused, both."""
+    """Labels that are equal in their first 180 characters are both refused."""
     first, second = "x" * 180 + "a", "x" * 180 + "b"
     if type_ == "image":
         files = {f"{first}/1.png": ONE, f"{second}/2.png": TWO, "cat/3.png": THREE}
@@ -200,7 +200,7 @@ def test_labels_that_cutting_would_merge(type_: str) -> None:
 
 
 def test_rejections_beyond_the_named_ones() -> None:
-    """All rejections count; the first hundred are named, in little space."""
+    """All rejections are counted, and the first hundred listed."""
     files = {f"{'é' * 300}/{number}.txt": b"x" for number in range(150)}
     scan, _ = _scan({**files, "a/1.png": ONE})
 
@@ -209,7 +209,7 @@ def test_rejections_beyond_the_named_ones() -> None:
 
 
 def test_detection() -> None:
-    """Boxes become examples with label, file and place; pictures are kept once."""
+    """Boxes become examples with label, file and position; images are stored once."""
     scan, shelf = _scan(detection_files(3), "image-detection")
 
     assert scan.kept_by_label == {"circle": 3, "square": 3}
@@ -219,7 +219,7 @@ def test_detection() -> None:
 
 
 def test_detection_pictures_in_folders() -> None:
-    """annotations.csv and the pictures may lie anywhere, the file first or last."""
+    """annotations.csv and the images may be in any folder, in any order."""
     csv = annotations(
         [("1.png", [a_box("a", 1, 1, 5, 5)]), ("other/2.png", [a_box("b", 1, 1, 5, 5)])]
     )
@@ -250,7 +250,7 @@ def test_detection_duplicates() -> None:
 
 
 def test_detection_rejections() -> None:
-    """Each box is counted separately, a picture without box once, and each names its place."""
+    """Each box is counted, an image without a box once, and each rejection has its place."""
     files = _boxes(
         (
             "a.png",
@@ -288,7 +288,7 @@ def test_detection_rejections() -> None:
 
 
 def test_box_reaching_out_is_clipped() -> None:
-    """A box that ends a pixel outside is kept, cut at the edge."""
+    """A box that extends one pixel beyond the image is clipped."""
     scan, _ = _scan(_boxes(("a.png", [a_box("x", 20, 10, 13, 5)]), a=ONE), "image-detection")
 
     assert [item.box for item in scan.items] == [Box(20, 10, 12, 5)]
@@ -317,7 +317,7 @@ def test_box_reaching_out_is_clipped() -> None:
     ],
 )
 def test_archives_of_no_use(files: dict[str, bytes], type_: str, words: str) -> None:
-    """An archive that brings no example is refused with what is wrong first, and the remedy."""
+    """An archive without a usable example is refused with the first cause and the remedy."""
     with pytest.raises(InvalidUpload, match=words):
         _scan(files, type_)
 
@@ -341,13 +341,13 @@ def test_no_archive() -> None:
     ],
 )
 def test_limits_of_a_dataset(files: dict[str, bytes], more: dict[str, Any], words: str) -> None:
-    """An archive that breaks a limit is refused with limit, value and remedy."""
+    """An archive over a limit is refused with limit, value and remedy."""
     with pytest.raises(InvalidUpload, match=words):
         _scan(files, **more)
 
 
 def test_exactly_at_the_limits() -> None:
-    """The last byte, example and label that are allowed are taken."""
+    """An archive exactly at the limits is accepted."""
     known = {str(number): set() for number in range(999)}
     limits = {"bytes": MAX_DATASET_BYTES - len(ONE), "examples": MAX_DATASET_EXAMPLES - 1}
 
@@ -367,14 +367,14 @@ def test_size_limit_of_a_detection_picture() -> None:
 
 
 def test_one_label_one_picture_and_equal_pictures() -> None:
-    """Little is enough for a dataset: what training needs is asked for when it trains."""
+    """One label, or one image, is enough for a dataset; training checks its own minimum."""
     assert _scan({"a/1.png": ONE})[0].kept == 1
     scan, _ = _scan({f"a/{number}.png": ONE for number in range(5)})
     assert (scan.kept, scan.duplicates) == (1, 4)
 
 
 def test_sink_stops_the_scan() -> None:
-    """What the caller raises while it stores or checks reaches it unchanged."""
+    """An exception of the caller while storing or checking is propagated unchanged."""
     content = io.BytesIO(make_zip(label_folders({"a": 2})))
 
     def stop(*_: object) -> None:
@@ -387,7 +387,7 @@ def test_sink_stops_the_scan() -> None:
 
 
 def test_scan_is_repeatable() -> None:
-    """A second attempt decides the same."""
+    """A second scan gives the same result."""
     content = make_zip(detection_files(3))
 
     first, second = (_scan(content, "image-detection")[0] for _ in range(2))
@@ -407,7 +407,7 @@ VALID = make_zip({**label_folders({"circle": 2}), **detection_files(2)})
     type_=st.sampled_from(["image", "image-detection"]),
 )
 def test_mutated_archive(changes: list[tuple[int, int]], type_: str) -> None:
-    """Whatever bytes change: a decision that adds up, or the service's own refusal."""
+    """Any mutated archive gives a result that adds up, or a documented refusal."""
     content = bytearray(VALID)
     for at, value in changes:
         content[at] = value

@@ -1,4 +1,4 @@
-"""What an archive of feedback must keep to."""
+"""The rules for an archive of feedback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chalicelib.formats.archives.zip_archive import MemberProblem
 
 
 def test_labels_are_those_of_the_dataset() -> None:
-    """A label is known letter by letter; another one is named with the remedy."""
+    """A label must exist exactly; an unknown one is named with the remedy."""
     rules = FeedbackRules({"can"}, frozenset())
 
     rules.check_label("can")
@@ -20,7 +20,7 @@ def test_labels_are_those_of_the_dataset() -> None:
 
 
 def test_names_are_used_once() -> None:
-    """A name of the dataset is refused, and so is one that the archive has brought before."""
+    """A name that the dataset or the archive already has is rejected."""
     used = frozenset({"a.png"})
     rules = FeedbackRules({"can"}, used)
 

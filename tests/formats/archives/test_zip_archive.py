@@ -52,7 +52,7 @@ def _read(content: bytes, limit: int = 1 << 20) -> bytes:
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_content_of_every_file(method: int) -> None:
-    """Files come in the directory's order with the bytes that were packed, read in any order."""
+    """Files are listed in directory order and can be read in any order."""
     rng = random.Random(7)
     files = {
         f"a/{size}.bin": rng.randbytes(size // 2) + bytes(size - size // 2)
@@ -69,13 +69,13 @@ def test_content_of_every_file(method: int) -> None:
 
 
 def test_highly_compressible_content() -> None:
-    """What the inflater holds back when its input ends is not lost."""
+    """Data that the inflater buffers at the end of its input is not lost."""
     for length in (65_535, 65_536, 65_537, 131_072, 1 << 20):
         assert _read(raw_zip([Raw(b"a", bytes(length))])) == bytes(length)
 
 
 def test_members_while_reading() -> None:
-    """Listing and reading may alternate, beyond the window of the directory too."""
+    """Listing and reading may alternate, also beyond the window of the directory."""
     files = {f"{'folder' * 20}/{number}.bin": b"%d" % number for number in range(6_000)}
     archive = _open(make_zip(files))
 
@@ -83,7 +83,7 @@ def test_members_while_reading() -> None:
 
 
 def test_what_is_left_out_without_a_word() -> None:
-    """Folders, resource forks, dot files and files of the operating system are not members."""
+    """Folders, resource forks, dot files and system files are skipped silently."""
     junk = ["a/", "__MACOSX/a/._1.png", "a/.DS_Store", ".git/x", "a/Thumbs.db", "Desktop.ini"]
     content = make_zip([(name, b"" if name.endswith("/") else b"x") for name in [*junk, "a/1.png"]])
 
@@ -111,7 +111,7 @@ def test_what_is_left_out_without_a_word() -> None:
     ],
 )
 def test_names(raw: bytes, flags: int, extra: bytes, path: str) -> None:
-    """CP437, UTF-8 said and unsaid, Unicode path fields and backslashes give the name meant."""
+    """CP437, declared and undeclared UTF-8, Unicode path fields and backslashes are decoded."""
     archive, member = _only(raw_zip([Raw(raw, b"x", flags=flags, extra=extra)]))
 
     assert (member.path, member.problem) == (path, None)
@@ -119,7 +119,7 @@ def test_names(raw: bytes, flags: int, extra: bytes, path: str) -> None:
 
 
 def test_a_unicode_path_field_leaves_nothing_to_guess() -> None:
-    """A name that a valid field states is certain, whatever code page its other form has."""
+    """A name with a valid Unicode path field causes no encoding warning."""
     raw, name = "Balık.png".encode("cp857"), "Balık.png".encode()
     extra = struct.pack("<HHBL", 0x7075, 5 + len(name), 1, zlib.crc32(raw)) + name
     archive, member = _only(raw_zip([Raw(raw, b"x", extra=extra)]))
@@ -155,7 +155,7 @@ def test_a_unicode_path_field_leaves_nothing_to_guess() -> None:
     ],
 )
 def test_entry_that_cannot_be_used(entry: Raw, words: str) -> None:
-    """A bad entry alone is refused, with its reason; the others are read."""
+    """An invalid entry is rejected with its reason; the others are read."""
     archive = _open(raw_zip([entry, Raw(b"good/1.png", b"fine")]))
     bad, good = archive.members()
 
@@ -165,7 +165,7 @@ def test_entry_that_cannot_be_used(entry: Raw, words: str) -> None:
 
 
 def test_encrypted_entry_among_others() -> None:
-    """One encrypted file is refused alone; an archive of nothing else, as a whole."""
+    """An encrypted file is rejected; an archive of only encrypted files is refused."""
     secret, plain = Raw(b"a.png", b"x", flags=1), Raw(b"b.png", b"y")
     archive = _open(raw_zip([secret, plain]))
 
@@ -175,7 +175,7 @@ def test_encrypted_entry_among_others() -> None:
 
 
 def test_encryption_that_only_the_local_header_declares() -> None:
-    """The directory does not decide alone."""
+    """A file that only its local header declares as encrypted is rejected."""
     content = bytearray(raw_zip([Raw(b"a.png", b"x")]))
     content[6] |= 1
 
@@ -184,7 +184,7 @@ def test_encryption_that_only_the_local_header_declares() -> None:
 
 
 def test_never_unpacks_more_than_announced() -> None:
-    """A bomb that understates its size is stopped one byte behind it."""
+    """A bomb that understates its size is stopped one byte after that size."""
     archive, member = _only(raw_zip([Raw(b"a", bytes(50 << 20), size=100_000)]))
     taken = 0
 
@@ -195,7 +195,7 @@ def test_never_unpacks_more_than_announced() -> None:
 
 
 def test_overlapping_entries() -> None:
-    """Entries that share their data, fully or in part, are refused with the whole archive."""
+    """An archive with entries that share data is refused."""
     body = Raw(b"a", bytes(1_000_000))
     same = [body, *[Raw(b"b%d" % i, body.content, packed=b"", offset=0) for i in range(50)]]
     inner = Raw(b"b", b"inner")
@@ -208,7 +208,7 @@ def test_overlapping_entries() -> None:
 
 
 def test_overlap_by_a_long_local_header() -> None:
-    """A local header that is longer than the directory says cannot reach the next entry."""
+    """A local header that is longer than declared cannot overlap the next entry."""
     first = Raw(b"a", b"x" * 40, method=0, local_extra=b"")
     content = bytearray(raw_zip([first, Raw(b"b", b"y" * 100, method=0)]))
     content[28:30] = struct.pack("<H", 60)
@@ -219,7 +219,7 @@ def test_overlap_by_a_long_local_header() -> None:
 
 
 def test_zip64_archive() -> None:
-    """Sizes and offsets of 64 bits are read, of entries and of the end record."""
+    """64-bit sizes and offsets of entries and end record are read."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive, archive.open("a.txt", "w", force_zip64=True) as to:
         to.write(TEXT)
@@ -236,14 +236,14 @@ def test_zip64_archive() -> None:
 
 @pytest.mark.parametrize("shift", [0, 500])
 def test_data_in_front_of_the_archive(shift: int) -> None:
-    """Archives that extract themselves are read, whether their offsets count the program or not."""
+    """Self-extracting archives are read, with either kind of offsets."""
     content = raw_zip([Raw(b"a.txt", TEXT)], before=b"MZ" + bytes(498), shift=shift)
 
     assert _read(content) == TEXT
 
 
 def test_comment_and_bytes_behind_the_archive() -> None:
-    """A comment, even one that looks like an end record, and stray bytes do no harm."""
+    """An archive comment that looks like an end record, and trailing bytes, are accepted."""
     end = raw_zip([])
     plain = raw_zip([Raw(b"a.txt", TEXT)])
 
@@ -270,7 +270,7 @@ def test_comment_and_bytes_behind_the_archive() -> None:
     ],
 )
 def test_no_usable_archive(content: bytes, words: str) -> None:
-    """The error of a foreign, truncated or damaged file says which it is, and the remedy."""
+    """A foreign, truncated or damaged file is refused with what it is and the remedy."""
     with pytest.raises(InvalidZip, match=words) as refusal:
         list(_open(content).members())
 
@@ -278,7 +278,7 @@ def test_no_usable_archive(content: bytes, words: str) -> None:
 
 
 def test_missing_large_end_record() -> None:
-    """A locator that points at nothing does not make the small end record trustworthy."""
+    """If the 64-bit end record is missing, the 32-bit one is not trusted."""
     large = b"x" * 100 + zip64_end(0, 0, 100)
 
     with pytest.raises(InvalidZip, match="zip64 end record is missing"):
@@ -304,7 +304,7 @@ def _repeated(count: int) -> bytes:
 
 
 def test_more_entries_than_allowed() -> None:
-    """100,001 entries are refused by the end record alone, or where it lies, by counting them."""
+    """100,001 entries are refused by the end record alone, or by counting if it is wrong."""
     with pytest.raises(InvalidUpload, match="100,001 entries or more; at most 100,000"):
         _open(zip64_end(100_001, 0, 0))
     with pytest.raises(InvalidUpload, match="100,001 entries or more; at most 100,000"):
@@ -312,7 +312,7 @@ def test_more_entries_than_allowed() -> None:
 
 
 def test_first_bytes() -> None:
-    """The first bytes tell a zip archive, and name what is surely something else."""
+    """The first bytes identify a zip archive, or name a known other type."""
     assert looks_like_zip(VALID)
     assert looks_like_zip(raw_zip([]))
     assert not looks_like_zip(draw())
@@ -347,7 +347,7 @@ def test_first_bytes() -> None:
 def test_mutated_archive(
     changes: list[tuple[int, int]], cut: tuple[int, int], is_cut: bool
 ) -> None:
-    """Whatever bytes change or vanish: the service's own refusals, or files, and an end."""
+    """Any mutated archive gives files or a documented refusal, and ends."""
     content = bytearray(VALID)
     for at, value in changes:
         content[at] = value

@@ -47,7 +47,7 @@ def test_a_workbook_has_the_cells_as_they_were(cell: tables.Cell) -> None:
 
 
 def test_names_of_sheets_are_valid() -> None:
-    """A name that no spreadsheet takes is shortened and cleaned."""
+    """An invalid sheet name is shortened and cleaned."""
     for name, expected in (("R&D \"x\"", "R&D \"x\""), ("a/b[c]", "a b c"), ("", "Sheet1"),
                            ("n" * 40, "n" * 31)):  # fmt: skip
         content = b"".join(stream_workbook(name, ["a"], []))
@@ -55,7 +55,7 @@ def test_names_of_sheets_are_valid() -> None:
 
 
 def test_half_of_a_surrogate_pair_is_replaced() -> None:
-    """Text that UTF-8 cannot hold does not end the stream."""
+    """A lone surrogate is replaced instead of ending the stream."""
     assert read(b"".join(stream_workbook("s", ["a"], [["x\ud800\ufffe"]]))) == [
         ["a"],
         ["x\ufffd\ufffd"],
@@ -64,7 +64,7 @@ def test_half_of_a_surrogate_pair_is_replaced() -> None:
 
 
 def test_a_result_can_be_sent_as_input() -> None:
-    """The service reads the workbooks that it writes."""
+    """The service can read the workbooks it writes."""
     content = b"".join(stream_workbook("Tickets", HEAD, some_rows(3)))
     found = convert_sheet(io.BytesIO(content), "", lambda: None)
     rows = list(csv.reader(io.StringIO(found.rows.read().decode())))
@@ -72,13 +72,13 @@ def test_a_result_can_be_sent_as_input() -> None:
 
 
 def test_the_same_rows_make_the_same_bytes() -> None:
-    """A step that is repeated after a kill writes the same workbook."""
+    """Equal rows give equal bytes, so that a repeated step writes the same workbook."""
     first, second = (b"".join(stream_workbook("s", HEAD, some_rows(50))) for _ in range(2))
     assert first == second
 
 
 def test_a_large_sheet_has_the_long_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sheet that may have 4 GB is written with sizes of 64 bits, and is not too small for it."""
+    """A sheet that may exceed 4 GB is written with 64-bit sizes."""
     monkeypatch.setattr(tables, "_LONG_ZIP_BYTES", 1)
     content = b"".join(stream_workbook("s", HEAD, some_rows(3), estimate(12, 300)))
     assert read(content)[3][0] == "0000002"
@@ -87,7 +87,7 @@ def test_a_large_sheet_has_the_long_form(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_estimate_is_never_too_small() -> None:
-    """Also for cells of which every character becomes an escape."""
+    """The estimated size is never too small, even if every character is escaped."""
     for cell in ("\x08" * 500, "&" * 500, "é" * 500, "x", "_x0041_" * 50):
         rows: list[list[tables.Cell]] = [[cell] * 5] * 20
         content = b"".join(stream_workbook("s", ["a"], rows))
@@ -99,7 +99,7 @@ def test_an_estimate_is_never_too_small() -> None:
 
 @pytest.mark.parametrize("stream", ["xlsx", "csv"])
 def test_rows_are_written_one_by_one(stream: str) -> None:
-    """A table of 1,000,000 rows takes no more memory than a small one."""
+    """Writing 1,000,000 rows takes no more memory than a small table."""
     rows = some_rows(ROWS)
     tracemalloc.start()
     chunks = stream_workbook("s", HEAD, rows) if stream == "xlsx" else stream_csv(HEAD, rows)
@@ -114,7 +114,7 @@ def test_rows_are_written_one_by_one(stream: str) -> None:
 
 
 def test_formulas_are_hidden_in_csv() -> None:
-    """An apostrophe before a label makes spreadsheets read it as text."""
+    """Labels that look like formulas get an apostrophe."""
     assert [hide_formula(text) for text in ("=a", "+a", "-a", "@a", "a=b", "")] == [
         "'=a", "'+a", "'-a", "'@a", "a=b", "",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Texts as they are exported, read again by the reader of uploads."""
+"""Exported texts, read back by the upload reader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _again(content: bytes) -> list[tuple[str, str]]:
 @settings(deadline=None)
 @given(rows=st.lists(st.tuples(TEXTS, LABELS), min_size=1, max_size=8))
 def test_any_texts_are_read_again(write, rows):
-    """Whatever a text holds, reading the export gives the same texts with the same labels."""
+    """Any texts and labels are read back unchanged from an export."""
     file = io.BytesIO()
     assert write(file, rows, [label for _, label in rows]) == len(rows)
 
@@ -56,7 +56,7 @@ def test_any_texts_are_read_again(write, rows):
 @pytest.mark.parametrize("write", [write_csv, write_jsonl])
 @pytest.mark.parametrize("row", TRICKY)
 def test_tricky_texts_are_read_again(write, row):
-    """Headers, quotes, line ends, formulas and braces are texts like any other."""
+    """Texts with header names, quotes, line breaks, formulas and braces are read back."""
     file = io.BytesIO()
     write(file, [row], [row[1]])
 

@@ -1,4 +1,4 @@
-"""The process of a PDF, its code run in this one."""
+"""The PDF process, with its code run in the test's process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def frame(body):
 
 
 def talk(data, *requests):
-    """Return the frames that a conversation is answered by."""
+    """Return the frames that answer a conversation."""
     source = io.BytesIO(frame(data) + b"".join(frame(json.dumps(r).encode()) for r in requests))
     target = io.BytesIO()
     serve(pypdfium2_raw, source, target)
@@ -34,7 +34,7 @@ def talk(data, *requests):
 
 
 def test_conversation():
-    """A document, two pages, and the end."""
+    """A document, two pages and the end are answered in order."""
     sheets = [text_sheet(LINES), Sheet(b"1 0 0 rg 0 0 100 100 re f", media=(0, 0, 36, 72))]
     opening, first, second, raster = talk(
         pdf(sheets), {"page": 0, "pixels": False}, {"page": 1, "pixels": False}
@@ -49,13 +49,13 @@ def test_conversation():
 
 @pytest.mark.parametrize("data", [b"", b"%PDF-1.7", b"nonsense"])
 def test_documents_that_are_none(data):
-    """A file that cannot be opened has an error, and the conversation continues."""
+    """After a file that cannot be opened the conversation continues."""
     (opening,) = talk(data)
     assert json.loads(opening) == {"error": "format"}
 
 
 def test_pages_that_are_none():
-    """A page that is not there is an error of that page."""
+    """A missing page is an error of that page."""
     _, answer, again = talk(
         pdf([text_sheet(LINES)]), {"page": 7, "pixels": True}, {"page": 0, "pixels": False}
     )
@@ -64,7 +64,7 @@ def test_pages_that_are_none():
 
 
 def test_images_that_are_missing():
-    """A page that names an image that is not there is drawn without."""
+    """A page that refers to a missing image is drawn without it."""
     _, facts, raster = talk(pdf([image_sheet(99, 100, 100)]), {"page": 0, "pixels": True})
     assert json.loads(facts)["drawn"]
     assert set(raster) == {255}

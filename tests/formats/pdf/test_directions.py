@@ -1,4 +1,4 @@
-"""Hebrew and Arabic text is read in its own order, with numbers and Latin words in theirs."""
+"""Hebrew and Arabic text is read in logical order, with embedded numbers and Latin words."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def shown(words):
     ],
 )
 def test_words_come_in_the_order_of_reading(words, text):
-    """Letters, words, numbers and Latin words of a line are read in logical order."""
+    """Letters, words, numbers and Latin words of a line are in logical order."""
     (line,) = text_lines(shown(words))
     assert line.text == text
     assert len(line.places) == len(text)
 
 
 def test_places_are_those_of_the_characters():
-    """The first Hebrew letter is at the right end; the digits of a number rise."""
+    """Character positions follow the display: the first Hebrew letter is at the right end."""
     (line,) = text_lines(shown([FRIEND, "45", HELLO]))
     four, five = line.text.index("4"), line.text.index("5")
     assert line.places[0] == max(line.places)
@@ -69,7 +69,7 @@ def test_places_are_those_of_the_characters():
 
 
 def test_a_mixed_line_begins_where_its_page_does():
-    """The same line is read from the right on a Hebrew page, from the left on an English one."""
+    """A mixed line starts on the right of a Hebrew page and on the left of an English one."""
     line = shown(["Presage", HELLO])
     below = [
         glyph._replace(origin=(glyph.origin[0], 200.0), run=glyph.run + 100)
@@ -80,7 +80,7 @@ def test_a_mixed_line_begins_where_its_page_does():
 
 
 def test_marks_follow_their_letter():
-    """A vowel point comes after its letter, and lam comes before alef in a ligature."""
+    """A vowel point follows its letter, and a ligature gives lam before alef."""
     letters = shown([HELLO])
     shin = letters[-1]
     point = shin._replace(text="\u05b8", origin=(shin.origin[0] - 1, 100.0), run=90)
@@ -93,7 +93,7 @@ def test_marks_follow_their_letter():
 
 
 def test_brackets_open_and_close():
-    """Brackets are set right in pairs; a single one is left as it is."""
+    """Paired brackets are mirrored; a single one is left as it is."""
     assert paired(f"){HELLO}( 45") == f"({HELLO}) 45"
     assert paired(f"({HELLO}(") == f"({HELLO})"
     assert paired("((a)) [b]") == "((a)) [b]"
@@ -101,7 +101,7 @@ def test_brackets_open_and_close():
 
 
 def test_the_order_of_no_letters_is_theirs():
-    """A line of numbers stays as it is on a page from left to right."""
+    """A line of numbers on a left-to-right page is unchanged."""
     assert logical_order(list("12 34"), False) == list(range(5))
 
 
@@ -113,7 +113,7 @@ def reversed_line():
 
 
 def test_parts_of_a_reversed_line_are_where_their_letters_are():
-    """Every way in which engines cut a line has the text and the box of the same letters."""
+    """Every way of cutting a line keeps text and box of the same letters together."""
     left, right = divide_exact(reversed_line(), 0.45, 1.0)
     assert (left.text, right.text) == (FRIEND, HELLO)
     assert left.box.max_x < 100 < 300 < right.box.min_x

@@ -1,4 +1,4 @@
-"""PDFs that mean harm, threads, and what is left behind."""
+"""Hostile PDFs, threads, and leftovers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_files():
 
 
 def children():
-    """Return how many processes this one has started and not seen off."""
+    """Return how many child processes exist, including zombies."""
     found = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -56,23 +56,23 @@ def children():
 class TestHostile:
     @pytest.fixture(autouse=True)
     def is_patient(self, monkeypatch):
-        """Let processor time alone decide: a busy machine is another error, tested elsewhere."""
+        """Only processor time counts: the limit for busy machines is tested elsewhere."""
         monkeypatch.setattr(frames, "MAX_SLOWDOWN", 100.0)
 
     def test_scripts_are_never_run(self):
-        """JavaScript that would run for ever when the file is opened is not looked at."""
+        """JavaScript in a file is never run."""
         script = b"<< /S /JavaScript /JS (while(1){}) >>"
         root = b"/OpenAction %s /AA << /WC %s /DC %s >>" % (script, script, script)
         assert texts(first_page(pdf([text_sheet(LINES)], root=root))) == LINES
 
     def test_pdfium_has_no_scripts(self):
-        """The library is built without JavaScript and XFA."""
+        """PDFium is built without JavaScript and XFA."""
         import pypdfium2
 
         assert pypdfium2.PDFIUM_INFO.flags == ()
 
     def test_page_that_takes_too_long(self):
-        """A page of 300,000 paths ends in time, with its number, the limit and the remedy."""
+        """A page of 300,000 paths is refused in time with its number, the limit and the remedy."""
         draw = random.Random(1)
         path = b"%d %d m %d %d l S\n"
         paths = b"".join(path % tuple(draw.randrange(600) for _ in range(4)) for _ in range(3_000))
@@ -90,7 +90,7 @@ class TestHostile:
                 document.page(1, False)
 
     def test_page_of_a_hundred_metres(self):
-        """A huge page is drawn coarsely; answers keep their 200 dpi."""
+        """A huge page is drawn at low resolution; boxes are still at 200 dpi."""
         page = first_page(pdf([Sheet(media=(0, 0, 283_465, 283_465))]))
         assert page.width * page.height <= MAX_RASTER_PIXELS
         assert page.width * page.scale == pytest.approx(283_465 * 200 / 72, rel=1e-3)
@@ -98,7 +98,7 @@ class TestHostile:
         assert max(page.width, page.height) <= 10_000
 
     def test_text_of_a_huge_page_needs_no_raster(self):
-        """Places of a text layer are in the raster that would have been drawn."""
+        """Text boxes of a huge page are in the raster that would have been drawn."""
         page = first_page(
             pdf([Sheet(words(LINES[0], 7200, 7200, 100), media=(0, 0, 14400, 14400))])
         )
@@ -122,7 +122,7 @@ class TestHostile:
         ],
     )
     def test_absurd_sizes(self, media):
-        """A page is given a size that can be worked with, or refused."""
+        """An absurd page size is limited or refused."""
         page = page_or_code(pdf([Sheet(media=media)]))
         if page != "broken_document":
             assert 1 <= page.width <= 10_000
@@ -130,7 +130,7 @@ class TestHostile:
 
     @pytest.mark.parametrize(("side", "packed"), [(20_000, 400_000_000), (2_000_000_000, 9_000)])
     def test_gigantic_embedded_picture(self, side, packed):
-        """A picture of 400 megapixels is drawn line by line, one beyond all measure is left out."""
+        """A 400-megapixel image is drawn in strips, and a much larger one omitted."""
         writer = Writer()
         image = flat_image(writer, side, side, zeros(packed))
         root = add_sheets(writer, [image_sheet(image, 300, 300)])
@@ -138,7 +138,7 @@ class TestHostile:
         assert page.pixels.shape == (2339, 1653, 3)
 
     def test_compressed_gigabytes(self, monkeypatch):
-        """Content that unpacks to 4 GB ends the process of the document, not the service."""
+        """Content that unpacks to 4 GB ends the PDF process, not the service."""
         # The end does not matter, and a quarter of the way takes a quarter of the time.
         monkeypatch.setattr(pdf_process, "MAX_MEMORY_BYTES", 256 << 20)
         writer = Writer()
@@ -166,11 +166,11 @@ class TestHostile:
         ids=["random", "objects", "arrays", "dictionaries", "trailers"],
     )
     def test_garbage(self, garbage):
-        """Megabytes of nonsense behind the signature are a 400."""
+        """Megabytes of nonsense after the signature are a 400."""
         assert refusal(b"%PDF-1.7\n" + garbage).status == 400
 
     def test_page_tree_without_end(self):
-        """A tree of pages that holds itself is a 400."""
+        """A page tree that contains itself is a 400."""
         writer = Writer()
         tree = writer.add(b"")
         inner = writer.add(b"<< /Type /Pages /Count 1 /Kids [%d 0 R] /Parent 1 0 R >>" % tree)
@@ -180,7 +180,7 @@ class TestHostile:
         )
 
     def test_pages_that_are_not_there(self):
-        """A tree that promises more pages than it has is a 400 that names the first."""
+        """A tree that declares missing pages is a 400 that names the first one."""
         assert (
             "page 2 is damaged"
             in refusal(text_pdf(LINES).replace(b"/Count 1", b"/Count 3")).message
@@ -188,7 +188,7 @@ class TestHostile:
 
     @pytest.mark.parametrize("copies", [2, 10])
     def test_forms_in_forms(self, copies):
-        """Drawings that hold each other are drawn, or refused, in time and memory."""
+        """Forms that contain each other are drawn or refused within time and memory."""
         writer = Writer()
         body = b"/Type /XObject /Subtype /Form /BBox [0 0 600 800]"
         form = writer.add(body, b"0 0 m 9 9 l S")
@@ -202,17 +202,17 @@ class TestHostile:
 
     @pytest.mark.parametrize("content", [b"[" * 1_000_000, b"q " * 500_000, b"/A <<" * 500_000])
     def test_deep_nesting(self, content):
-        """Nesting without end is drawn as far as it goes."""
+        """Endless nesting is drawn as far as possible."""
         assert first_page(pdf([Sheet(content)])).pixels.shape == (2339, 1653, 3)
 
     def test_too_many_characters(self):
-        """More text than a page can hold is not taken from the layer."""
+        """More text than fits on a page is not taken from the layer."""
         row = b"(" + b"a" * 150 + b") Tj 0 1 Td "
         page = first_page(pdf([Sheet(b"BT /F1 1 Tf 10 10 Td " + row * 700 + b"ET")]))
         assert page.layer is None
 
     def test_every_cut_and_flip_is_answered(self):
-        """However a file is damaged, the answer is a page or a 400."""
+        """Any damaged file gives a page or a 400."""
         whole = text_pdf(LINES)
         draw = random.Random(3)
         for _ in range(size(12, 100)):
@@ -227,7 +227,7 @@ class TestHostile:
 
 class TestUse:
     def test_two_threads(self):
-        """Threads that ask at the same time get the pages they asked for."""
+        """Simultaneous threads each get the page they requested."""
         sheets = [text_sheet([f"This is page number {number}", *LINES]) for number in range(1, 9)]
         with (
             open_document(pdf(sheets), 8) as document,
@@ -240,20 +240,20 @@ class TestUse:
             assert (page.pixels is not None) == (number % 3 == 0)
 
     def test_pages_that_are_not_asked_for_by_number(self):
-        """Page 0 and a page behind the last are mistakes of the caller."""
+        """A page number of 0 or beyond the last page is a programming error."""
         with open_document(text_pdf(LINES), 8) as document:
             for number in (0, 2):
                 with pytest.raises(IndexError):
                     document.page(number, False)
 
     def test_a_page_may_be_read_again(self):
-        """The text first, the pixels later: both say the same."""
+        """Reading a page's text first and its pixels later gives the same text."""
         with open_document(text_pdf(LINES), 8) as document:
             first, second = document.page(1, False), document.page(1, True)
         assert first.layer == second.layer
 
     def test_nothing_is_left_behind(self):
-        """After documents of each kind, good and bad, no process and no open file is left."""
+        """After valid and invalid documents no process and no open file is left."""
         good, bad, locked = text_pdf(LINES), b"%PDF-1.7", text_pdf(LINES, lock=Lock(user=b"x"))
         first_page(good)
         before = open_files(), children()
@@ -266,7 +266,7 @@ class TestUse:
         assert (open_files(), children()) == before
 
     def test_closing_ends_a_thread_that_waits(self):
-        """A document may be closed while another thread reads: that one gets an error."""
+        """Closing a document ends a thread that reads it with an error."""
         paths = b"0 0 m 600 800 l S [0.01] 0 d\n" * 100_000
         document = open_document(pdf([Sheet(paths)]), 8, page_seconds=30)
         with ThreadPoolExecutor(1) as threads:
@@ -280,7 +280,7 @@ class TestUse:
             document.page(1, True)
 
     def test_works_from_any_folder_without_an_environment(self, tmp_path):
-        """The reading process finds its code wherever the service was started, as in a Lambda."""
+        """The PDF process finds its code from any working folder, as in Lambda."""
         (tmp_path / "a.pdf").write_bytes(text_pdf(LINES))
         (tmp_path / "json.py").write_text("raise SystemExit('the wrong json')")
         code = (
@@ -297,7 +297,7 @@ class TestUse:
 
     @pytest.mark.parametrize("seconds_left", [0.0, 0.5])
     def test_opening_ends_with_the_callers_time(self, monkeypatch, seconds_left):
-        """A process that does not start is not waited for longer than the caller can wait."""
+        """A process that does not start is abandoned when the caller's time is up."""
         monkeypatch.setattr(pdf_process, "_START", "import time; time.sleep(600)")
         before = children()
         with pytest.raises(TimedOut, match="in the time that was left"):
@@ -305,7 +305,7 @@ class TestUse:
         assert children() == before
 
     def test_little_time_is_not_a_fault_of_the_document(self, monkeypatch):
-        """A caller with too little time gets an error about that, not about a slow PDF."""
+        """A caller with too little time gets that error, not one about a slow PDF."""
         monkeypatch.setattr(Frames, "send", lambda frames, body, deadline: None)
         with pytest.raises(TimedOut, match="in the time that was left"):
             open_document(text_pdf(LINES), 8, page_seconds=60, seconds_left=3)
@@ -313,7 +313,7 @@ class TestUse:
             open_document(text_pdf(LINES), 8, page_seconds=0.5, seconds_left=60)
 
     def test_cost(self):
-        """A born-digital page takes far less than half a second of processor time."""
+        """A digital page takes far less than half a second of processor time."""
         lines = [f"Line {n} of a page of running text that is as long as one." for n in range(40)]
         data = text_pdf(lines)
         first_page(data)

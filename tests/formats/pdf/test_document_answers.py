@@ -1,4 +1,4 @@
-"""What the process of a PDF says is checked like any other input."""
+"""Answers of the PDF process are validated like untrusted input."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LINE = ["two words", [10, 10, 60, 20], None, [number / 8 for number in range(9)]
 
 
 def lines_of(*lines):
-    """Read lines as the process would say them."""
+    """Parse lines in the form that the process sends."""
     body = json.dumps({"width": 100, "height": 50, "lines": lines}).encode()
     return read_lines(read_answer(body, PageFacts).lines, RASTER)
 
 
 def test_lines():
-    """A line that is well comes through as it is."""
+    """A valid line is passed on unchanged."""
     (line,) = lines_of(LINE)
     assert (line.text, line.probability, line.quad) == ("two words", 1.0, None)
     assert line.box == Rect(10, 10, 60, 20)
@@ -30,7 +30,7 @@ def test_lines():
 
 
 def test_boxes_are_cut_to_the_page():
-    """Ink may reach over the page's edge; answers do not."""
+    """Boxes are clipped to the page."""
     (line,) = lines_of([LINE[0], [-5, -5, 500, 500], None, LINE[3]])
     assert line.box == Rect(0, 0, 100, 50)
 
@@ -54,7 +54,7 @@ def test_boxes_are_cut_to_the_page():
     ],
 )
 def test_damaged_lines(position, value):
-    """A line that is not well is never passed on."""
+    """An invalid line is never passed on."""
     line = list(LINE)
     line[position] = value
     with pytest.raises(ProcessFailed):
@@ -65,14 +65,14 @@ def test_damaged_lines(position, value):
     "body", [b"", b"{", b"[]", b"\xff", b'{"width": NaN}', b'{"other": 1}', b'{"pages": "3"}']
 )
 def test_damaged_answers(body):
-    """An answer that is none is an error of the process."""
+    """An invalid answer is an error of the process."""
     for kind in (Opening, PageFacts):
         with pytest.raises(ProcessFailed):
             read_answer(body, kind)
 
 
 def test_numbers_beyond_all_measure():
-    """Infinity does not become a place."""
+    """Infinite numbers are rejected."""
     body = b'{"width": 9, "height": 9, "lines": [["abc", [0, 0, 1e999, 1], null, [0, 0, 0]]]}'
     with pytest.raises(ProcessFailed):
         read_lines(read_answer(body, PageFacts).lines, RASTER)

@@ -1,4 +1,4 @@
-"""Rules of documents and the words for breaking them."""
+"""Document limits and their error messages."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from chalicelib.formats.pdf.document import refused, require_pages, too_slow
     ],
 )
 def test_kinds_by_content(data, kind):
-    """The first bytes decide; a picture that mentions a PDF is a picture."""
+    """The first bytes decide the type, even if an image contains a PDF signature."""
     assert document_kind(data) == kind
 
 
 def test_pages_are_counted():
-    """As many as allowed are allowed."""
+    """A document with exactly the allowed number of pages is accepted."""
     require_pages(8, 8)
     for count in (-1, 0, 9):
         with pytest.raises(BadRequest):
@@ -33,10 +33,10 @@ def test_pages_are_counted():
 
 @pytest.mark.parametrize("error", ["password", "security", "format", "something else"])
 def test_refusals_name_a_remedy(error):
-    """Each refusal says what to do."""
+    """Each refusal has a remedy."""
     assert "send" in refused(error).message.lower()
 
 
 def test_slow_pages_name_the_time():
-    """The time is named as it is set."""
+    """The error for a slow page has the configured time."""
     assert "within 0.5 seconds" in too_slow("Page 3 of the PDF", 0.5).message

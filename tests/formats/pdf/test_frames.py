@@ -1,4 +1,4 @@
-"""Frames between a PDF's process and its parent: bounded in size and time."""
+"""Frames between the PDF process and its parent: bounded in size and time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Ends:
         self.frames = Frames(self.out_write, self.in_read)
 
     def say(self, *parts):
-        """Write as the process would."""
+        """Write as the process does."""
         for part in parts:
             os.write(self.in_write, part)
 
@@ -43,12 +43,12 @@ def ends():
 
 
 def soon(seconds=60.0):
-    """Return a deadline; by default one that no test waits for."""
+    """Return a deadline, by default a distant one."""
     return time.monotonic() + seconds
 
 
 def test_frames_arrive_whole(ends):
-    """A frame that comes in pieces is one frame; two that come at once are two."""
+    """A split frame is joined, and two frames in one read are separated."""
     ends.say(struct.pack(">I", 5), b"hel")
     threading.Timer(0.05, ends.say, [b"lo" + struct.pack(">I", 2) + b"ok"]).start()
     assert ends.frames.receive(soon()) == b"hello"
@@ -56,7 +56,7 @@ def test_frames_arrive_whole(ends):
 
 
 def test_large_frames_go_through_narrow_pipes(ends):
-    """A document larger than a pipe's buffer is sent while the other side reads."""
+    """A document larger than the pipe's buffer is sent while the other side reads."""
     body = os.urandom(3_000_000)
     taken = []
     reader = threading.Thread(target=lambda: taken.append(_read(ends.out_read, 4 + len(body))))
@@ -75,7 +75,7 @@ def _read(end, count):
 
 
 def test_raster_fills_its_buffer(ends):
-    """A raster goes where it belongs without a copy."""
+    """A raster is read directly into its buffer."""
     buffer = bytearray(6)
     ends.say(struct.pack(">I", 6), b"abcdef")
     ends.frames.receive_into(memoryview(buffer), soon())
@@ -84,21 +84,21 @@ def test_raster_fills_its_buffer(ends):
 
 @pytest.mark.parametrize("length", [0, 5, 7, 2**32 - 1])
 def test_raster_of_another_size_is_refused(ends, length):
-    """A raster that is not as large as the page says is never kept."""
+    """A raster whose size differs from the page's is refused."""
     ends.say(struct.pack(">I", length), b"abc")
     with pytest.raises(ProcessFailed, match="wrong size"):
         ends.frames.receive_into(memoryview(bytearray(6)), soon())
 
 
 def test_answers_are_bounded(ends):
-    """A length beyond all measure is refused before any memory is taken."""
+    """An excessive length is refused before memory is allocated."""
     ends.say(struct.pack(">I", MAX_FACTS_BYTES + 1))
     with pytest.raises(ProcessFailed, match="too long"):
         ends.frames.receive(soon())
 
 
 def test_silence_ends(ends):
-    """A process that says nothing, or only half, is waited for no longer than allowed."""
+    """A process that sends nothing, or half a frame, is abandoned after the time limit."""
     with pytest.raises(OutOfTime):
         ends.frames.receive(soon(0.2))
     ends.say(struct.pack(">I", 5), b"hel")
@@ -107,13 +107,13 @@ def test_silence_ends(ends):
 
 
 def test_deafness_ends(ends):
-    """So is one that does not read."""
+    """A process that does not read is abandoned after the time limit."""
     with pytest.raises(OutOfTime):
         ends.frames.send(bytes(3_000_000), soon(0.2))
 
 
 def test_death_is_seen_at_once(ends):
-    """A process that has ended is reported as ended; its time is not waited for."""
+    """The end of the process is reported at once."""
     os.close(ends.in_write)
     with pytest.raises(ProcessFailed, match="ended"):
         ends.frames.receive(soon(30))

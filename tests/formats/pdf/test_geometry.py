@@ -1,4 +1,4 @@
-"""Points of a page and pixels of its raster."""
+"""Conversion between page points and raster pixels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDES = st.floats(1e-4, MAX_PAGE_POINTS)
 
 
 def test_a4_is_drawn_at_200_dpi():
-    """A usual page has the raster that answers refer to."""
+    """An A4 page has its raster at 200 dpi."""
     raster = raster_of(595.276, 841.89)
     assert (raster.width, raster.height) == (1654, 2339)
     assert raster.scale == 1
@@ -29,7 +29,7 @@ def test_a4_is_drawn_at_200_dpi():
 
 @given(SIDES, SIDES)
 def test_rasters_are_bounded(width, height):
-    """However large or narrow a page is, its raster is small, not empty and of its shape."""
+    """However large or narrow a page is, its raster is bounded, not empty and in proportion."""
     raster = raster_of(width, height)
     assert 1 <= raster.width <= MAX_RASTER_SIDE
     assert 1 <= raster.height <= MAX_RASTER_SIDE
@@ -41,7 +41,7 @@ def test_rasters_are_bounded(width, height):
 
 @pytest.mark.parametrize("side", [0, -1, math.nan, math.inf, 2 * MAX_PAGE_POINTS])
 def test_sizes_that_are_none(side):
-    """A page without area or beyond all measure is refused."""
+    """A page without area, or of excessive size, is refused."""
     with pytest.raises(ValueError, match="points large"):
         raster_of(side, 100)
     with pytest.raises(ValueError, match="points large"):
@@ -58,7 +58,7 @@ def test_sizes_that_are_none(side):
     ],
 )
 def test_views_turn_to_the_right(turns, corner, right):
-    """The page's top left corner and its direction of reading go where a reader sees them."""
+    """The page's top left corner and reading direction match the display."""
     width, height = ((200, 300), (300, 200))[turns % 2]
     raster = raster_of(width, height)
     view = PageView(50, 60, 250, 360, turns, raster)

@@ -45,7 +45,7 @@ def with_font(writer, font, text):
 
 @pytest.mark.parametrize("rotate", [0, 90, 180, 270])
 def test_pages_are_displayed_as_they_are_turned(rotate):
-    """Text that is upright in the file is read along the page's turn."""
+    """Text is read as the page is displayed, after its rotation."""
     page = first_page(pdf([text_sheet(LINES, rotate=rotate)]), needs_pixels=True)
     assert texts(page) == LINES
     assert (page.width < page.height) == (rotate in (0, 180))
@@ -60,7 +60,7 @@ def test_pages_are_displayed_as_they_are_turned(rotate):
 
 
 def test_text_turned_against_the_page_is_upright():
-    """A landscape table that is set sideways on a turned page needs no corners."""
+    """Text rotated against the page's rotation is upright and needs no corners."""
     content = words(TEXT, 300, 200, angle=90)
     page = first_page(pdf([Sheet(content, rotate=90)]))
     assert texts(page) == [TEXT]
@@ -68,7 +68,7 @@ def test_text_turned_against_the_page_is_upright():
 
 
 def test_crop_boxes_cut():
-    """What lies outside the crop box is not displayed, so it is not read."""
+    """Text outside the crop box is not read."""
     content = words(TEXT, 300, 400) + words("outside of what is displayed", 20, 20)
     page = first_page(pdf([Sheet(content, crop=(250, 300, 550, 500))]))
     assert texts(page) == [TEXT]
@@ -77,34 +77,34 @@ def test_crop_boxes_cut():
 
 
 def test_odd_origins():
-    """A page whose box begins anywhere is measured from its own corner."""
+    """Coordinates are relative to the page box's own corner."""
     page = first_page(pdf([Sheet(words(TEXT, 1100, -900), media=(1000, -1000, 1500, -500))]))
     assert page.layer[0].box.min_x == pytest.approx(100 * 200 / 72, abs=3)
     assert page.layer[0].box.max_y == pytest.approx(400 * 200 / 72 + 8, abs=4)
 
 
 def test_ligatures_and_marks():
-    """A ligature is its letters; a soft hyphen that is drawn is a hyphen; joiners are nothing."""
+    """Ligatures become letters, drawn soft hyphens become hyphens, joiners are dropped."""
     said = {"#": "\ufb01", "$": "\xad", "%": "\u200d", "&": "\ufb04"}
     page = mapped("#nd the e$mail o&er of the office%", said)
     assert texts(page) == ["find the e-mail offler of the office"]
 
 
 def test_letters_that_a_table_expands():
-    """A glyph that stands for two equal letters keeps both."""
+    """A glyph mapped to two equal letters keeps both."""
     page = mapped("o#ce and e$ort of the people", {"#": "ffi", "$": "ff"})
     assert texts(page) == ["office and effort of the people"]
 
 
 def test_other_alphabets_are_exact():
-    """A layer says what the file says, also beyond what the engine can read."""
+    """A text layer may have letters that the OCR engine cannot read."""
     said = {"a": "ж", "b": "中", "c": "é", "d": "→"}
     page = mapped("abcd abcd and more text to read", said)
     assert texts(page)[0].startswith("ж中é→ ж中é→ ")
 
 
 def test_fonts_that_do_not_say_what_their_letters_are():
-    """Codes of glyphs that look like text are not taken for it: the page is drawn."""
+    """Fonts without a character map are not trusted, and the page is drawn."""
     names = b" ".join(b"/g%d" % code for code in range(32, 127))
     writer = Writer()
     font = writer.add(
@@ -117,7 +117,7 @@ def test_fonts_that_do_not_say_what_their_letters_are():
 
 
 def test_negative_sizes_and_mirrored_matrices():
-    """Text whose font size and matrix are both turned over is displayed upright."""
+    """Text whose negative font size and mirrored matrix cancel out is read upright."""
     content = b"BT /F1 -12 Tf -1 0 0 -1 72 700 Tm (%s) Tj ET" % TEXT.encode()
     page = first_page(pdf([Sheet(content)]))
     assert texts(page) == [TEXT]
@@ -125,14 +125,14 @@ def test_negative_sizes_and_mirrored_matrices():
 
 
 def test_scaled_text():
-    """A font of size 1 in a large system of coordinates is as high as it is drawn."""
+    """A font of size 1 in a scaled coordinate system has its displayed height."""
     page = first_page(pdf([Sheet(b"BT /F1 1 Tf 12 0 0 12 72 700 Tm (%s) Tj ET" % TEXT.encode())]))
     assert texts(page) == [TEXT]
     assert page.layer[0].box.height == pytest.approx(0.97 * 12 * 200 / 72, rel=0.01)
 
 
 def test_letter_by_letter():
-    """Words whose letters are placed one by one are words."""
+    """Letters placed one by one are joined into words."""
     content = b"".join(
         words(letter, 72 + 7 * number, 700)
         for number, letter in enumerate("single letters make words")
@@ -143,6 +143,6 @@ def test_letter_by_letter():
 
 
 def test_fake_bold_is_kept_once():
-    """A title that is printed twice to make it bold is one line."""
+    """A title printed twice for bold appears once."""
     content = words(TEXT, 72, 700) + words(TEXT, 72.4, 700)
     assert texts(first_page(pdf([Sheet(content)]))) == [TEXT]

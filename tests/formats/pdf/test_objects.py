@@ -1,4 +1,4 @@
-"""Ruled lines that PDFs draw: chalicelib/formats/pdf/objects.py."""
+"""Ruled lines drawn in PDFs."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ def _rules(drawing: bytes) -> list[list[int]]:
     ],
 )
 def test_drawn_lines(drawing: bytes, rules: list[list[int]]) -> None:
-    """Strokes and filled strips are lines; dashes, slopes, ticks and white on paper are none."""
+    """Strokes and filled strips are rules; dashes, slopes, ticks and white on white are not."""
     assert _rules(drawing) == rules
 
 
 def test_sides_of_fills() -> None:
-    """A coloured area has four sides, and so has a white one upon it."""
+    """A filled area has four sides, and so has a white area on it."""
     assert len(_rules(b".8 .9 1 rg 100 500 200 150 re f")) == 4
     assert len(_rules(b".8 .9 1 rg 100 500 200 150 re f 1 g 150 550 50 50 re f")) == 8
 
 
 def test_page_of_very_many_lines_has_none() -> None:
-    """A pattern of lines is not a form, and costs no more than its text."""
+    """A page with a pattern of very many lines has no rules."""
     assert _rules(b"".join(b"50 %d m 500 %d l S " % (n % 700, n % 700) for n in range(9000))) == []
 
 
 def test_damaged_rules_are_noticed() -> None:
-    """What the process says is checked: it worked on a hostile file."""
+    """Invalid rules from the PDF process are rejected."""
     with pytest.raises(ProcessFailed):
         read_rules([(0.0, 0.0, float("nan"), 1.0)])
     with pytest.raises(ProcessFailed):

@@ -1,4 +1,4 @@
-"""The process of a PDF: what it may do, what it is given, how it ends."""
+"""The PDF process: isolation, limits, and how it ends."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def process():
 
 
 def about(process, name):
-    """Return what the system says of a process."""
+    """Return the system's facts about a process."""
     return Path(f"/proc/{process.pid}/{name}").read_bytes()
 
 
 def test_it_is_given_no_secret(process, monkeypatch):
-    """The environment of the service does not reach the process that reads hostile files."""
+    """The service's environment variables do not reach the process."""
     assert b"AWS_ACCESS_KEY_ID" not in about(process, "environ")
     assert about(process, "environ").count(b"=") <= 3
     assert os.readlink(f"/proc/{process.pid}/cwd") == "/"
 
 
 def test_it_has_no_files_of_the_service(process):
-    """It has its two pipes and nothing else that the service has open."""
+    """The process has only its two pipes open."""
     kinds = [
         os.readlink(f"/proc/{process.pid}/fd/{number}")
         for number in os.listdir(f"/proc/{process.pid}/fd")
@@ -51,7 +51,7 @@ def test_it_has_no_files_of_the_service(process):
 
 
 def test_it_is_limited(process):
-    """Memory, processor time, files and core dumps are bounded by the system."""
+    """The system limits its memory, processor time, files and core dumps."""
     rows = about(process, "limits").decode().splitlines()
     limits = {row[:26].strip(): row[26:].split()[:2] for row in rows}
     assert limits["Max address space"] == [str(MAX_MEMORY_BYTES)] * 2
@@ -62,21 +62,21 @@ def test_it_is_limited(process):
 
 
 def test_it_takes_little(process):
-    """An idle process takes 40 MB at most: two documents at once are harmless."""
+    """An idle process takes at most 40 MB."""
     status = about(process, "status").decode()
     row = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     assert int(row.split()[1]) < 40_000
 
 
 def test_closing_ends_it(process):
-    """A process that is closed is gone, and no zombie."""
+    """Closing ends the process without a zombie."""
     process.close()
     process.close()
     assert not Path(f"/proc/{process.pid}").exists()
 
 
 def test_it_ends_with_its_parent(process):
-    """It ends when its pipes are closed."""
+    """The process ends when its pipes are closed."""
     process.release()
     for _ in range(1200):
         if b"Z" in about(process, "stat").rpartition(b")")[2].split()[:1]:
@@ -87,7 +87,7 @@ def test_it_ends_with_its_parent(process):
 
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
 def test_crash_names_the_page(number):
-    """A crash while a page is read is a 400 that names it; later pages say the same."""
+    """A crash while reading a page is a 400 that names the page, also for later pages."""
     with PdfDocument(text_pdf(LINES, LINES), 8, 5, math.inf) as document:
         assert texts(document.page(1, False)) == LINES
         os.kill(document._process.pid, number)
@@ -100,7 +100,7 @@ def test_crash_names_the_page(number):
 
 
 def test_standstill_names_the_page():
-    """A process that finds no processor is ended in time, and the document is not blamed."""
+    """A process starved of processor time ends in time, without blaming the document."""
     with PdfDocument(text_pdf(LINES), 8, 0.5, math.inf) as document:
         os.kill(document._process.pid, signal.SIGSTOP)
         for _ in range(2):
@@ -113,7 +113,7 @@ def test_standstill_names_the_page():
 
 
 def test_interpreter_that_does_not_start(monkeypatch):
-    """If the process cannot start, the document is not blamed, and nothing remains of it."""
+    """If the process cannot start, the document is not blamed and nothing is left behind."""
     before = len(os.listdir("/proc/self/fd"))
     for command in ("/bin/false", "/no/such/interpreter"):
         monkeypatch.setattr(pdf_process.sys, "executable", command)
@@ -123,7 +123,7 @@ def test_interpreter_that_does_not_start(monkeypatch):
 
 
 def test_page_that_waits_for_a_processor_is_read():
-    """A page may take longer on the clock than it may take of a processor."""
+    """A page may take more wall-clock time than its limit of processor time."""
     with PdfDocument(text_pdf(LINES), 8, 1.0, math.inf) as document:
         pid = document._process.pid
         os.kill(pid, signal.SIGSTOP)

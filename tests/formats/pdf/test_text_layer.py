@@ -1,4 +1,4 @@
-"""When a PDF's own text is trusted."""
+"""When a PDF's text layer is trusted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def letters(text, hidden=0, known=True):
 
 
 def test_few_characters_are_enough_for_a_page_of_text():
-    """A short page is read from its layer; below outlined text, a page number alone is not."""
+    """A short page is read from its layer, except below outlined text or a large image."""
     number, outlines = words("Page 3", 72, 50), b"100 100 m 140 180 160 90 200 160 c f\n"
 
     assert texts(first_page(pdf([Sheet(number)]))) == ["Page 3"]
@@ -31,14 +31,14 @@ def test_few_characters_are_enough_for_a_page_of_text():
 
 @pytest.mark.parametrize("bad", ["\x01", "\ue000", "\x7f"])
 def test_unprintable_characters(bad):
-    """A font without a table of its letters gives codes, not characters."""
+    """Unprintable codes from a font without a character map are not trusted."""
     assert is_readable(letters("a" * 95 + bad * 5))
     assert not is_readable(letters("a" * 94 + bad * 6))
     assert not is_readable(letters("a" * 50, known=False))
 
 
 def test_replacement_characters():
-    """A character that is said to be unknown is left out; many of them spoil the layer."""
+    """Replacement characters are dropped; many of them make the layer untrusted."""
     unknown = Glyph("\ufffd", (0, 0), (0, 0, 1, 1), 0, 10, 0, False, False)
     most = letters("a" * 95).glyphs
 
@@ -62,14 +62,14 @@ WHITE = b"1 g 60 590 300 25 re f 0 g\n"
     ids=["covered", "background", "clipped away", "clipped by the page", "not a rectangle"],
 )
 def test_covered_text_is_not_returned(content, shown):
-    """What an opaque box was drawn over cannot be seen: an amount that someone whitened out."""
+    """Text under an opaque box is not returned."""
     page = first_page(pdf([Sheet(words("An offer for the fence", 72, 700) + content)]))
 
     assert texts(page) == ["An offer for the fence", *shown]
 
 
 def test_images_are_handed_on_unless_text_lies_on_them():
-    """A pasted image may hold text that the layer does not have; a background has its own there."""
+    """An image in a text page is read by OCR unless text lies on it."""
     pasted = first_page(with_image(300, 200, words(TEXT, 72, 700)))
     behind = first_page(with_image(300, 200, words(TEXT, 72, 100)))
 
@@ -93,20 +93,20 @@ def with_image(width, height, text, times=1):
 
 
 def test_images_make_a_scan():
-    """A page that is mostly image is read from its pixels, a page with a figure is not."""
+    """A page that is mostly image is read from its pixels; one with a figure is not."""
     assert texts(first_page(with_image(595, 400, words(TEXT, 72, 700)))) == [TEXT]
     assert first_page(with_image(595, 440, words(TEXT, 72, 700))).layer is None
     assert first_page(with_image(-5000, 440, words(TEXT, 72, 700))).layer is not None
 
 
 def test_overlapping_images_count_once():
-    """An image that is drawn thrice covers no more than once."""
+    """Overlapping images are counted once for the covered area."""
     assert texts(first_page(with_image(595, 300, words(TEXT, 72, 700), times=3))) == [TEXT]
 
 
 @pytest.mark.parametrize("inner", [(595, 842), (1, 1), (50, 50)])
 def test_images_inside_forms_count(inner):
-    """A scan that is wrapped in a form is a scan, whichever of the two enlarges it."""
+    """An image inside a form counts at its displayed size."""
     width, height = inner
     writer = Writer()
     image = flat_image(writer, 10, 10)
@@ -120,7 +120,7 @@ def test_images_inside_forms_count(inner):
 
 
 def test_hidden_text_is_not_trusted():
-    """What another program has read under a scan is not taken for the page's text."""
+    """Invisible text under a scan is not trusted."""
     hidden = b"3 Tr " + words(TEXT, 72, 700)
     assert first_page(pdf([Sheet(hidden)])).layer is None
     stamped = b"".join(words(TEXT, 72, 600 - 20 * number) for number in range(3))
@@ -149,7 +149,7 @@ def field(entries, appearance):
 
 @pytest.mark.parametrize("appearance", [True, False])
 def test_filled_fields_are_read(appearance):
-    """The content of a form's fields is displayed, so it is read and rendered."""
+    """Displayed form fields are read and drawn."""
     data = field(b"/F 4", appearance)
     page = first_page(data, needs_pixels=True)
     assert texts(page) == [TEXT, "John Smith"]
@@ -158,5 +158,5 @@ def test_filled_fields_are_read(appearance):
 
 
 def test_hidden_fields_are_not_read():
-    """A field that is not displayed says nothing."""
+    """Hidden form fields are not read."""
     assert texts(first_page(field(b"/F 2", appearance=True))) == [TEXT]

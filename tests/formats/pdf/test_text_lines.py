@@ -1,4 +1,4 @@
-"""Characters become lines: words, columns, indexes, overprints, turned text."""
+"""Characters become lines: words, columns, indexes, overprints, rotated text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 0.5
 
 
 def spell(text, x, y, size=20.0, angle=0.0, run=0):
-    """Set a text as a PDF would, with its baseline from a place in a direction."""
+    """Return characters of a text set from a position in a direction."""
     glyphs = []
     spaced = False
     across, down = math.cos(math.radians(angle)), math.sin(math.radians(angle))
@@ -43,12 +43,12 @@ def spell(text, x, y, size=20.0, angle=0.0, run=0):
 
 
 def read(*glyphs):
-    """Return the texts of the lines that characters make."""
+    """Return the texts of the lines that characters form."""
     return [line.text for line in text_lines([one for group in glyphs for one in group])]
 
 
 def test_a_line_has_its_words_and_places():
-    """Text, box and the middle of each character come out as they were set."""
+    """Text, box and character centres of a line are as set."""
     (line,) = text_lines(spell("two words", 100, 200))
     assert line.text == "two words"
     assert line.quad is None
@@ -57,12 +57,12 @@ def test_a_line_has_its_words_and_places():
 
 
 def test_lines_are_parted_by_baseline_and_order():
-    """Lines come from top to bottom however the file orders them."""
+    """Lines are ordered from top to bottom, whatever the file's order."""
     assert read(spell("second", 10, 130), spell("first", 10, 100)) == ["first", "second"]
 
 
 def test_wide_gaps_end_a_line():
-    """Columns of one row are lines of their own; words are not."""
+    """Columns of one row are separate lines; words are not."""
     assert read(spell("left column", 10, 100), spell("right", 200, 100, run=1)) == [
         "left column",
         "right",
@@ -70,14 +70,14 @@ def test_wide_gaps_end_a_line():
 
 
 def test_pieces_without_spaces_are_joined_by_their_gaps():
-    """Words that a file draws one by one are parted, parts of words are not."""
+    """Words drawn separately are joined with spaces, parts of words without."""
     assert read(spell("wo", 10, 100), spell("rd", 30, 100, run=1)) == ["word"]
     assert read(spell("b", 26, 100), spell("a", 10, 100, run=1)) == ["a b"]
     assert read(spell("a", 10, 100), spell("b", 32, 100, run=1)) == ["a b"]
 
 
 def test_wide_letters_are_words():
-    """A heading whose letters are set wide has the words that the PDF says."""
+    """In wide-spaced headings the words are those of the PDF."""
     wide = [
         one._replace(origin=(8 * n, 100), box=(8 * n, 86, 8 * n + 2, 100), size=10.0)
         for n, one in enumerate(spell("A WIDE", 0, 100))
@@ -86,12 +86,12 @@ def test_wide_letters_are_words():
 
 
 def test_pieces_drawn_backwards_are_put_right():
-    """What is displayed first is read first, whatever the file begins with."""
+    """Text drawn right to left is returned in display order."""
     assert read(spell("world", 70, 100), spell("hello", 10, 100, run=1)) == ["hello world"]
 
 
 def test_indexes_stay_with_their_line():
-    """Raised and lowered small characters belong to the word they stand at."""
+    """Superscripts and subscripts are joined to their word."""
     raised = spell("2", 30, 93, size=12, run=1)
     assert read(spell("mm", 10, 100), raised, spell(" long", 36, 100, run=2)) == ["mm2 long"]
     lowered = spell("2", 20, 104, size=12, run=1)
@@ -101,7 +101,7 @@ def test_indexes_stay_with_their_line():
 
 
 def test_small_lines_are_no_indexes():
-    """A small line below a large one is a line, and so is one that begins next to another."""
+    """A small line below or next to a large one is a separate line."""
     assert read(spell("left", 10, 100), spell("right", 52, 107, run=1)) == ["left", "right"]
     assert read(spell("Large", 10, 100, size=30), spell("small", 10, 118, size=10, run=1)) == [
         "Large",
@@ -110,12 +110,12 @@ def test_small_lines_are_no_indexes():
 
 
 def test_overprints_are_kept_once():
-    """Bold made by printing twice, and shadows, are one text; double letters are two."""
+    """Text printed twice appears once; double letters stay."""
     assert read(spell("Bell 77", 10, 100), spell("Bell 77", 10.6, 100.4, run=1)) == ["Bell 77"]
 
 
 def test_letters_of_one_glyph_are_kept():
-    """A ligature is its letters, with places inside its box."""
+    """A ligature becomes its letters, with positions inside its box."""
     glyph = Glyph("ffi", (10, 100), (10, 86, 34, 100), 0, 20, 0, False, True)
     (line,) = text_lines([*spell("o", -0.5, 100), glyph, *spell("ce", 34, 100)])
     assert line.text == "office"
@@ -125,7 +125,7 @@ def test_letters_of_one_glyph_are_kept():
 
 @pytest.mark.parametrize("angle", [90, 180, 270, 30, 45, 135, 350.5])
 def test_turned_text_has_corners(angle):
-    """Text of any direction is read along it; its corners begin at its own top left."""
+    """Rotated text is read along its direction; its corners start at its own top left."""
     (line,) = text_lines(spell("turned text", 500, 500, angle=angle))
     assert line.text == "turned text"
     across, down = math.cos(math.radians(angle)), math.sin(math.radians(angle))
@@ -140,13 +140,13 @@ def test_turned_text_has_corners(angle):
 
 
 def test_directions_do_not_mix():
-    """A stamp across a page is a separate line, after the page's text."""
+    """A diagonal stamp is a separate line after the page's text."""
     page = spell("running text of the page", 10, 100)
     assert read(spell("DRAFT", 60, 140, angle=315), page) == ["running text of the page", "DRAFT"]
 
 
 def test_absurd_font_sizes_are_corrected_by_ink():
-    """A font whose size says nothing of its letters' height is measured by them."""
+    """If the font size does not match the letters, their ink is measured."""
     glyphs = [one._replace(size=2000.0) for one in spell("two words", 100, 200)]
     (line,) = text_lines(glyphs)
     assert line.text == "two words"
@@ -159,7 +159,7 @@ def test_nothing_makes_nothing():
 
 
 def test_hostile_pages_take_no_time():
-    """A hundred thousand characters on one spot are grouped in one pass."""
+    """A hundred thousand characters in one place are grouped in one pass."""
     glyphs = [one for run in range(2_000) for one in spell("abcdefghij", 100, 100, run=run)]
     started = time.process_time()
     text_lines(glyphs)

@@ -1,4 +1,4 @@
-"""Tests of chalicelib/formats/pdf/widgets.py, through documents as they are opened."""
+"""PDF form fields, read through opened documents."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FIELDS = (
 
 
 def read(content: bytes, most: int = MAX_FORM_WIDGETS + 1):
-    """Return the widgets of the first page of a PDF, as an answer places them."""
+    """Return the form fields of a PDF's first page as in an answer."""
     with open_document(content, 1) as document:
         return list(placed_widgets([document.page(1, False, most)]))
 
 
 def test_each_kind_has_its_name_value_and_ticks():
-    """Text, tick boxes, lists and signatures are returned; push buttons have no value."""
+    """Texts, tick boxes, lists and signatures are returned; push buttons have no value."""
     found = [(one.widget.name, one.widget.kind, one.widget.value, one.widget.checked)
              for one in read(form_pdf(FIELDS))]  # fmt: skip
 
@@ -69,7 +69,7 @@ def test_radio_buttons_are_one_widget_each():
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 3])
 def test_boxes_are_pixels_of_the_page_as_displayed(turns):
-    """A field at the upper left of a page stands where the turned page shows it."""
+    """A field's box is in pixels of the page as displayed."""
     placed = read(form_pdf(FIELDS[:1], rotate=90 * turns))[0]
 
     scale = 200 / 72
@@ -94,19 +94,19 @@ def test_field_outside_the_page_has_no_box():
 
 
 def test_fields_are_read_only_on_request():
-    """Readings without formFields pay nothing for a form."""
+    """Form fields are read only if they are requested."""
     assert read(form_pdf(FIELDS), most=0) == []
 
 
 def test_huge_form_is_cut_at_the_limit():
-    """A hostile form does not make an answer of a million fields; the service refuses it."""
+    """A hostile form with a million fields is cut at the limit."""
     many = [FormField(b"/FT /Tx /T (f%d)" % number, (10, 10, 20, 20)) for number in range(50)]
 
     assert len(read(form_pdf(many), most=20)) == 20
 
 
 def test_scripts_of_a_form_are_not_run():
-    """A script that would change a value when the document opens leaves it alone."""
+    """A script that would change a value on opening is not run."""
     script = b'/OpenAction << /S /JavaScript /JS (this.getField\\("name"\\).value = "hacked") >>'
 
     found = read(form_pdf(FIELDS[:1], root=script))

@@ -1,4 +1,4 @@
-"""The type of a file, recognised by its bytes."""
+"""The type of a file, detected from its bytes."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def test_explain_when_no_image(head: bytes, name: str) -> None:
 
 
 def test_content_type_when_foreign() -> None:
-    """Bytes of another kind have no media type here, whatever they are."""
+    """Bytes of another type have no media type."""
     with pytest.raises(ValueError, match="a GIF image"):
         content_type(encoded(Image.new("P", (1, 1)), "GIF"))
 
 
 @given(st.binary(max_size=600))
 def test_explain_when_random(head: bytes) -> None:
-    """Any bytes get a name."""
+    """Any bytes get a type name."""
     assert explain_foreign(head)

@@ -1,4 +1,4 @@
-"""Segments of a JPEG: facts, essence and refusals."""
+"""JPEG segments: facts, essential parts and refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _refusal(data: bytes) -> BadRequest:
 
 
 def test_read_jpeg_when_it_carries_extras() -> None:
-    """Profiles, EXIF, comments and thumbnails stay out of what the decoder is given."""
+    """Profiles, EXIF, comments and thumbnails are not passed to the decoder."""
     exif = Image.Exif()
     exif[0x0112] = 6
     plain = encoded(scene(), "JPEG")
@@ -40,7 +40,7 @@ def test_read_jpeg_when_it_carries_extras() -> None:
     [(0, 3 * 8 * 6 * 128), (1, 2 * 8 * 6 * 128), (2, 8 * 6 * 128 * 3 // 2)],
 )
 def test_read_jpeg_when_progressive(subsampling: int, expected: int) -> None:
-    """The coefficients of a progressive JPEG are counted by its sampling, before decoding."""
+    """The memory of a progressive JPEG's coefficients is computed before decoding."""
     data = encoded(scene(), "JPEG", progressive=True, subsampling=subsampling)
 
     assert read_jpeg(data).whole_bytes == expected
@@ -48,7 +48,7 @@ def test_read_jpeg_when_progressive(subsampling: int, expected: int) -> None:
 
 
 def test_read_jpeg_when_a_thumbnail_ends_inside() -> None:
-    """The end of a thumbnail inside EXIF is not the end of the picture."""
+    """The end marker of a thumbnail in EXIF does not end the image."""
     thumbnail = encoded(scene(16, 12), "JPEG")
     data = encoded(scene(), "JPEG")
     data = data[:2] + segment(0xE1, b"Exif\0\0" + thumbnail) + data[2:]
@@ -58,14 +58,14 @@ def test_read_jpeg_when_a_thumbnail_ends_inside() -> None:
 
 
 def test_read_jpeg_when_bytes_follow() -> None:
-    """Bytes and pictures behind the first picture are left out."""
+    """Bytes and images after the first image are ignored."""
     data = encoded(scene(), "JPEG")
 
     assert read_jpeg(data + encoded(scene(9, 9), "JPEG") + b"junk").essence == data
 
 
 def test_read_jpeg_when_filling_stands_between() -> None:
-    """Filling bytes and stray bytes between segments are stepped over."""
+    """Fill bytes and stray bytes between segments are skipped."""
     data = encoded(scene(), "JPEG")
 
     assert read_jpeg(data[:2] + b"\0\0\xff\xff\xff" + data[2:]).essence == data
@@ -90,7 +90,7 @@ def test_read_jpeg_when_filling_stands_between() -> None:
     ],
 )
 def test_read_jpeg_when_malformed(data: bytes, reason: str) -> None:
-    """Each fault of the structure is named."""
+    """Each structural fault is named."""
     error = _refusal(data)
 
     assert error.code == "broken_image"
@@ -99,14 +99,14 @@ def test_read_jpeg_when_malformed(data: bytes, reason: str) -> None:
 
 @pytest.mark.parametrize("frame", [0xC3, 0xC5, 0xC9, 0xCA, 0xCF])
 def test_read_jpeg_when_of_an_unusual_process(frame: int) -> None:
-    """Lossless, hierarchical and arithmetic JPEG, which browsers do not show, are refused."""
+    """Lossless, hierarchical and arithmetic JPEG are refused."""
     error = _refusal(replace_frame(encoded(scene(), "JPEG"), frame))
 
     assert "neither baseline nor progressive" in error.message
 
 
 def test_read_jpeg_when_the_header_is_huge() -> None:
-    """A header of 65,535 x 65,535 pixels is refused at once, whatever follows it."""
+    """A header of 65,535 x 65,535 pixels is refused at once."""
     started = time.monotonic()
     error = _refusal(jpeg_header(65_535, 65_535) + bytes(4_000_000))
 
@@ -115,7 +115,7 @@ def test_read_jpeg_when_the_header_is_huge() -> None:
 
 
 def test_read_jpeg_when_it_repeats_scans() -> None:
-    """Scans are counted: a few bytes each would otherwise cost a pass over the picture."""
+    """The number of scans is limited, since each costs a pass over the image."""
     data = encoded(scene(), "JPEG", progressive=True)
     last = data[data.rindex(b"\xff\xc4") : -2]
 
@@ -123,7 +123,7 @@ def test_read_jpeg_when_it_repeats_scans() -> None:
 
 
 def test_read_jpeg_when_exif_comes_twice() -> None:
-    """The first EXIF block counts."""
+    """The first EXIF block is used."""
     data = turned(scene(), "JPEG", 3)
     second = turned(scene(), "JPEG", 8)
     start = second.index(b"\xff\xe1")

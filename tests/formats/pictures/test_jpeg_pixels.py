@@ -11,7 +11,7 @@ from tests.formats.drawn import encoded, scene
 
 
 def _jpeg(width: int, height: int, whole_bytes: int = 0) -> JpegFile:
-    """Make the facts of a JPEG of this size."""
+    """Return the facts of a JPEG of this size."""
     return JpegFile(width, height, 1, whole_bytes, b"")
 
 
@@ -20,7 +20,7 @@ def _jpeg(width: int, height: int, whole_bytes: int = 0) -> JpegFile:
     [(640, 320, 2), (639, 320, 1), (2560, 320, 8), (5000, 320, 8), (100, 320, 1), (1, 1, 1)],
 )
 def test_choose_scale_when_a_side_is_needed(side: int, least: int, scale: int) -> None:
-    """The scale is the largest that keeps the side that is needed."""
+    """The strongest reduction that keeps the required side is chosen."""
     assert choose_scale(_jpeg(side, 6000), least) == scale
 
 
@@ -31,12 +31,12 @@ def test_choose_scale_when_a_side_is_needed(side: int, least: int, scale: int) -
 def test_choose_scale_when_all_pixels_are_asked_for(
     pixels: int, whole_bytes: int, scale: int
 ) -> None:
-    """All pixels are given as long as coefficients, picture and result fit into the memory."""
+    """Full size is used if coefficients, image and result fit into memory."""
     assert choose_scale(_jpeg(pixels // 5000, 5000, whole_bytes), None) == scale
 
 
 def test_choose_scale_when_the_coefficients_alone_are_too_large() -> None:
-    """A progressive JPEG that no scale makes small is refused with its memory and the limit."""
+    """A progressive JPEG too large at any scale is refused with its memory and the limit."""
     with pytest.raises(BadRequest) as caught:
         choose_scale(_jpeg(7071, 7071, 300_000_000), 320)
 
@@ -45,7 +45,7 @@ def test_choose_scale_when_the_coefficients_alone_are_too_large() -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 9), (15, 17), (16, 8), (23, 50)])
 def test_decode_jpeg_when_small(size: tuple[int, int]) -> None:
-    """Every reduction gives at least the side that is needed, whatever the remainders are."""
+    """Every reduction keeps at least the required side."""
     jpeg = read_jpeg(encoded(scene(*size), "JPEG"))
 
     verify_jpeg(jpeg)

@@ -1,4 +1,4 @@
-"""The turn that EXIF asks for."""
+"""The EXIF orientation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_read_orientation_when_given(value: int, order: str) -> None:
 
 @pytest.mark.parametrize("kind", [1, 4])
 def test_read_orientation_when_of_another_whole_number(kind: int) -> None:
-    """Writers that store the value in one or four bytes are understood."""
+    """Orientation values stored in one or four bytes are read."""
     assert read_orientation(_exif(6, kind=kind)) == 6
 
 
@@ -51,7 +51,7 @@ def test_read_orientation_when_of_another_whole_number(kind: int) -> None:
     ],
 )
 def test_read_orientation_when_broken(exif: bytes) -> None:
-    """A block that is missing, cut or without sense leaves the picture upright."""
+    """A missing, truncated or invalid block leaves the image upright."""
     assert read_orientation(exif) == 1
 
 
@@ -63,7 +63,7 @@ def test_read_orientation_when_random(rest: bytes, start: bytes) -> None:
 
 @pytest.mark.parametrize("value", range(1, 9))
 def test_as_stored_when_compared_with_pillow(value: int) -> None:
-    """Writing stored rows through the view turns the picture as Pillow's exif_transpose does."""
+    """Writing stored rows through the view equals Pillow's exif_transpose."""
     image = noise(7, 4)
     image.getexif()[ORIENTATION] = value
     expected = np.asarray(ImageOps.exif_transpose(image))

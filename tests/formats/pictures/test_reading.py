@@ -1,4 +1,4 @@
-"""Pictures of callers, from their bytes to RGB as displayed."""
+"""Images from bytes to RGB as displayed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _displayed(data: bytes) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_read_when_turned(kind: str, orientation: int) -> None:
-    """Each of the eight turns is made, and the size is the displayed one."""
+    """All eight orientations are applied, and the size is the displayed one."""
     data = turned(noise(61, 83), kind, orientation)
     expected = _displayed(data)
 
@@ -92,7 +92,7 @@ def test_read_when_turned(kind: str, orientation: int) -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("orientation", [1, 3, 6, 7])
 def test_read_when_turned_and_reduced(kind: str, orientation: int) -> None:
-    """A reduced picture is rotated as well, and still reports the size of the whole one."""
+    """A reduced image is rotated too and reports its full size."""
     data = turned(scene(900, 600), kind, orientation)
     expected = Image.fromarray(_displayed(data))
 
@@ -132,7 +132,7 @@ def test_read_when_a_png_of_any_mode(mode: str) -> None:
 @pytest.mark.parametrize("colour", [(255, 255, 255), (250, 240, 200), (0, 0, 0), (200, 30, 30)])
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
 def test_transparent_parts_contrast_as_in_the_client(mode: str, colour: tuple[int, ...]) -> None:
-    """Light content is on black and dark content on white, as the client converts images."""
+    """Light content is put on black and dark content on white, as in the client."""
     image = Image.new("RGBA", (900, 700), (0, 0, 0, 0))
     ImageDraw.Draw(image).text((90, 300), "Light or dark", (*colour, 255), font_size=60)
     converted = image.convert(mode) if mode != "P" else image.quantize(9)
@@ -148,7 +148,7 @@ def test_transparent_parts_contrast_as_in_the_client(mode: str, colour: tuple[in
 
 
 def test_opaque_light_pictures_stay_as_they_are() -> None:
-    """An alpha channel that hides nothing changes no background."""
+    """An alpha channel that is fully opaque changes no background."""
     image = Image.new("RGBA", (64, 48), (255, 255, 255, 255))
     assert read_picture(encoded(image, "PNG"), ENOUGH, contrasts=True).pixels.min() == 255
 
@@ -237,7 +237,7 @@ def test_read_when_a_profile_is_attached() -> None:
 
 
 def test_read_when_animated() -> None:
-    """Of an animated PNG the first frame is read."""
+    """The first frame of an animated PNG is read."""
     frames = [scene(), scene().transpose(Image.Transpose.ROTATE_180)]
     data = encoded(frames[0], "PNG", save_all=True, append_images=frames[1:])
 
@@ -246,7 +246,7 @@ def test_read_when_animated() -> None:
 
 
 def test_read_when_a_phone_stores_several_pictures() -> None:
-    """Of a multi-picture JPEG the first is read, and its kind is JPEG."""
+    """The first image of a multi-picture JPEG is read."""
     data = encoded(scene(), "MPO", save_all=True, append_images=[scene(32, 24, "L")])
     assert Image.open(io.BytesIO(data)).format == "MPO"
 
@@ -256,7 +256,7 @@ def test_read_when_a_phone_stores_several_pictures() -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_read_when_bytes_follow(kind: str) -> None:
-    """Bytes behind the picture do no harm."""
+    """Bytes after the image are ignored."""
     data = encoded(scene(), kind)
 
     assert check_picture(data + b"trailing" * 100, ENOUGH).width == 64
@@ -266,7 +266,7 @@ def test_read_when_bytes_follow(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("size", [(1, 1), (1, 100), (100, 1)])
 def test_read_when_tiny(kind: str, size: tuple[int, int]) -> None:
-    """A single pixel is a picture, and so is a line of a hundred."""
+    """An image of one pixel, and a line of a hundred, are read."""
     data = encoded(scene(*size), kind)
 
     assert check_picture(data, ENOUGH) == PictureFacts(kind.lower(), *size)
@@ -304,7 +304,7 @@ def test_refusals_when_checked_or_read(
 @settings(max_examples=size(60, 150), deadline=None)
 @given(st.binary(max_size=300), st.sampled_from([b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"]))
 def test_read_when_random(rest: bytes, start: bytes) -> None:
-    """Random bytes raise nothing but the service's errors."""
+    """Random bytes raise only the service's errors."""
     for call in (check_picture, read_picture):
         with pytest.raises(ServiceError):
             call(start + rest, ENOUGH)
@@ -341,7 +341,7 @@ def test_read_when_cut(source: bytes, share: float) -> None:
 def test_read_when_bytes_are_wrong(
     source: bytes, changes: list[tuple[float, int]], least_side: int | None
 ) -> None:
-    """A picture with wrong bytes is read or refused; nothing else comes out."""
+    """An image with wrong bytes is read or refused."""
     data = bytearray(source)
     for place, value in changes:
         data[int(len(data) * place)] = value
@@ -357,7 +357,7 @@ def test_read_when_bytes_are_wrong(
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_facts_when_turned(kind: str) -> None:
-    """The displayed size comes from the header; no pixel is decoded."""
+    """The displayed size is read from the header without decoding."""
     data = turned(scene(64, 48), kind, 6)
     assert picture_facts(data, ENOUGH) == PictureFacts(kind.lower(), 48, 64, 6)
     with pytest.raises(UnsupportedType):
@@ -365,7 +365,7 @@ def test_facts_when_turned(kind: str) -> None:
 
 
 def test_read_when_many_threads_read() -> None:
-    """Threads that read good and bad pictures at once do not disturb each other."""
+    """Threads that read valid and invalid images simultaneously do not affect each other."""
     cases = [(source, _displayed(source)) for source in _SOURCES[3:]] * 20
 
     def read(case: tuple[bytes, np.ndarray]) -> bool:
@@ -391,13 +391,13 @@ def test_import_when_nothing_is_read_yet() -> None:
 
 
 def _called_large(jpeg: bytes) -> bytes:
-    """Write another size into the header of a progressive JPEG; what it says decides."""
+    """Write another size into the header of a progressive JPEG."""
     place = jpeg.index(b"\xff\xc2") + 5
     return jpeg[:place] + SIDE.to_bytes(2, "big") * 2 + jpeg[place + 4 :]
 
 
 def _hostile() -> dict[str, bytes]:
-    """Make small files that are large to decode, or pretend to be; named by what is done."""
+    """Return small files that are, or claim to be, large to decode, by name."""
     flat = Image.new("RGB", (SIDE, SIDE), (9, 90, 200))
     progressive = encoded(flat, "JPEG", progressive=True)
     bomb = zeros(1 << 28)
@@ -427,7 +427,7 @@ def _hostile() -> dict[str, bytes]:
 
 
 def test_read_when_hostile(tmp_path: Path) -> None:
-    """No small file costs more than 300 MB or ten seconds, checked, reduced or whole.
+    """No small file costs more than 300 MB or ten seconds, whether checked, reduced or whole.
 
     Some have an eighth of their rows, and of both bounds, but at full size.
     """

@@ -21,14 +21,14 @@ def test_require_kind_when_too_many_bytes() -> None:
 
 
 def test_require_kind_when_exactly_at_the_limit() -> None:
-    """As many bytes as allowed are allowed."""
+    """A file exactly at the limit is accepted."""
     data = encoded(scene(), "PNG")
 
     assert require_kind(data, len(data)) == "png"
 
 
 def test_require_kind_when_another_type() -> None:
-    """A file of another type is refused by what it is."""
+    """A file of another type is refused with its type."""
     with pytest.raises(UnsupportedType) as caught:
         require_kind(encoded(scene(), "GIF"), ENOUGH)
 
@@ -37,7 +37,7 @@ def test_require_kind_when_another_type() -> None:
 
 
 def test_require_kind_when_empty() -> None:
-    """No bytes are a wrong request, not a wrong type."""
+    """An empty file is a 400, not a 415."""
     with pytest.raises(BadRequest) as caught:
         require_kind(b"", ENOUGH)
 
@@ -70,7 +70,7 @@ def test_require_size_when_refused(size: tuple[int, int], code: str, said: str) 
 
 
 def test_broken_when_made() -> None:
-    """A broken picture is a 400 that says why and what to do."""
+    """A broken image is a 400 with cause and remedy."""
     error = broken("it is truncated")
 
     assert isinstance(error, ServiceError)

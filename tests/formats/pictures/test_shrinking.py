@@ -1,4 +1,4 @@
-"""Pictures over the limits are scaled down until they keep them."""
+"""Images over the limits are scaled down to them."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ LIMIT = 100_000
 
 
 def noise(width: int, height: int, kind: str = "PNG", **options: object) -> bytes:
-    """Make a picture that hardly packs."""
+    """Return an image that hardly compresses."""
     pixels = np.random.default_rng(3).integers(0, 256, (height, width, 3), np.uint8)
     return encoded(Image.fromarray(pixels), kind, **options)
 
 
 def test_picture_within_the_limits_stays_as_it_is() -> None:
-    """The file itself is stored, to the byte."""
+    """An image within the limits is stored unchanged."""
     assert shrink_picture(draw(), LIMIT) == (draw(), None)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 @pytest.mark.parametrize("size", [(600, 300), (100, 900)])
 def test_picture_over_the_limit_is_scaled_down(kind: str, size: tuple[int, int]) -> None:
-    """It keeps the limit and its shape, uses most of what is allowed, and is the same each time."""
+    """An image over the limit keeps its aspect ratio and uses most of the limit."""
     content = noise(*size, kind, quality=100)
     small, sent = shrink_picture(content, LIMIT)
 
@@ -48,7 +48,7 @@ def test_picture_over_the_limit_is_scaled_down(kind: str, size: tuple[int, int])
 
 
 def test_picture_is_stored_as_displayed() -> None:
-    """What EXIF asks to be turned is turned."""
+    """EXIF rotation is applied to the stored image."""
     exif = Image.Exif()
     exif[0x0112] = 6
     small, sent = shrink_picture(noise(600, 300, "JPEG", quality=100, exif=exif), LIMIT)
@@ -59,7 +59,7 @@ def test_picture_is_stored_as_displayed() -> None:
 
 
 def test_pixels_over_the_limit_are_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A picture of few bytes and more than 50,000,000 pixels becomes one of at most 12,000,000.
+    """An image of more than 50,000,000 pixels is scaled to at most 12,000,000.
 
     Of limits and picture a ninth is enough, but in `make growth`.
     """

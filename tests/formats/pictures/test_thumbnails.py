@@ -23,14 +23,14 @@ def small(content: bytes) -> Image.Image:
     [((1200, 900), (256, 192)), ((300, 3000), (26, 256)), ((40, 30), (40, 30))],
 )
 def test_longer_side_has_256_pixels_at_most(kind, size, expected):
-    """The shape stays; what is smaller keeps its size."""
+    """The longer side has at most 256 pixels; smaller images keep their size."""
     made = small(draw(size=size, kind=kind))
 
     assert (made.format, made.size) == ("JPEG", expected)
 
 
 def test_picture_is_upright():
-    """A picture that EXIF turns is turned, and says nothing of a turn any more."""
+    """A thumbnail is rotated upright and has no EXIF orientation."""
     exif = Image.Exif()
     exif[0x0112] = 6
     picture = Image.new("RGB", (800, 400), (220, 40, 40))
@@ -46,13 +46,13 @@ def test_picture_is_upright():
 
 
 def test_transparent_parts_are_white():
-    """A thumbnail is a JPEG, which knows no transparency."""
+    """Transparent parts become white."""
     made = small(encoded(Image.new("RGBA", (400, 400), (0, 0, 0, 0))))
 
     assert made.getpixel((100, 100)) == (255, 255, 255)
 
 
 def test_broken_picture_has_none():
-    """What cannot be decoded is refused as everywhere."""
+    """An image that cannot be decoded is refused."""
     with pytest.raises(BadRequest):
         read_for_thumbnail(draw(size=(64, 64), kind="JPEG")[:200])

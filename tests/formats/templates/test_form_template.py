@@ -20,7 +20,7 @@ TOTAL = TemplateKey("total", ("Total due", "Total"))
 
 
 def _refusal(source: object) -> str:
-    """Return the text of the error that a template gives."""
+    """Return the error message for a template."""
     with pytest.raises(InvalidParameter) as refused:
         read_template(source)
     refused.value.message.encode()
@@ -44,7 +44,7 @@ def _with_key(**members: object) -> dict[str, object]:
     ],
 )
 def test_template_comes_as_object_text_or_file(source: bytes | str) -> None:
-    """All ways to send a template read alike."""
+    """A template sent as object, text or file is read alike."""
     assert read_template(source) == FormTemplate((TOTAL,), (), True, "1.0")
 
 
@@ -54,20 +54,20 @@ def test_template_comes_as_object_text_or_file(source: bytes | str) -> None:
 )
 @pytest.mark.parametrize(("value", "flag"), [(True, True), (False, False), ("true", True)])
 def test_tables_flag_has_many_names(name: str, value: object, flag: bool) -> None:
-    """Clients name the flag in several ways."""
+    """The flag for tables has several names."""
     assert read_template({"version": "1.0", "keys": [KEY], name: value}).finds_tables is flag
 
 
 @pytest.mark.parametrize("version", [1, 1.0, "1", "1.0", "2.0", 3])
 def test_version_is_text_or_number(version: object) -> None:
-    """However it is written, the version is one of three texts."""
+    """The version is a text or a number."""
     wanted = f"{float(str(version)):.1f}"
 
     assert read_template({**WHOLE, "version": version}).version == wanted
 
 
 def test_layout_hints_are_read_once_each() -> None:
-    """Hints on the layout are part of the template; a template without them has none."""
+    """Layout hints are read, each once; a template without them has none."""
     hinted = {**WHOLE, "layout": ["payColumns", "twoLanguages", "payColumns"]}
 
     assert read_template(hinted).layout == ("payColumns", "twoLanguages")
@@ -76,7 +76,7 @@ def test_layout_hints_are_read_once_each() -> None:
 
 @pytest.mark.parametrize("name", ["version", "tableRecognition"])
 def test_required_members_are_named(name: str) -> None:
-    """The specification requires both; a null is as good as none, and both are named at once."""
+    """Missing or null required members are all named at once."""
     without = {member: value for member, value in WHOLE.items() if member != name}
 
     for sent in (without, {**without, name: None}):
@@ -95,7 +95,7 @@ def test_required_members_are_named(name: str) -> None:
     ],
 )
 def test_keys_may_be_bare_and_in_snake_case(key: object) -> None:
-    """The wrapping object may be missing, white space and repetitions do not count."""
+    """The wrapping object may be missing; white space and repetitions are ignored."""
     assert read_template({**WHOLE, "keys": [key]}).keys == (TOTAL,)
 
 
@@ -114,7 +114,7 @@ def test_header_cells(name: str) -> None:
 
 
 def test_entity_types_are_in_capitals() -> None:
-    """Types are read in any case; what is not known is kept and counts as text later."""
+    """Types are case-insensitive; an unknown one is stored and treated as text."""
     (key,) = read_template(_with_key(entityTypes=["Date", "date", "colour"])).keys
 
     assert key.types == ("DATE", "COLOUR")
@@ -179,7 +179,7 @@ def test_entity_types_are_in_capitals() -> None:
     ],
 )
 def test_error_names_place_value_and_remedy(source: object, parts: list[str]) -> None:
-    """Whatever is wrong, the text says where, what stands there and what to do, in short."""
+    """An error has place, value and remedy."""
     message = _refusal(source)
 
     assert all(part in message for part in parts), message
@@ -203,6 +203,6 @@ def test_error_names_place_value_and_remedy(source: object, parts: list[str]) ->
     )
 )
 def test_any_json_is_read_or_refused(value: object) -> None:
-    """No value leads to any other error than the one for callers."""
+    """Any JSON value is read or refused with the documented error."""
     with suppress(InvalidParameter):
         assert read_template(json.dumps(value)).keys

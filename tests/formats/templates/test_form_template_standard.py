@@ -16,7 +16,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "forms.md"
 
 @pytest.mark.parametrize("form_type", FORM_TYPES)
 def test_every_form_has_a_template(form_type: str) -> None:
-    """A template that ships has keys of known types, in English letters."""
+    """A shipped template has keys of known types, in English letters."""
     template = standard_template(form_type)
 
     assert len(template.keys) >= 10
@@ -27,7 +27,7 @@ def test_every_form_has_a_template(form_type: str) -> None:
 
 @pytest.mark.parametrize("form_type", ["W2", "", "invoices", "../forms/w2", "\ud800", "x" * 1000])
 def test_unknown_form_is_refused(form_type: str) -> None:
-    """The error names the forms that there are, and can be sent."""
+    """An unknown form is refused with the list of valid forms."""
     with pytest.raises(InvalidParameter) as refused:
         standard_template(form_type)
 
@@ -37,7 +37,7 @@ def test_unknown_form_is_refused(form_type: str) -> None:
 
 @pytest.mark.parametrize("form_type", FORM_TYPES)
 def test_document_lists_every_entity(form_type: str) -> None:
-    """docs/forms.md lists the entities of each form by the type of their values."""
+    """docs/forms.md lists the entities of each form by type."""
     text = DOCUMENT.read_text("utf-8")
     [row] = re.findall(rf"^\| `{form_type}` \| ([A-Z]+: .+?) \|$", text, re.MULTILINE)
     rows = dict(kind.split(": ") for kind in row.split("<br>"))

@@ -1,4 +1,4 @@
-"""Lines of batches: which there are, how many at most, in how much memory."""
+"""Lines of batches: which there are, their limit, and memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.workbooks import sheet, workbook
 
 
 def test_a_line_too_many_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The refusal names the limit and the remedy."""
+    """A batch with too many lines is refused with limit and remedy."""
     assert MAX_BATCH_LINES == 1_000_000
     monkeypatch.setattr(batch_file, "MAX_BATCH_LINES", 3)
     lines = read_lines(io.BytesIO(b"text\na\nb\nc\nd\n"))
@@ -42,7 +42,7 @@ def test_lines_are_read_one_by_one() -> None:
 
 
 def test_rows_and_ids_are_those_of_the_file() -> None:
-    """Header and blank rows count; ids that cannot come back are left out."""
+    """Row numbers count header and blank rows; ids that cannot be returned are dropped."""
     content = "TEXT\tid\none\t7\n\t\ntwo\t{}\nthree\t\n".format("x" * 1_001).encode()
     found = [(line.row, line.line_id, line.text) for line in read_lines(io.BytesIO(content))]
 
@@ -68,7 +68,7 @@ def test_a_value_of_a_megabyte_in_json_is_refused_with_its_place() -> None:
 
 
 def test_a_list_of_texts_is_never_cut_at_commas() -> None:
-    """A list without header is read whole, or refused if some of its texts would be cut."""
+    """A list without header is read whole, or refused if texts would be split at commas."""
     listed = b"where is my parcel\nI want money back\nit is late\n"
     assert [line.text for line in read_lines(io.BytesIO(listed))] == listed.decode().splitlines()
     with pytest.raises(InvalidUpload, match="row 4 has 2"):

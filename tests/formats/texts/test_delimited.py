@@ -1,4 +1,4 @@
-"""Records of separated text and the choice of the separator."""
+"""Records of delimited text and the choice of the delimiter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _read(text: str, separator: str = ",") -> list[Record]:
 
 
 def test_read_records_when_quotes_hold_separators() -> None:
-    """Quoted cells keep separators, line ends and doubled quotes."""
+    """Quoted cells keep delimiters, line breaks and doubled quotes."""
     records = _read('"a, b\r\nc",x\r\n"say ""hi""",y\rplain "inner" quote,z')
 
     assert [record.cells for record in records] == [
@@ -36,7 +36,7 @@ def test_read_records_when_quotes_hold_separators() -> None:
     "broken", ['"never closed,x', '"closed" too early,x', '"a "quote" inside",x']
 )
 def test_read_records_when_a_quote_is_broken(broken: str) -> None:
-    """A broken quote costs its own row; the rows behind it are read."""
+    """A broken quote rejects its row; the following rows are read."""
     records = _read(f"one,1\n{broken}\ntwo,2\nthree,3\n")
 
     assert [number for number, _, fault in records if fault] == [2]
@@ -48,7 +48,7 @@ def test_read_records_when_a_quote_is_broken(broken: str) -> None:
 
 
 def test_read_records_when_a_quote_would_swallow_the_file() -> None:
-    """A quote opened far before the end costs one row, not the thousands behind it."""
+    """A quote that stays open costs one row, not the thousands after it."""
     records = _read('"never closed,x\n' + "row,y\n" * 50_000)
 
     assert [number for number, _, fault in records if fault] == [1]
@@ -64,14 +64,14 @@ def test_read_records_when_a_line_is_endless() -> None:
 
 
 def test_read_records_when_a_line_just_passes_the_limit() -> None:
-    """The end of line of a refused line does not take the next line with it."""
+    """Refusing a line just over the limit does not lose the next line."""
     records = _read("x" * MAX_RECORD_CHARACTERS + "\nrow,b\n")
 
     assert records[1:] == [Record(2, ["row", "b"], "")]
 
 
 def test_read_records_when_every_line_reopens_a_quote() -> None:
-    """A file made to be read again and again fails soon instead of taking minutes."""
+    """A file that reopens a quote in every line is refused soon."""
     started = time.process_time()
 
     with pytest.raises(InvalidUpload, match=r"Too many quotes .* row \d+"):
@@ -81,7 +81,7 @@ def test_read_records_when_every_line_reopens_a_quote() -> None:
 
 
 def test_read_records_when_tabs_separate_and_quotes_are_literal() -> None:
-    """Tab-separated files without quoting keep a quote that begins a text."""
+    """In tab-separated files a leading quote in a text is literal."""
     records = _read('"hi" he said\tgreeting\n', "\t")
 
     assert records == [Record(1, ['"hi" he said', "greeting"], "")]
@@ -103,7 +103,7 @@ def test_read_records_when_tabs_separate_and_quotes_are_literal() -> None:
     ],
 )
 def test_score_separator_when_texts_hold_the_other(text: str, separator: str) -> None:
-    """Commas in tab-separated texts, and tabs in comma-separated ones, do not mislead."""
+    """Commas in tab-separated texts, and the reverse, do not affect the choice."""
     other = "," if separator == "\t" else "\t"
 
     right = score_separator(io.StringIO(text, newline=""), separator)

@@ -1,4 +1,4 @@
-"""Which encoding a text upload has."""
+"""Detecting the encoding of a text upload."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chalicelib.formats.texts.encoding import find_encoding, name_foreign_type, 
 
 @pytest.mark.parametrize("shift", range(3))
 def test_find_encoding_when_the_sample_ends_inside_a_character(shift: int) -> None:
-    """A long file is judged by whole lines, so that no half character is in the sample."""
+    """A long file is sampled in whole lines, so that no character is split."""
     lines = [f"荷物{n}がまだ届いていません。ご確認をお願いします。,配送\n" for n in range(900)]
     file = io.BytesIO(b"x" * shift + "".join(lines).encode("cp932"))
 
@@ -35,7 +35,7 @@ def test_find_encoding_when_the_sample_ends_inside_a_character(shift: int) -> No
     ],
 )
 def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None:
-    """The whole file decides, also by a byte far behind the beginning."""
+    """The whole file decides, also by a byte far from the start."""
     assert encoding == find_encoding(io.BytesIO(data))
 
 
@@ -60,7 +60,7 @@ def test_find_encoding_when_the_bytes_decide(encoding: str, data: bytes) -> None
     ],
 )
 def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> None:
-    """A file that is not text fails as a whole, and the message says what it looks like."""
+    """A file that is not text is refused with what it looks like."""
     with pytest.raises(InvalidUpload) as caught:
         find_encoding(io.BytesIO(data))
 
@@ -86,7 +86,7 @@ def test_find_encoding_when_the_file_is_not_text(data: bytes, words: str) -> Non
     ],
 )
 def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding: str) -> None:
-    """A few Slavic names or signs do not make a file Polish, and a Czech one is not French."""
+    """A few foreign names or signs do not change the detected encoding."""
     content = f"{row},a\n{row},b\n{row},c\n{row},d\n".encode(encoding)
     found = find_encoding(io.BytesIO(content))
 
@@ -94,14 +94,14 @@ def test_names_and_signs_of_windows_are_not_letters_of_others(row: str, encoding
 
 
 def test_a_sign_far_behind_the_beginning_shows_windows() -> None:
-    """Long files of French whose first euro is late are no Latin-1, which has no such sign."""
+    """A euro sign far from the start shows a Windows encoding instead of Latin-1."""
     rows = ["Le colis est abîmé, où est-il passé ?,a\n"] * 900 + ["Ça coûte 20€,b\n"]
 
     assert find_encoding(io.BytesIO("".join(rows).encode("cp1252"))) == "cp1252"
 
 
 def test_a_guess_has_a_character_for_each_byte() -> None:
-    """Polish rows and a byte that Windows-1250 lacks are read as Latin-2, not with an error."""
+    """A byte that Windows-1250 lacks makes Polish rows Latin-2."""
     file = io.BytesIO("by\u0142by m\u0142ody,a\n".encode("cp1250") * 5 + b"x\x81y,b\n")
 
     assert find_encoding(file) == "iso8859_2"
@@ -131,12 +131,12 @@ def test_a_few_words_show_the_code_page(encoding: str, line: str) -> None:
 
 
 def test_name_foreign_type_when_it_is_text() -> None:
-    """Text with a stray control character is not binary data."""
+    """Text with a stray control character is not binary."""
     assert name_foreign_type(b"a\x00b,label") == ""
 
 
 def test_open_text_leaves_the_file_open() -> None:
-    """The caller's file can be read again after the text was read."""
+    """The caller's file stays open after the text was read."""
     file = io.BytesIO(b"a\r\nb\rc\n")
 
     with open_text(file, "utf-8-sig") as stream:
@@ -147,7 +147,7 @@ def test_open_text_leaves_the_file_open() -> None:
 
 
 def test_open_text_of_a_file_that_its_owner_has_closed() -> None:
-    """A reading that was left half-way may end after its file without a complaint."""
+    """An unfinished reading may end after its file was closed."""
     file = io.BytesIO(b"a\nb\n")
 
     with open_text(file, "utf-8-sig") as stream:

@@ -1,4 +1,4 @@
-"""The depth of JSON is computed from its text, the same on every interpreter."""
+"""JSON depth is computed from the text, equally on every interpreter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def depth(value: object) -> int:
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"[":', "}]")])
 def test_the_limit_is_exact(opening: str, closing: str) -> None:
-    """The last allowed level passes and the next one does not, as text and as bytes."""
+    """The last allowed level is accepted and the next one is not, as text and as bytes."""
     levels = MAX_DEPTH // len(closing)
     most = opening * levels + "1" + closing * levels
 
@@ -39,7 +39,7 @@ def test_the_limit_is_exact(opening: str, closing: str) -> None:
 
 @given(VALUES, st.integers(0, MAX_DEPTH + 3))
 def test_brackets_in_texts_do_not_count(value: object, levels: int) -> None:
-    """Whatever the texts hold, the answer is that of the parsed value."""
+    """Brackets in strings do not count toward the depth."""
     for _ in range(levels):
         value = [value, "]" * (MAX_DEPTH + 1)]
     for written in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
@@ -52,7 +52,7 @@ def test_brackets_in_texts_do_not_count(value: object, levels: int) -> None:
     ["[" * 65 + "?", '{"a": ' * 70, '["' + "[" * 99 + '\\"' + "]" * 99 + '", ' + "[" * 64],
 )
 def test_what_is_not_json_counts_up_to_its_error(text: str) -> None:
-    """Text that is cut or broken is too deep when the part that can be read is."""
+    """Truncated or invalid JSON is too deep if its readable part is."""
     assert is_too_deep(text)
 
 

@@ -1,4 +1,4 @@
-"""JSON arrays and lines as a stream."""
+"""Streaming JSON arrays and lines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _read(text: str) -> list[object]:
     ],
 )
 def test_looks_like_json_when_a_text_begins_with_a_bracket(head: str, is_json: bool) -> None:
-    """A csv whose first text begins with a bracket is not taken for JSON."""
+    """A csv whose first text begins with a bracket is not read as JSON."""
     assert is_json is looks_like_json(head)
 
 
@@ -83,7 +83,7 @@ def test_read_values_when_the_json_is_broken(text: str, words: str) -> None:
 
 
 def test_read_values_when_the_error_is_behind_the_first_window() -> None:
-    """Line and column count from the start of the file, however far the error is."""
+    """Line and column of an error count from the start of the file."""
     good = '{"a": "' + "x" * 90 + '"}\n'
 
     with pytest.raises(InvalidUpload, match="line 40001, column 7"):
@@ -93,7 +93,7 @@ def test_read_values_when_the_error_is_behind_the_first_window() -> None:
 
 
 def test_read_values_when_values_are_many_and_empty() -> None:
-    """Many empty values are streamed, never held together."""
+    """Many empty values are streamed in little memory."""
     text = io.StringIO("[" + "{}," * 25_000 + "{}]")
     tracemalloc.start()
 

@@ -57,7 +57,7 @@ _REFUND = ("i want my money back, please", "refund")
     ],
 )
 def test_read_rows_when_formats_differ(data: str) -> None:
-    """Every documented format gives the same rows, whatever the file is called."""
+    """Every documented format gives the same rows, whatever the file name."""
     assert _pairs(data) == [_PARCEL, _REFUND]
 
 
@@ -79,7 +79,7 @@ def test_read_rows_when_utf16_has_either_byte_order() -> None:
 
 
 def test_read_rows_when_the_oracle_is_read() -> None:
-    """weather.csv: 73 examples once its one duplicate is dropped, labels 23, 21 and 29."""
+    """weather.csv gives 73 examples after its duplicate is dropped, labels 23, 21 and 29."""
     rows = _pairs(_WEATHER.read_bytes())
 
     assert len(rows) == 74
@@ -101,7 +101,7 @@ def test_read_rows_when_the_oracle_is_read() -> None:
     ],
 )
 def test_read_rows_when_a_row_is_wrong(bad: str, words: str) -> None:
-    """A wrong row is rejected with its number and reason, the others are kept."""
+    """An invalid row is rejected with number and reason; the others are accepted."""
     rows = _read(f"good text,a\n{bad}\ngood text,b\n")
 
     assert [TextRow(1, "good text", "a", "a"), TextRow(3, "good text", "b", "b")] == [
@@ -130,7 +130,7 @@ def test_read_rows_when_a_row_is_wrong(bad: str, words: str) -> None:
     ],
 )
 def test_read_rows_when_an_object_is_wrong(value: str, words: str) -> None:
-    """A wrong object is rejected by its place, the others are kept."""
+    """An invalid object is rejected with its place; the others are accepted."""
     rows = _read(f'[{{"text": "a", "label": 7}}, {value}]')
 
     assert TextRow(1, "a", "7", "7") == rows[0]
@@ -157,7 +157,7 @@ def test_read_rows_when_an_object_is_wrong(value: str, words: str) -> None:
     ],
 )
 def test_read_rows_when_the_file_is_wrong(data: bytes, words: str) -> None:
-    """A file that cannot be read at all fails with the cause and the remedy."""
+    """An unreadable file fails with cause and remedy."""
     with pytest.raises(InvalidUpload) as caught:
         _read(data)
 
@@ -167,7 +167,7 @@ def test_read_rows_when_the_file_is_wrong(data: bytes, words: str) -> None:
 
 
 def test_read_rows_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of more rows than a dataset may have stops there, and names the limit."""
+    """Reading stops at more rows than a dataset may have, with the limit."""
     monkeypatch.setattr(language_file, "MAX_DATASET_EXAMPLES", 3)
 
     assert len(_read("a,b\n" * 3)) == 3
@@ -176,7 +176,7 @@ def test_read_rows_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_read_rows_when_labels_are_sentiments() -> None:
-    """Sentiments are lowered; other labels reject their rows."""
+    """Sentiments are lower-cased; other labels reject their rows."""
     rows = _read("good,Positive\nbad,NEGATIVE\nso so,meh\n", sentiment=True)
 
     assert [row.label for row in rows if isinstance(row, TextRow)] == ["positive", "negative"]
@@ -195,7 +195,7 @@ def test_read_rows_when_read_twice_from_a_spooled_file() -> None:
 
 
 def test_read_rows_when_the_file_is_at_its_limit() -> None:
-    """25 MB of 100,000 quoted rows are read within two seconds; a quarter, as usual, in one."""
+    """25 MB of 100,000 quoted rows are read within two seconds; a quarter within one."""
     rows = size(25_000, 100_000)
     data = ('"' + "some words, and more of them " * 8 + '",label\n').encode() * rows
     started = time.process_time()
@@ -271,7 +271,7 @@ def test_read_rows_when_json_holds_them(
 @settings(max_examples=size(100, 300), deadline=None)
 @given(data=st.binary(max_size=200) | st.text('ab,\t"\n\r[]{}:', max_size=80).map(str.encode))
 def test_read_rows_when_the_bytes_are_arbitrary(data: bytes) -> None:
-    """Arbitrary bytes give rows, rejections or the error of an upload, never anything else."""
+    """Arbitrary bytes give rows, rejections or the documented error."""
     try:
         rows = _read(data)
     except InvalidUpload:

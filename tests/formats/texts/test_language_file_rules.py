@@ -13,7 +13,7 @@ def _make(text: str, label: str, *, sentiment: bool = False) -> TextRow | Reject
 
 
 def test_make_row_when_all_is_well() -> None:
-    """Texts stay as they are, labels are trimmed."""
+    """Texts are unchanged, labels are trimmed."""
     assert TextRow(7, "  two\nlines\t", "my label", "my label") == _make(
         "  two\nlines\t", " my label "
     )
@@ -37,7 +37,7 @@ def test_make_row_when_all_is_well() -> None:
     ],
 )
 def test_make_row_when_a_rule_is_broken(text: str, label: str, words: str) -> None:
-    """Each broken rule rejects the row and names limit, value and remedy."""
+    """Each violated rule rejects the row with limit, value and remedy."""
     rejection = _make(text, label)
 
     assert isinstance(rejection, RejectedRow)
@@ -67,7 +67,7 @@ def test_make_row_when_a_label_is_long() -> None:
 
 
 def test_label_merges_when_cutting_makes_two_labels_one() -> None:
-    """Rows of both labels are rejected, rows of other labels and repeated ones are not."""
+    """Rows of labels that become equal by truncation are rejected; other rows are not."""
     rows = [
         TextRow(n, "t", label[:180], label)
         for n, label in enumerate(["y" * 180, "y" * 181, "z" * 200, "z" * 200, "plain"])

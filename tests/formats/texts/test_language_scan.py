@@ -1,4 +1,4 @@
-"""What happens to each row of a text upload, decided before anything is written."""
+"""The outcome of each row of a text upload, decided before anything is written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _rules(known: Mapping[str, list[str]] | None = None, **more: int) -> ScanRul
 @hypothesis_settings(max_examples=60, deadline=None)
 @given(rows=st.lists(st.tuples(TEXTS, LABELS), min_size=1, max_size=30))
 def test_receipt_adds_up(rows: list[tuple[str, str]]) -> None:
-    """Whatever a file holds: seen = kept + duplicates + rejected, and the second reading agrees."""
+    """For any file seen = kept + duplicates + rejected, and a second scan agrees."""
     rows = [*rows, ("always", "kept")]
     rules = _rules({"a": ["one"]})
     file = io.BytesIO(a_csv(rows))
@@ -50,7 +50,7 @@ def test_receipt_adds_up(rows: list[tuple[str, str]]) -> None:
 
 
 def test_a_numeric_label_with_enough_examples_is_no_total() -> None:
-    """Sorted files may end with a label that is a number and texts that name totals."""
+    """A numeric label with enough examples is not a total row."""
     asked = ["my total balance", "transaction count", "average spending", "total amount due"]
     rows = [(f"text {n} of {label}", str(label)) for label in range(10) for n in range(6)]
     rows += [(text, "10") for text in [*asked, "max withdrawal limit", "minimum deposit"]]
@@ -64,7 +64,7 @@ def test_a_numeric_label_with_enough_examples_is_no_total() -> None:
     "total", [("Grand Total", "30"), ("30", "Total"), ("Summe", "30 Tickets"), ("30 rows", "Total")]
 )
 def test_a_total_below_a_table_is_rejected(total: tuple[str, str]) -> None:
-    """The last row of a report is no example, in whichever column the word for a total is."""
+    """A total below a table, with the word in either column, is rejected."""
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
 
     decision = scan(io.BytesIO(a_csv([*rows, total])), _rules())
@@ -73,14 +73,14 @@ def test_a_total_below_a_table_is_rejected(total: tuple[str, str]) -> None:
 
 
 def test_a_label_that_ends_in_a_digit_is_no_total() -> None:
-    """A rare label such as `tier1` at the end of a sorted file keeps its examples."""
+    """A rare label that ends in a digit, such as `tier1`, is not a total."""
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
 
     assert scan(io.BytesIO(a_csv([*rows, ("count me in", "tier1")])), _rules()).kept == 31
 
 
 def test_many_totals_are_read_as_examples() -> None:
-    """Below a table are a few totals; hundreds of such rows are no totals, and read once."""
+    """Hundreds of rows that look like totals are read as examples."""
     rows = [(f"text {n}", "ab"[n % 2]) for n in range(30)]
     rows += [(f"total a{n}", str(n // 8)) for n in range(200)]
 
@@ -88,7 +88,7 @@ def test_many_totals_are_read_as_examples() -> None:
 
 
 def test_known_texts_are_duplicates_of_their_label_only() -> None:
-    """A text that the dataset has under one label is new under another."""
+    """A known text is a duplicate only under its own label."""
     file = io.BytesIO(a_csv([("one", "a"), ("one", "b"), ("two", "a")]))
 
     decision = scan(file, _rules({"a": ["one"], "b": []}))
@@ -104,7 +104,7 @@ def test_file_of_duplicates_only() -> None:
 
 
 def test_rejections_are_counted_beyond_the_named_ones() -> None:
-    """All rejections count; the first hundred are named with row and reason."""
+    """All rejections are counted; the first hundred are listed with row and reason."""
     decision = scan(io.BytesIO(a_csv([("x", "a"), *[("y",)] * 250])), _rules())
 
     assert (decision.rejected, len(decision.rejections)) == (250, MAX_REJECTIONS)
@@ -141,13 +141,13 @@ def test_words_of_a_language_without_spaces() -> None:
     ],
 )
 def test_limits_of_a_dataset(rows: list[tuple[str, str]], rules: ScanRules, words: str) -> None:
-    """A file that breaks a limit is refused whole, with the limit, the value and the remedy."""
+    """A file over a limit is refused with limit, value and remedy."""
     with pytest.raises(InvalidUpload, match=words):
         scan(io.BytesIO(a_csv(rows)), rules)
 
 
 def test_exactly_at_the_limits() -> None:
-    """The last example, byte and label that are allowed are taken."""
+    """A file exactly at the limits is accepted."""
     rules = _rules(examples=MAX_DATASET_EXAMPLES - 1, bytes=MAX_DATASET_BYTES - 3)
 
     assert scan(io.BytesIO(a_csv([("xyz", "a")])), rules).kept == 1
@@ -156,7 +156,7 @@ def test_exactly_at_the_limits() -> None:
 
 
 def test_blank_rows_are_no_place_to_hide_in() -> None:
-    """A scan can be stopped within any number of blank rows, which take their time too."""
+    """A scan can be stopped within any number of blank rows."""
     checks: list[int] = []
     content = b"a text,label\n" + b"\n" * 20_000 + b"another,label\n"
     result = scan(io.BytesIO(content), _rules(), check=lambda: checks.append(1))

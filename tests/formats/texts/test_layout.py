@@ -1,4 +1,4 @@
-"""The description of a text file's format for the caller."""
+"""The description of a text file's layout."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from chalicelib.formats.texts.layout import TextLayout
 
 
 def test_an_unnamed_column_is_described_by_its_position() -> None:
-    """A header of fewer cells than the rows: columns without a name have their number."""
+    """A column without a name is described by its position."""
     described = TextLayout(header=("message",)).described()
     assert (described.text_column, described.label_column) == ("message", 2)

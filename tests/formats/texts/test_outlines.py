@@ -12,7 +12,7 @@ _OPEN_BRACE = "{" + "a" * 200_000
 
 
 def test_a_brace_that_is_not_closed_costs_linear_time() -> None:
-    """A long utterance with an open brace is read as it is, without trying all ways to split it."""
+    """A long text with an unclosed brace is read in linear time."""
     short = "# order\n- where is {what=it} {@day}\n- again\n- now\n- here\n# open\n"
     content = f"{short}- {_OPEN_BRACE}\n- so\n".encode()
     began = time.process_time()

@@ -1,4 +1,4 @@
-"""Assertions are read without trust; the table is test_tokens_assertions.py."""
+"""Parsing assertions without trusting them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_assertion_is_read_whole(private_pem):
     ("now", "is_current"), [(1039.9, False), (1040, True), (2000.4, True), (2000.5, False)]
 )
 def test_life_begins_a_minute_early_and_ends_on_time(private_pem, now, is_current):
-    """The leeway is for clocks that are ahead, not for a longer life."""
+    """An assertion is valid from one minute before its start, and ends on time."""
     assertion = read_assertion(jwt.encode(CLAIMS, private_pem, "RS256"))
 
     assert assertion.is_current(now) is is_current
 
 
 def test_only_the_right_key_verifies(private_pem, other_private_pem):
-    """Reading proves nothing; the signer's public key does."""
+    """Only the signer's public key verifies an assertion."""
     assertion = read_assertion(jwt.encode(CLAIMS, private_pem, "RS256"))
 
     assert is_signed_by(assertion, public_pem_of(private_pem))
@@ -41,7 +41,7 @@ def test_only_the_right_key_verifies(private_pem, other_private_pem):
 
 
 def test_longest_assertion(private_pem):
-    """A text beyond the limit is refused unread."""
+    """A text beyond the length limit is refused before it is parsed."""
     with pytest.raises(InvalidAssertion):
         read_assertion(jwt.encode({**CLAIMS, "x": "x" * 12_000}, private_pem, "RS256"))
 
@@ -60,7 +60,7 @@ def test_longest_assertion(private_pem):
     ids=str,
 )
 def test_header_is_refused_before_any_key_is_looked_up(header):
-    """Another algorithm, or a header that must be understood, ends the reading at once."""
+    """Another algorithm, or a critical header, is refused before any key is looked up."""
     parts = [json.dumps(part).encode() for part in (header, CLAIMS)]
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
@@ -69,7 +69,7 @@ def test_header_is_refused_before_any_key_is_looked_up(header):
 
 
 def test_same_text_with_the_right_header_is_read():
-    """The refusals above are the header's doing, not the text's."""
+    """The same text with a valid header is accepted."""
     parts = [json.dumps(part).encode() for part in ({"alg": "RS256"}, CLAIMS)]
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 

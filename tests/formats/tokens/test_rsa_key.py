@@ -1,4 +1,4 @@
-"""Only RSA keys of 2048 bits or more are an account's keys."""
+"""Account keys must be RSA keys of at least 2048 bits."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def certificate(private, ended=True) -> str:
 
 
 def test_certificates_key_is_taken_whatever_its_age(private_pem):
-    """A certificate of a device gives its key; its expiry is ignored."""
+    """A certificate's public key is accepted, even if the certificate has expired."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
     exported = f"Bag Attributes\n    friendlyName: device\n{certificate(private)}"
 
@@ -69,7 +69,7 @@ def test_certificates_key_is_taken_whatever_its_age(private_pem):
 
 
 def test_private_key_is_not_a_public_key(private_pem):
-    """Sending a private key is an error that says so, even next to a certificate."""
+    """A private key sent as a public one is refused, even next to a certificate."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
 
     for sent in (private_pem, pems(private)[0], certificate(private) + private_pem):
@@ -78,7 +78,7 @@ def test_private_key_is_not_a_public_key(private_pem):
 
 
 def test_other_spelling_is_stored_in_one_form(private_pem):
-    """A public key in the older PEM form is the same key."""
+    """Older PEM forms of a public key are stored in one form."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
 
     older = pems(private, serialization.PublicFormat.PKCS1)[1]
@@ -95,7 +95,7 @@ def test_other_spelling_is_stored_in_one_form(private_pem):
     ids=["short", "elliptic"],
 )
 def test_weaker_and_other_keys_are_refused(private, reason):
-    """A short or elliptic key is refused, and the text says why."""
+    """A short or elliptic key is refused with the reason."""
     private_pem, public_pem = pems(private)
 
     with pytest.raises(InvalidKey, match=reason):
@@ -105,7 +105,7 @@ def test_weaker_and_other_keys_are_refused(private, reason):
 
 
 def test_encrypted_private_key_is_refused(private_pem):
-    """A private key behind a password cannot be used."""
+    """An encrypted private key is refused."""
     private = serialization.load_pem_private_key(private_pem.encode(), None)
 
     with pytest.raises(InvalidKey, match="unencrypted"):

@@ -1,4 +1,4 @@
-"""The service's own tokens are accepted only by their signer, and only as their kind."""
+"""The service's own tokens: accepted only with its signature and their kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLAIMS = {"sub": "1", "jti": "é\x00"}
 
 
 def test_claims_come_back():
-    """What was signed is read, with issuer and audience."""
+    """Signed claims are read back, with issuer and audience."""
     signer = TokenSigner(KEY, "presage")
 
     for kind in (ACCESS, REFRESH):
@@ -38,13 +38,13 @@ def test_claims_come_back():
     ids=["key", "issuer", "kind"],
 )
 def test_other_tokens_are_refused(signer, kind):
-    """Another key, another service or another kind is none of ours."""
+    """A token of another key, service or kind is refused."""
     with pytest.raises(NotOurToken):
         TokenSigner(KEY, "presage").read(ACCESS, signer.sign(kind, CLAIMS))
 
 
 def test_endless_tokens_are_refused_unread():
-    """A token beyond the length of ours is refused, though its signature is right."""
+    """A token beyond the length limit is refused even if its signature is valid."""
     signer = TokenSigner(KEY, "presage")
 
     with pytest.raises(NotOurToken):
@@ -52,7 +52,7 @@ def test_endless_tokens_are_refused_unread():
 
 
 def test_claims_of_one_call_are_not_those_of_the_next():
-    """A verified token is remembered; what a caller does to its claims is not."""
+    """Changing the claims of a cached token does not affect later calls."""
     signer = TokenSigner(KEY, "presage")
     token = signer.sign(ACCESS, CLAIMS)
     signer.read(ACCESS, token)["sub"] = "2"

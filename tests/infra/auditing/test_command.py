@@ -1,4 +1,4 @@
-"""`python -m infra.accounts audit`: counters against the prediction lines of files and groups."""
+"""`python -m infra.accounts audit` compares counters with logged predictions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def write(path, *lines):
 
 
 def test_agreement(audit, accounts, tmp_path):
-    """Lines that make the counter are counted; other events, months and outcomes are not."""
+    """Only lines that the counter counts are added up; other events and months are ignored."""
     ann, ben = accounts[ANN], accounts[BEN]
     log = write(
         tmp_path / "x.jsonl",
@@ -122,7 +122,7 @@ def test_batches_count_all_their_lines_once(audit, accounts, tmp_path):
     ],
 )
 def test_tolerance(audit, accounts, tmp_path, lines, unknown, arguments, code):
-    """A counter may lie a little above its lines, and never below them."""
+    """A counter may be slightly above its log lines, but never below."""
     ann = accounts[ANN]
     found = [line(ann)] * lines + [line(ann, "unknown")] * unknown
     log = write(tmp_path / "x.jsonl", *found)
@@ -131,7 +131,7 @@ def test_tolerance(audit, accounts, tmp_path, lines, unknown, arguments, code):
 
 
 def test_lines_of_unknown_accounts_are_shown(audit, accounts, tmp_path):
-    """An account that only the log knows is a difference, unless one account was asked for."""
+    """An account that is only in the log is a difference, unless one account was requested."""
     log = write(tmp_path / "x.jsonl", line("99"), line("99", "given_back"))
 
     code, _, text = audit("--log", log)
@@ -155,7 +155,7 @@ def test_damaged_lines_are_counted(audit, accounts, tmp_path):
 
 
 def test_folder_of_rotated_files(audit, accounts, tmp_path):
-    """All files of a folder are read, and what the log cannot know is said."""
+    """All files of a folder are read, and the limits of the log are stated."""
     folder = tmp_path / "logs"
     folder.mkdir()
     write(folder / "front.jsonl", line(accounts[ANN]))
@@ -170,7 +170,7 @@ def test_folder_of_rotated_files(audit, accounts, tmp_path):
 
 
 def test_log_that_begins_late(audit, accounts, tmp_path):
-    """A log that is younger than the accounts says from when on it knows anything."""
+    """If the log begins after the accounts, the output says from when it is complete."""
     later = json.dumps({"time": "2099-01-01T00:00:00.000Z", "event": "x"})
     silent = write(tmp_path / "silent.jsonl", "no line of ours")
 
@@ -192,7 +192,7 @@ def test_log_that_begins_late(audit, accounts, tmp_path):
     ],
 )
 def test_refusals_are_one_line(audit, accounts, arguments, text):
-    """What cannot be compared says so in one line and exits 1."""
+    """Input that cannot be compared is reported in one line with exit status 1."""
     code, rows, error = audit(*arguments)
 
     assert (code, rows) == (1, {})
@@ -209,7 +209,7 @@ def test_empty_folder_is_refused(audit, accounts, tmp_path):
 
 
 def test_log_group(audit, accounts):
-    """On AWS the lines of all functions of routes are counted, and those of who settles calls."""
+    """On AWS the lines of all functions that count or settle predictions are read."""
     logs = boto3.client("logs")
     others = GROUP.replace("/api", "/delete-object")
     logs.create_log_group(logGroupName=others)
@@ -283,7 +283,7 @@ def test_pages_are_followed_to_the_end(stubbed):
 
 
 def test_pages_have_a_limit(stubbed, monkeypatch):
-    """A log that is too long for paging is refused with the way around."""
+    """A log too long for paging is refused with an alternative."""
     group, stub = stubbed
     monkeypatch.setattr(log_lines, "MAX_PAGES", 3)
     pages(stub, 3)
@@ -305,7 +305,7 @@ def test_missing_rights_are_named(stubbed):
 
 
 def test_retention_bounds_what_is_known(stubbed):
-    """Lines are there from the group's beginning, or as many days as they are kept."""
+    """The log is complete from the group's creation, or for its retention period."""
     group, stub = stubbed
     old = int((NOW - timedelta(days=90)).timestamp() * 1000)
     facts = {"logGroupName": GROUP, "creationTime": old}

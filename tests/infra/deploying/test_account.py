@@ -1,4 +1,4 @@
-"""Where a stage is found: names of what it holds, and the address at which it answers."""
+"""The resources of a stage and its URL."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ AWS = "https://a1b2c3.execute-api.eu-central-1.amazonaws.com/api/"
     ],
 )
 def test_address_of_the_service(endpoint: str | None, url: str, reachable: str):
-    """On AWS it is the stack's own; an emulated AWS answers for it at its one address."""
+    """On AWS the URL is the stack's own; an emulated AWS answers at its endpoint."""
     assert Target("shop", "eu-central-1", endpoint).reachable(url) == reachable

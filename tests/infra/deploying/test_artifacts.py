@@ -1,4 +1,4 @@
-"""Packages and model files reach their buckets once, whole, and not when they are unusable."""
+"""Packages and model files are uploaded once and complete; unusable ones are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _quiet(line: str) -> None:
 
 
 def test_package_that_is_missing_or_damaged(tmp_path: Path) -> None:
-    """Each missing part is one line that names the command which fixes it."""
+    """Each missing part of a package is reported in one line with the command that fixes it."""
     with pytest.raises(DeployError, match="missing: build the package by `make package`"):
         check_package(tmp_path)
     for name in ("sam.json", "data.json"):
@@ -51,7 +51,7 @@ def test_package_over_the_limit(package: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> None:
-    """Functions name the uploaded zip; the same package is not uploaded twice."""
+    """A package is uploaded under its digest, and the same package only once."""
     function = {"Type": "AWS::Serverless::Function", "Properties": {"CodeUri": "./deployment.zip"}}
     write_package(package, {**TEMPLATE, "Resources": {"F": function}})
     said: list[str] = []
@@ -73,7 +73,7 @@ def test_package_is_uploaded_by_its_digest(target: Target, package: Path) -> Non
 
 
 def test_other_origins_are_another_document(target: Target, package: Path) -> None:
-    """The gateway reloads a document whose text changes, so the document contains the origins."""
+    """Other allowed origins change the API document, so that the gateway reloads it."""
     body = {"info": {"title": "t"}, "paths": {}}
     api = {"Type": "AWS::Serverless::Api", "Properties": {"DefinitionBody": body}}
     write_package(package, {**TEMPLATE, "Resources": {"RestAPI": api}})
@@ -100,7 +100,7 @@ def test_bucket_of_artifacts_is_closed(target: Target) -> None:
 def test_models_arrive_as_functions_bring_them(
     target: Target, models: Path, tmp_path: Path
 ) -> None:
-    """What is uploaded is what a function finds on its disk."""
+    """A function downloads exactly the model files that were uploaded."""
     target.client("s3").create_bucket(Bucket=target.data_bucket)
     catalogue, paths = read_models(models)
     said: list[str] = []
@@ -120,7 +120,7 @@ def test_models_arrive_as_functions_bring_them(
 
 
 def test_changed_or_missing_models(models: Path, tmp_path: Path) -> None:
-    """A file that is not the one installed, or none at all, is not deployed."""
+    """A changed or missing model file is not deployed."""
     (models / "minilm" / "model.bin").write_bytes(b"other")
     with pytest.raises(DeployError, match="not the file that was installed"):
         read_models(models)
@@ -129,7 +129,7 @@ def test_changed_or_missing_models(models: Path, tmp_path: Path) -> None:
 
 
 def test_bomb_is_measured_by_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What counts is the size unpacked, however small the zip is."""
+    """The unpacked size counts, however small the zip is."""
     folder = write_package(tmp_path / "p")
     with zipfile.ZipFile(folder / "deployment.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("zeros", bytes(100_000))

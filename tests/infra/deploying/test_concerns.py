@@ -1,4 +1,4 @@
-"""What a deployment says before it begins: alarms without a receiver, a role that others use."""
+"""Warnings before a deployment: alarms without a receiver, and the account's logging role."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def make_role(target: Target) -> str:
 
 
 def test_alarms_without_a_receiver(target: Target) -> None:
-    """Without address and topic it is said each time, and asked about at the first."""
+    """Without an alarm receiver every deployment warns, and the first asks for confirmation."""
     receivers = {"AlarmEmail", "AlarmTopicArn"}
 
     [first], _ = concerns(target, receivers, {}, None)
@@ -66,7 +66,7 @@ def test_alarms_without_a_receiver(target: Target) -> None:
 
 
 def test_role_of_the_account_stays(target: Target, use_role: Any) -> None:
-    """A role by which API Gateway logs already is left alone, and that is said."""
+    """An existing API Gateway logging role is kept, and the output says so."""
     arn = make_role(target)
     use_role(arn)
 
@@ -79,7 +79,7 @@ def test_role_of_the_account_stays(target: Target, use_role: Any) -> None:
 
 @pytest.mark.parametrize("before", [None, {"SetGatewayLogRole": "false"}])
 def test_role_is_replaced_when_asked_for(target: Target, use_role: Any, before: Any) -> None:
-    """Replacing it needs one more confirmation, since others' APIs use it too."""
+    """Replacing the logging role needs a confirmation, since other APIs use it too."""
     arn = make_role(target)
     use_role(arn)
 
@@ -92,14 +92,14 @@ def test_role_is_replaced_when_asked_for(target: Target, use_role: Any, before: 
 
 @pytest.mark.parametrize("role", ["", "arn:aws:iam::123456789012:role/gone"])
 def test_account_without_a_role(target: Target, use_role: Any, role: str) -> None:
-    """Where no role is set, or one that is gone, the stack makes its own."""
+    """If no logging role is set, or it is gone, the stack creates one."""
     use_role(role)
 
     assert concerns(target, KNOWN, WITH_EMAIL, None) == ([], {})
 
 
 def test_own_role_is_not_asked_about_again(target: Target, use_role: Any) -> None:
-    """An update of a stack that set the role itself says nothing of it."""
+    """An update of a stack that set the role itself does not mention it."""
     use_role(make_role(target))
     before = {"SetGatewayLogRole": "true"}
 
@@ -120,7 +120,7 @@ class Topic:
 
 
 def test_address_that_was_not_confirmed(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An address whose owner has not followed the link yet is named after each deployment."""
+    """An unconfirmed alarm address is reported after each deployment."""
     for arn, count in (("PendingConfirmation", 1), ("arn:aws:sns:us-east-1:1:alarms:2", 0)):
         monkeypatch.setattr(Target, "client", lambda *_, arn=arn: Topic(arn))
 
@@ -141,7 +141,7 @@ def test_yes_never_asks(
     models: Any,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A new stage without receivers is asked about, unless YES=1 was given; then it is said."""
+    """A new stage without receivers asks for confirmation; with YES=1 it only warns."""
     names = {"AlarmEmail": "", "AlarmTopicArn": ""}
     more = {n: {"Type": "String", "Default": text} for n, text in names.items()}
     write_package(package, {**TEMPLATE, "Parameters": {**TEMPLATE["Parameters"], **more}})
@@ -163,7 +163,7 @@ def test_yes_never_asks(
 def test_no_terminal_to_ask(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a question cannot be answered the command says how to agree beforehand."""
+    """Without a terminal the command says how to confirm in advance."""
 
     def ends(*_: Any) -> None:
         raise EOFError

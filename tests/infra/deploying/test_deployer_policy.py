@@ -77,7 +77,7 @@ def test_every_kind_of_resource_can_be_made(
     template: dict[str, Any],
     data: dict[str, Any],
 ) -> None:
-    """What AWS says it needs to make, read, change and remove each kind is allowed."""
+    """The policy allows AWS's documented actions for every resource type."""
     from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # half a second
 
     kinds = {r["Type"] for part in (template, data) for r in part["Resources"].values()}
@@ -97,7 +97,7 @@ def test_every_kind_of_resource_can_be_made(
 
 
 def test_nothing_of_others_may_be_changed() -> None:
-    """A right on everything only reads, or is one that AWS does not allow to be limited."""
+    """An action on all resources is read-only, or cannot be limited in AWS."""
     harmless = ("Get", "List", "Describe", "Validate", "Simulate")
     for statement in policy()["Statement"]:
         if "*" in statement["Resource"] and "Condition" not in statement:
@@ -117,7 +117,7 @@ def test_nothing_of_others_may_be_changed() -> None:
 
 
 def test_first_domain_of_an_account_can_be_mapped() -> None:
-    """The role of API Gateway itself may be made, and none of another service."""
+    """API Gateway's own service-linked role may be created, and no other."""
     [found] = [s for s in policy()["Statement"] if "iam:CreateServiceLinkedRole" in s["Action"]]
 
     assert set(found["Resource"]) == LINKED

@@ -68,7 +68,7 @@ def _row(target: Target) -> Any:
 
 
 def test_stage_of_one_stack_is_left_alone(old_stage: Target, run: Any) -> None:
-    """The refusal names the way, and stack, rows and files are as they were."""
+    """A stage of one stack is refused with the way to move it, and stays unchanged."""
     before = old_stage.client("cloudformation").describe_stack_events(StackName=old_stage.stack)
 
     with pytest.raises(DeployError, match=r"up to 0\.2\.0 .*infra\.backup dump.*DELETE_DATA=1"):
@@ -81,7 +81,7 @@ def test_stage_of_one_stack_is_left_alone(old_stage: Target, run: Any) -> None:
 
 
 def test_stage_of_one_stack_moves_by_a_backup(old_stage: Target, run: Any, tmp_path: Path) -> None:
-    """Its rows are there after the five commands, and so are this version's models."""
+    """After the five documented commands its rows exist, and so do the new models."""
     folder = str(tmp_path / "backup")
     where = ["--stage", old_stage.stage, "--region", old_stage.region_name]
     # A stack that a change set made has no outputs in this emulator, so it is named otherwise.

@@ -1,4 +1,4 @@
-"""What is looked at before anything is made: services, rights, and the limits of the account."""
+"""Checks before anything is created: services, rights, and account limits."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ read_limits, denied_actions = preflight.read_limits, preflight.denied_actions
 
 
 def test_grown_account_fits() -> None:
-    """With what AWS gives by default everything fits, and nothing is said."""
+    """An account with AWS's default limits passes without a message."""
     assert check_limits(GROWN, DEFAULTS, (), 0) == []
 
 
 def test_young_account_is_offered_the_small_size() -> None:
-    """10 functions at once and 3,008 MB are refused with both remedies; the preset fits them."""
+    """An account with 10 concurrent functions is refused with remedies; the preset passes."""
     with pytest.raises(
         DeployError, match=r"3008 MB, and APIHandlerMemory is 3538: pass SIZE=small"
     ):
@@ -46,7 +46,7 @@ def test_young_account_is_offered_the_small_size() -> None:
 
 
 def test_sizes_are_parameters() -> None:
-    """The standard size is what the template has by default, so that it leads back."""
+    """The standard size equals the template's defaults, so that it can be restored."""
     assert {name: DEFAULTS[name] for name in size("standard")} == size("standard")
     assert set(size("small")) == set(size("standard"))
 
@@ -64,7 +64,7 @@ def test_sizes_are_parameters() -> None:
     ],
 )
 def test_concurrency_that_is_set_aside(given: Any, before: int, message: str) -> None:
-    """It is at least what may run at once, and leaves what AWS does not allow to be set aside."""
+    """Reserved concurrency is limited by the account's minimum of unreserved concurrency."""
     with pytest.raises(DeployError, match=message):
         check_limits(GROWN, DEFAULTS | given, (), before)
 
@@ -115,7 +115,7 @@ def use(account: Any, monkeypatch: pytest.MonkeyPatch) -> Target:
 
 
 def test_rights_are_asked_for_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each right is asked for by the stage's own names; those that are lacking are named."""
+    """Rights are checked for the stage's own names; missing ones are listed."""
     user = f"arn:aws:iam::{ACCOUNT}:user/deployer"
     account = Account(user, denied="iam:PassRole")
     target = use(account, monkeypatch)
@@ -129,7 +129,7 @@ def test_rights_are_asked_for_what_is_ours(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_rights_of_other_callers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session has its role's rights, the root has all; who may not ask gets a message."""
+    """A session has its role's rights, root has all; without the right to ask it warns."""
     session = Account(f"arn:aws:sts::{ACCOUNT}:assumed-role/admins/ann")
     assert denied_actions(use(session, monkeypatch)) == []
     assert session.asked[0]["PolicySourceArn"] == f"arn:aws:iam::{ACCOUNT}:role/people/admins"
@@ -155,7 +155,7 @@ def test_limits_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_service_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """A service that is not there, or not for this account, is named before anything is made."""
+    """A service that does not answer is named before anything is created."""
 
     def refuse(_: Any) -> None:
         raise error
@@ -176,7 +176,7 @@ def test_every_service_is_asked(target: Target) -> None:
 def test_refused_before_anything_is_made(
     target: Target, package: Any, models: Any, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """Neither bucket nor stack is made where a deployment would fail, YES=1 or not."""
+    """If a deployment would fail, neither bucket nor stack is created, even with YES=1."""
     words = ["deploy", "--stage", "test", "--poll", "0", "--only-stack", "--yes"]
     words += ["--package", str(package), "--models", str(models)]
     facts = {

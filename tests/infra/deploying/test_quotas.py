@@ -38,7 +38,7 @@ def templates(template: dict[str, Any], data: dict[str, Any]) -> dict[str, dict[
 
 
 def test_templates_leave_room_in_every_quota(templates: dict[str, dict[str, Any]]) -> None:
-    """Every quota is measured on something real, and most of it is not used."""
+    """Every AWS quota is measured on the template, and at most a part of it is used."""
     measured = set()
     parameters = _defaults(templates)
     # As long as the deployment lets a stage and its host name be.
@@ -54,7 +54,7 @@ def test_templates_leave_room_in_every_quota(templates: dict[str, dict[str, Any]
 def test_long_parameters_are_refused_with_the_remedy(
     templates: dict[str, dict[str, Any]],
 ) -> None:
-    """Origins that do not fit into a function's environment are named before anything is made."""
+    """Origins too long for a function's environment are refused before anything is created."""
     parameters = _defaults(templates) | {"AllowedOrigins": ORIGINS}
 
     with pytest.raises(DeployError, match=r"AWS allows 4096: shorten AllowedOrigins"):
@@ -62,7 +62,7 @@ def test_long_parameters_are_refused_with_the_remedy(
 
 
 def test_wide_roles_and_large_apis_are_refused(templates: dict[str, dict[str, Any]]) -> None:
-    """A policy of many statements and an API of many paths are found in the template."""
+    """Too large policies and APIs are detected in the template."""
     wide = copy.deepcopy(templates)
     resources = wide["sam.json"]["Resources"]
     policy = resources["SweepRole"]["Properties"]["Policies"][0]["PolicyDocument"]

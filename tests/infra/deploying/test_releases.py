@@ -1,4 +1,4 @@
-"""A version is published when something of it changes, and only then."""
+"""A function version is published only when something in it changes."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def digest(template: dict[str, Any] = TEMPLATE, **changed: str) -> str:
     ("name", "value"), [("Memory", "1024"), ("Name", "b"), ("Level", "DEBUG"), ("Snap", "on")]
 )
 def test_what_a_version_is_made_from_makes_another(name: str, value: str) -> None:
-    """Memory, names, variables and conditions of a function are part of its version."""
+    """Memory, names, variables and conditions of a function change its version."""
     assert digest(**{name: value}) != digest()
 
 
 @pytest.mark.parametrize("name", ["Shifting", "Most", "Days"])
 def test_everything_else_makes_none(name: str) -> None:
-    """What concerns the alias, the events or others leaves processes warm."""
+    """Changes of the alias or of event sources do not change the version."""
     assert digest(**{name: "7"}) == digest()
 
 

@@ -1,4 +1,4 @@
-"""The test at the end of a deployment passes for a working stack only."""
+"""The smoke test after a deployment passes only for a working stack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def live(request: pytest.FixtureRequest) -> Live:
 
 
 def test_stack_that_works(live: Live) -> None:
-    """Health, account, token and prediction are asked of the real service; it may be repeated."""
+    """Health, account, token and prediction are checked on the real service, repeatedly."""
     for _ in range(2):
         said: list[str] = []
         smoke_test(live.url, live.stack.settings, said.append)
@@ -37,7 +37,7 @@ def test_stack_that_works(live: Live) -> None:
 
 
 def test_stack_that_answers_nothing(live: Live) -> None:
-    """A server that always fails is reported with its answer, after some tries."""
+    """A server that always fails is reported with its answer after several attempts."""
     asked: list[str] = []
 
     class Broken(BaseHTTPRequestHandler):
@@ -64,7 +64,7 @@ def test_stack_that_answers_nothing(live: Live) -> None:
 
 @contextmanager
 def warming_up(live: Live, token_answers: list[int]) -> Iterator[str]:
-    """Stand before the real service; a token is answered by these first: a status, or 0 for none.
+    """Return other answers before those of the real service.
 
     Each answer is taken off the list. Yields the address.
     """
@@ -106,7 +106,7 @@ def warming_up(live: Live, token_answers: list[int]) -> Iterator[str]:
 
 
 def test_token_of_a_stage_that_warms_up(live: Live) -> None:
-    """Refusals of the gateway and lost connections before the first token are waited out."""
+    """Gateway errors and lost connections before the first token are retried."""
     answers, said = [503, 502, 0, 504], []
     with warming_up(live, answers) as url:
         smoke_test(url, live.stack.settings, said.append, pause_seconds=0)
@@ -116,7 +116,7 @@ def test_token_of_a_stage_that_warms_up(live: Live) -> None:
 
 
 def test_token_that_is_refused_for_good(live: Live) -> None:
-    """A service that does not take the account's key is reported at once, with the remedy."""
+    """If the service refuses the account's key, this is reported at once with the remedy."""
     answers = [401, 401]
     with (
         warming_up(live, answers) as url,
@@ -128,7 +128,7 @@ def test_token_that_is_refused_for_good(live: Live) -> None:
 
 
 def test_token_that_never_comes(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tries end when their time is over, however many are left."""
+    """The attempts end at their time limit."""
     monkeypatch.setattr(smoke, "_LONGEST_SECONDS", 0.3)
     answers = [503] * 8
     with warming_up(live, answers) as url, pytest.raises(DeployError, match="answered 503"):

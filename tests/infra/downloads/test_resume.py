@@ -123,7 +123,7 @@ def test_a_dead_server_ends_the_attempts(tmp_path):
 
 
 def test_a_lost_route_is_tried_again(tmp_path, monkeypatch):
-    """An error of the network that is a plain OSError is no error of the disk."""
+    """A network error that is a plain OSError is not reported as a disk error."""
     read, errors = http.client.HTTPResponse.read, [OSError(errno.EHOSTUNREACH, "No route to host")]
 
     def lose(response, *arguments):

@@ -1,4 +1,4 @@
-"""Installing two tiny models from a folder, interrupted and broken on purpose."""
+"""Installing two tiny models, interrupted and broken on purpose."""
 
 import dataclasses
 import errno
@@ -68,7 +68,7 @@ def build_with(monkeypatch, name, build):
 
 
 def test_install_puts_everything_in_place_and_cleans_up(world):
-    """After an installation the files are there, downloads and work folders are not."""
+    """After an installation the files exist, and no downloads or work folders."""
     lines = []
 
     installation.install(world, NAMES, lines.append)
@@ -101,7 +101,7 @@ def test_install_takes_the_files_of_all_packages(world, index, monkeypatch):
 
 
 def test_install_again_does_nothing(world, index):
-    """A second start neither downloads nor converts nor says anything."""
+    """A second installation downloads, converts and prints nothing."""
     installation.install(world, NAMES)
     shutil.rmtree(index)
     lines = []
@@ -135,7 +135,7 @@ def test_install_continues_after_an_interruption(world, index, monkeypatch):
 
 
 def test_install_continues_after_a_kill(world):
-    """What a killed process left half-done is not taken for a result."""
+    """Partial results of a killed process are not used."""
     left = world / installed.STAGING / "first"
     left.mkdir(parents=True)
     (left / "weights.bin").write_bytes(b"half")
@@ -150,7 +150,7 @@ def test_install_continues_after_a_kill(world):
 
 
 def test_what_a_kill_left_does_not_count_as_missing_room(world):
-    """What cannot be resumed is removed before the disk is checked, and the rest is subtracted."""
+    """Unusable leftovers are removed before the disk space check, the rest is subtracted."""
     left = world / installation.DOWNLOADS / "partial-killed"
     left.mkdir(parents=True)
     [source] = installation.MODELS["first"].sources
@@ -189,7 +189,7 @@ def test_a_failed_replacement_leaves_the_old_version(world, index, monkeypatch):
 
 @pytest.mark.parametrize("content", [b"short", b"WEIGHTS", None])
 def test_a_broken_file_is_noticed_and_made_again(world, content):
-    """A file of another size or content, or none, makes the model missing and it is replaced."""
+    """A file with another size or content makes the model missing, and it is replaced."""
     installation.install(world, NAMES)
     path = world / "nested/first/weights.bin"
     if content is None:
@@ -204,7 +204,7 @@ def test_a_broken_file_is_noticed_and_made_again(world, content):
 
 
 def test_a_new_time_alone_is_read_once(world):
-    """A copied directory is read once and then trusted by its new times."""
+    """A copied folder is verified once and then trusted by its new times."""
     installation.install(world, ["first"])
     path = world / "nested/first/weights.bin"
     os.utime(path, ns=(1, 1))
@@ -216,7 +216,7 @@ def test_a_new_time_alone_is_read_once(world):
 
 
 def test_verify_finds_a_change_that_kept_size_and_time(world, capsys):
-    """Only verify reads every byte; it marks the model as missing, so that install repairs it."""
+    """Only `verify` reads every byte; it marks a changed model so that install repairs it."""
     installation.install(world, NAMES)
     path = world / "nested/first/weights.bin"
     facts = path.stat()
@@ -243,7 +243,7 @@ def test_commands_follow_one_another(world, capsys):
 
 
 def test_sets_are_installed_apart(world, monkeypatch, capsys):
-    """The fast set comes without the accurate one, and verify does not miss what was left out."""
+    """The fast set is installed without the accurate one, and verify does not miss that."""
     monkeypatch.setattr(models, "FAST", ("first",))
     monkeypatch.setattr(models, "ACCURATE", ("second",))
     directory = ["--dir", str(world)]
@@ -290,7 +290,7 @@ def test_install_on_a_small_disk_stops_before_downloading(world, monkeypatch):
 
 
 def test_a_disk_that_fills_up_while_converting_is_said(world, monkeypatch):
-    """Running out of room later gives the same message, and downloads are kept."""
+    """If the disk fills up during conversion, the error is the same, and downloads stay."""
     build_with(monkeypatch, "first", refuse(OSError(errno.ENOSPC, "No space left on device")))
 
     with pytest.raises(DiskFull, match="Not enough disk space"):
@@ -300,7 +300,7 @@ def test_a_disk_that_fills_up_while_converting_is_said(world, monkeypatch):
 
 
 def test_a_second_installation_waits_for_the_first(world):
-    """Two processes never install at once; the later one says that it waits, then is done."""
+    """A second process waits for the first installation and says so."""
     lines = []
     waiting = threading.Thread(target=installation.install, args=(world, NAMES, lines.append))
 
@@ -333,7 +333,7 @@ def test_needs_of_needs_come_too(world, index, monkeypatch):
 
 
 def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
-    """A model is never kept with a different encoder than the one that it was made with."""
+    """If an encoder is replaced, the models that were made with it are made again."""
     built = []
 
     def grow(job):
@@ -364,7 +364,7 @@ def test_what_was_made_with_a_replaced_file_is_made_again(world, monkeypatch):
     ],
 )
 def test_an_odd_record_is_not_an_installation(world, text):
-    """Whatever an odd record contains, the model counts as missing and is made again."""
+    """A model with an invalid record counts as missing."""
     installation.install(world, ["first"])
     record = world / "nested/first" / installed.RECORD
     known = json.loads(record.read_text())
@@ -378,7 +378,7 @@ def test_an_odd_record_is_not_an_installation(world, text):
 
 
 def test_a_folder_that_cannot_be_written_is_read(world, monkeypatch):
-    """Noting new times is a convenience: without it the files are read again and are there."""
+    """In a read-only folder files are verified each time, and count as installed."""
     installation.install(world, ["first"])
     os.utime(world / "nested/first/weights.bin", ns=(1, 1))
 

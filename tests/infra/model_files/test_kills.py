@@ -65,7 +65,7 @@ def kill_at_the_moment(process):
 
 
 def test_a_kill_leaves_nothing_half_installed(index, start):
-    """What was being made is missing, what was finished stays, and the next one continues."""
+    """After a kill finished models stay, and the next installation makes the rest."""
     folder = index.parent / "models"
 
     kill_at_the_moment(start("killed while converting"))
@@ -78,7 +78,7 @@ def test_a_kill_leaves_nothing_half_installed(index, start):
 
 
 def test_a_kill_while_a_folder_is_replaced_leaves_none(index, start):
-    """Between old and new there is nothing, never a mixture."""
+    """After a kill during a replacement no mixed folder is left."""
     folder = index.parent / "models"
     finish(start("plain"))
     (folder / "nested/second/weights.bin").write_bytes(b"broken")
@@ -102,7 +102,7 @@ def test_two_at_once_make_everything_once(index, start):
 
 
 def test_a_write_that_was_cut_short_says_how_much_room_is_needed(index, start):
-    """An array that does not fit ends with size, folder and setting; what was made stays."""
+    """If an array does not fit on disk, the error has size, folder and setting."""
     folder = index.parent / "models"
 
     said = finish(start("no room"), 1)

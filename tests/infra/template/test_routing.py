@@ -1,4 +1,4 @@
-"""Every route is answered by a function that is made for it."""
+"""Every route is answered by the function that is configured for it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _names(view: Callable[..., object]) -> Iterator[str]:
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_engines_are_where_they_are_asked_for(operation: Operation):
-    """What works with an engine is answered by a function of its family, never by the records'."""
+    """Routes that use an engine belong to a function of its family."""
     needed = [ENGINES[name] for name in _names(operation.view) if name in ENGINES]
     found = {function_of(operation.method, path) for _, path in operation.served()}
 
@@ -51,7 +51,7 @@ def test_engines_are_where_they_are_asked_for(operation: Operation):
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_files_of_datasets_go_where_they_fit(operation: Operation):
-    """A file of many examples, sent or named by its path, meets a large disk and much memory."""
+    """Routes for large files belong to functions with a large disk and much memory."""
     fields = set(getattr(operation.form, "__struct_fields__", ())) | set(operation.files)
     found = {function_of(operation.method, path) for _, path in operation.served()}
 
@@ -60,12 +60,12 @@ def test_files_of_datasets_go_where_they_fit(operation: Operation):
 
 
 def test_services_of_engines_are_known():
-    """The names that are looked for are those of the container."""
+    """The service names searched for exist in the container."""
     assert set(ENGINES) <= set(vars(Container))
 
 
 def test_every_rule_is_needed():
-    """No rule is left of a route that is gone, and no function is without a route."""
+    """Every routing rule matches a route, and every function has one."""
     called = [f"{method} {path}" for method, path, _ in routes()]
 
     for _, rule in RULES:
@@ -94,7 +94,7 @@ def test_gateway_calls_the_function_of_the_rule(template: dict[str, Any]):
 
 
 def test_gateway_may_call_before_it_does(template: dict[str, Any]):
-    """Routes follow the right to call their functions, so that an update fails no call."""
+    """The permission to call a function is created before its routes."""
     parts = template["Resources"]
     permissions = {
         name: part["Properties"]

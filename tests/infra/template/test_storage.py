@@ -122,7 +122,7 @@ INDEXES_OF_0_2 = {
 
 
 def test_both_ways_make_the_same(made_by: Any) -> None:
-    """Tables with keys, indexes and TTL, queues with redrive, and the notification are equal."""
+    """Template and `provision` create equal tables, queues and notification."""
     deployed, local = made_by("template"), made_by("provision")
 
     assert deployed["tables"] == local["tables"]
@@ -204,7 +204,7 @@ def test_only_the_bucket_of_this_account_may_notify() -> None:
 
 @pytest.mark.parametrize("queue", list(BY_QUEUE))
 def test_messages_are_hidden_long_enough(queue: str) -> None:
-    """A message stays hidden six times as long as its function may run, encrypted at rest."""
+    """Visibility timeouts are six times the function's timeout, and queues are encrypted."""
     [facts] = [
         part["Properties"]
         for part in queues().values()
@@ -217,7 +217,7 @@ def test_messages_are_hidden_long_enough(queue: str) -> None:
 
 
 def test_service_and_data_share_nothing() -> None:
-    """Nothing that holds data is in the service's stack, whose changes touch none of it."""
+    """No stateful resource is in the service's stack."""
     service, data = merge_template()["Resources"], data_template()["Resources"]
     kinds = {part.get("Type") for part in service.values()}
 
@@ -234,7 +234,7 @@ def test_service_and_data_share_nothing() -> None:
 
 
 def test_signing_key_is_long_and_makes_way() -> None:
-    """The key is longer than signing needs; no name of it is in the way of the next stack."""
+    """The signing key is long enough, and its name does not block the next stack."""
     secret = storage()[SECRET]
 
     assert secret["Properties"]["GenerateSecretString"]["PasswordLength"] >= 32
@@ -244,7 +244,7 @@ def test_signing_key_is_long_and_makes_way() -> None:
 
 @pytest.mark.parametrize("name", ["accounts", "counters", "examples", "quotas", *INDEXES_OF_0_2])
 def test_stages_of_before_take_the_indexes(name: str) -> None:
-    """AWS adds one index to a table at a time, and changes none: so no more than one is new."""
+    """At most one index is new, because AWS adds one index at a time."""
     [table] = [one for one in table_resources(SETTINGS) if one.name == f"{NAME}-{name}"]
     described = {
         index["IndexName"]: (

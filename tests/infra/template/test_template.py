@@ -1,4 +1,4 @@
-"""The template as a whole: what each function gets, what the gateway does."""
+"""The whole template: each function's settings, and the gateway's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUNBOOK = Path(__file__).parents[3] / "docs" / "runbook.md"
 
 
 def test_template_is_within_the_limits(template: dict[str, Any]) -> None:
-    """CloudFormation takes templates of a megabyte and 500 resources; SAM adds some."""
+    """The template is within the CloudFormation limits of 1 MB and 500 resources."""
     assert len(json.dumps(template)) < MAX_TEMPLATE_BYTES / 2
     assert len(template["Resources"]) < MAX_RESOURCES / 2
 
@@ -79,7 +79,7 @@ def test_functions_that_chain_may_run_in_a_loop(template: dict[str, Any]) -> Non
 
 
 def test_variables_are_settings(template: dict[str, Any]) -> None:
-    """Every variable of the functions is one that the settings read, and none holds a secret."""
+    """Every function variable is a setting, and none contains a secret."""
     source = (Path(__file__).parents[3] / "chalicelib" / "config.py").read_text()
     for function in FUNCTIONS:
         variables = template["Resources"][function.logical]["Properties"]["Environment"]
@@ -90,7 +90,7 @@ def test_variables_are_settings(template: dict[str, Any]) -> None:
 
 
 def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
-    """A statement names one resource; stars stand only behind a prefix of the bucket."""
+    """Each statement names one resource; wildcards only follow a bucket prefix."""
     roles = [r for r in template["Resources"].values() if r["Type"] == "AWS::IAM::Role"]
     assert len(roles) == len(FUNCTIONS) + 1
     for function in FUNCTIONS:
@@ -102,14 +102,14 @@ def test_no_role_is_shared_or_wide(template: dict[str, Any]) -> None:
 
 
 def test_paid_trainings_run_before_free_ones() -> None:
-    """More trainings of paid plans than of free ones may run at once."""
+    """Paid trainings have more concurrency than free ones."""
     found = {function.name: function.most_at_once for function in FUNCTIONS}
 
     assert found["train_free"] < found["train_paid"]
 
 
 def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
-    """What the gateway says itself is our error shape, fixed, and repeats nothing of the call."""
+    """The gateway's own errors have our shape and echo nothing of the request."""
     body = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
     answers = body["x-amazon-apigateway-gateway-responses"]
     assert answers == gateway_responses()
@@ -129,7 +129,7 @@ def test_gateway_answers_in_our_shape(template: dict[str, Any]) -> None:
 
 
 def test_pages_of_allowed_origins_may_call(template: dict[str, Any], data: dict[str, Any]) -> None:
-    """API, gateway and bucket allow the origins of one parameter, none by default, no cookies."""
+    """One parameter sets the origins of API, gateway and bucket; none by default, no cookies."""
     facts = template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]
     called = facts["paths"]["/v2/health"]["get"]["x-amazon-apigateway-integration"]["uri"]
     for path, methods in facts["paths"].items():
@@ -164,7 +164,7 @@ def test_gateway_takes_files(template: dict[str, Any]) -> None:
 
 
 def test_access_log_names_no_path(template: dict[str, Any]) -> None:
-    """The log has the route's template, never the path, query, headers or body of a call."""
+    """The access log has the route's template and never path, query, headers or body."""
     format_ = template["Resources"]["RestAPI"]["Properties"]["AccessLogSetting"]["Format"]
 
     assert json.loads(format_) == LOG_FIELDS
@@ -173,7 +173,7 @@ def test_access_log_names_no_path(template: dict[str, Any]) -> None:
 
 
 def test_everything_logged_has_an_end(template: dict[str, Any]) -> None:
-    """Every log group keeps its lines as many days as the parameter says."""
+    """Every log group has the retention of the parameter."""
     groups = [r for r in template["Resources"].values() if r["Type"] == "AWS::Logs::LogGroup"]
 
     assert len(groups) == len(FUNCTIONS) + 1
@@ -205,7 +205,7 @@ def test_every_parameter_is_described_and_optional() -> None:
 
 
 def test_every_alarm_is_in_the_runbook() -> None:
-    """Each kind of alarm has a section that says what to do, and no section is left over."""
+    """Each kind of alarm has a section in the runbook, and no section is unused."""
     sections = re.findall(r"^## ([a-z-]+)$", RUNBOOK.read_text(), re.MULTILINE)
 
     assert sorted(sections) == sorted({alarm.kind for alarm in all_alarms()})
@@ -215,7 +215,7 @@ def test_every_alarm_is_in_the_runbook() -> None:
 def test_template_asks_for_what_no_emulator_does(
     template: dict[str, Any], data: dict[str, Any], name: str
 ) -> None:
-    """What tests on a deployed stage cannot prove is in the templates, before they are packaged."""
+    """What emulators cannot check is in the templates before packaging."""
     UNPROVED[name]({"Resources": {**data["Resources"], **template["Resources"]}})
 
 

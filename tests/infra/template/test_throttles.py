@@ -41,7 +41,7 @@ def test_expensive_methods_have_throttles(template: dict[str, Any]) -> None:
 
 
 def test_throttles_name_methods_that_exist(template: dict[str, Any]) -> None:
-    """CloudFormation refuses a setting of an unknown method, and a path with plain slashes."""
+    """A throttle names an existing method, with its path encoded for CloudFormation."""
     known = {(method, path) for method, path, _ in routes()}
     raw = template["Resources"]["RestAPI"]["Properties"]["MethodSettings"]
 
@@ -51,7 +51,7 @@ def test_throttles_name_methods_that_exist(template: dict[str, Any]) -> None:
 
 
 def test_no_account_fills_a_throttle() -> None:
-    """A method takes twice what the largest plan may call, and less than the whole stage."""
+    """A method's throttle is twice the largest plan's rate, and less than the stage's."""
     known = parameters()
     for cost, (name, default) in THROTTLES.items():
         largest = max(rates[cost] for rates in RATES.values())
@@ -60,7 +60,7 @@ def test_no_account_fills_a_throttle() -> None:
 
 
 def test_web_acl_counts_calls_by_address(template: dict[str, Any]) -> None:
-    """One parameter makes a web ACL of one rule for the stage; without it there is none."""
+    """One parameter adds a web ACL with one rule; without it there is none."""
     resources = template["Resources"]
     acl, association = resources["AddressLimit"], resources["AddressLimitAssociation"]
     assert template["Parameters"]["WebAcl"]["Default"] == 0

@@ -1,4 +1,4 @@
-"""Callers meet versions of functions by an alias, and an update reaches them step by step."""
+"""Callers use function versions through an alias, with gradual updates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_function_has_an_alias(template: dict[str, Any], function: Functio
 
 
 def test_nothing_calls_past_the_alias(template: dict[str, Any]):
-    """No route names a function itself, whose code changes before an update is proved."""
+    """No route calls a function without its alias."""
     body = str(template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"]["paths"])
 
     assert ".Alias'}" in body
@@ -35,7 +35,7 @@ def test_nothing_calls_past_the_alias(template: dict[str, Any]):
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
 def test_updates_reach_callers_step_by_step(template: dict[str, Any], function: Function):
-    """A tenth of the calls tries a version for minutes, and an alarm takes all of them back."""
+    """A tenth of the calls uses a new version first, and an alarm rolls back."""
     found = _facts(template, function).get("DeploymentPreference")
     if function.name not in ANSWERING:
         assert found is None, "jobs are tried again by themselves"
@@ -56,7 +56,7 @@ def test_updates_reach_callers_step_by_step(template: dict[str, Any], function: 
 
 @pytest.mark.parametrize("function", ANSWERS, ids=lambda f: f.name)
 def test_processes_may_be_kept_ready(template: dict[str, Any], function: Function):
-    """A parameter keeps some ready at the alias, by default none."""
+    """A parameter sets the provisioned instances; the default is none."""
     condition, chosen, otherwise = _facts(template, function)["ProvisionedConcurrencyConfig"][
         "Fn::If"
     ]

@@ -1,4 +1,4 @@
-"""Attacks on the emulated AWS from pages of other origins and by other users of the machine."""
+"""Attacks on the emulated AWS from web pages and from other users of the machine."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ ATTACKS = {
 @pytest.mark.parametrize("origin", [STRANGER, "null", "http://127.0.0.1:1", ""])
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_is_refused(stack: LocalStack, s3, name: str, origin: str) -> None:
-    """Nothing is listed, read, written or controlled without the keys, and no page may read why."""
+    """Without the keys nothing can be listed, read, written or controlled."""
     s3.put_object(Bucket="presage-data", Key="secret.bin", Body=b"secret")
     method, path, body, headers = ATTACKS[name]
     page = {"Origin": origin} if origin else {}
@@ -118,7 +118,7 @@ def test_attack_is_refused(stack: LocalStack, s3, name: str, origin: str) -> Non
 
 
 def test_presigned_url_outlives_a_restart(tmp_path: Path) -> None:
-    """The keys and the port of the emulated AWS are the same after a restart."""
+    """Keys and port of the emulated AWS are the same after a restart."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -138,7 +138,7 @@ def test_presigned_url_outlives_a_restart(tmp_path: Path) -> None:
 
 
 def test_another_host_name_is_refused(stack: LocalStack, s3) -> None:
-    """A name that a page's owner points at this machine is refused, with a valid signature too."""
+    """Another host name that resolves to this machine is refused, even with a valid signature."""
     headers = signed(stack, "s3", "GET", BUCKET, headers={"Host": "rebound.example:4566"})
     named = signed(stack, "s3", "GET", BUCKET, headers={"Host": "localhost:1"})
 
@@ -152,7 +152,7 @@ def test_another_host_name_is_refused(stack: LocalStack, s3) -> None:
 
 @pytest.mark.parametrize("change", ["path", "method", "query", "body", "header", "key", "scope"])
 def test_changed_request_is_refused(stack: LocalStack, change: str) -> None:
-    """A signature holds for the request that was signed, and for no other one."""
+    """A signature is valid only for the request that was signed."""
     path, body = f"{BUCKET}/signed.bin", b"signed"
     headers = signed(stack, "s3", "PUT", path, body, {"X-Amz-Meta-Name": "a  b"})
     assert send(stack, "PUT", path, body, **headers)[0] == 200
@@ -177,7 +177,7 @@ def test_changed_request_is_refused(stack: LocalStack, change: str) -> None:
 def test_signature_is_valid_for_15_minutes(
     stack: LocalStack, monkeypatch: pytest.MonkeyPatch, minutes: int, status: int
 ) -> None:
-    """As on AWS, a request that was recorded is of no use later."""
+    """A signed request is refused after 15 minutes, as on AWS."""
     moment = datetime.now(UTC) + timedelta(minutes=minutes)
     monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: moment)
     headers = signed(stack, "s3", "GET", BUCKET)
@@ -210,7 +210,7 @@ def test_chunked_upload_is_accepted(stack: LocalStack, s3, size: int) -> None:
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "GET"])
 def test_form_allows_nothing_but_its_post(stack: LocalStack, s3, method: str) -> None:
-    """A valid form that is sent with another method or to an object changes nothing there."""
+    """A valid form sent with another method, or to an object, changes nothing."""
     s3.put_object(Bucket="presage-data", Key="victim.bin", Body=b"secret")
     made = s3.generate_presigned_post("presage-data", "own.bin", ExpiresIn=60)
     body, kind = form(made["fields"], b"x" * 10), "multipart/form-data; boundary=B"
@@ -223,7 +223,7 @@ def test_form_allows_nothing_but_its_post(stack: LocalStack, s3, method: str) ->
 
 
 def test_form_of_another_key_is_refused(stack: LocalStack, s3) -> None:
-    """A policy that was signed with the key of another installation is refused by its name."""
+    """A policy signed with another installation's key is refused."""
     made = s3.generate_presigned_post("presage-data", "own.bin", ExpiresIn=60)
     key = stack.environment["AWS_ACCESS_KEY_ID"]
     fields = {name: value.replace(key, "test") for name, value in made["fields"].items()}
@@ -241,7 +241,7 @@ def test_form_of_another_key_is_refused(stack: LocalStack, s3) -> None:
 
 
 def test_control_path_needs_its_secret(stack: LocalStack) -> None:
-    """The process that saves may pause writes; with its secret in a page's request, no one may."""
+    """Only the saving process can pause writes; web pages are refused even with its secret."""
     secret = control_secret(stack.environment["AWS_SECRET_ACCESS_KEY"])
     given = {CONTROL_HEADER: secret}
 
@@ -255,7 +255,7 @@ def test_control_path_needs_its_secret(stack: LocalStack) -> None:
 
 
 def test_only_own_pages_read_presigned_objects(stack: LocalStack, s3) -> None:
-    """The service's pages read what a presigned URL names; others get it without permission."""
+    """Only the service's own pages may read responses to presigned URLs."""
     s3.put_object(Bucket="presage-data", Key="x.bin", Body=b"x")
     url = s3.generate_presigned_url("get_object", {"Bucket": "presage-data", "Key": "x.bin"})
     path = url.removeprefix(stack.environment["AWS_ENDPOINT_URL"])

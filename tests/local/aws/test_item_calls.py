@@ -1,4 +1,4 @@
-"""The quick answers of item operations say what moto's general serializer says."""
+"""The fast item serializer gives the same answers as moto's."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def compared(monkeypatch):
 
 
 def test_quick_answers_are_the_general_ones(clients, compared):
-    """Every kind of attribute, with and without results, reads alike both ways."""
+    """All attribute types, with and without results, are serialized as by moto."""
     dynamodb = clients.dynamodb
     dynamodb.create_table(
         TableName="things",

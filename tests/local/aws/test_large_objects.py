@@ -1,4 +1,4 @@
-"""Objects above 16 MB: what comes in by a form and goes out by blocks is what S3 would say."""
+"""Objects above 16 MB, received by form and streamed out, behave as in S3."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_what_was_sent_is_read(s3):
     ],
 )
 def test_a_part_is_read(s3, asked, first, last):
-    """Ranges are those that S3 gives, and say so."""
+    """Byte ranges are answered as by S3."""
     answer = s3.get_object(Bucket=BUCKET, Key=KEY, Range=asked)
 
     assert answer["Body"].read() == CONTENT[first : last + 1]
@@ -91,7 +91,7 @@ def test_a_part_is_read(s3, asked, first, last):
     ],
 )
 def test_what_is_not_wanted_is_not_sent(s3, more, code):
-    """Conditions and ranges that do not hold are refused as of a small object."""
+    """Conditions and ranges that do not hold are refused as for small objects."""
     with pytest.raises(ClientError) as refused:
         s3.get_object(Bucket=BUCKET, Key=KEY, **more)
 
@@ -112,7 +112,7 @@ def test_a_presigned_url_reads_it_too(s3):
 
 @pytest.mark.usefixtures("sent")
 def test_a_reader_keeps_what_it_began(s3):
-    """An object that is replaced and deleted while it is read is read to its end as it was."""
+    """An object replaced or deleted while it is read is read to its end unchanged."""
     body = s3.get_object(Bucket=BUCKET, Key=KEY)["Body"]
     begun = body.read(1_000)
 
@@ -124,7 +124,7 @@ def test_a_reader_keeps_what_it_began(s3):
 
 @pytest.mark.usefixtures("sent")
 def test_a_copy_is_an_object_of_its_own(s3):
-    """A copy outlives what it was made of."""
+    """A copy outlives its source."""
     s3.copy_object(Bucket=BUCKET, Key="copy", CopySource={"Bucket": BUCKET, "Key": KEY})
     s3.delete_object(Bucket=BUCKET, Key=KEY)
 

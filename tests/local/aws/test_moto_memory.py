@@ -1,4 +1,4 @@
-"""The emulated AWS frees what was deleted or overwritten, however long the stack runs."""
+"""The emulated AWS frees deleted and overwritten data."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def send_messages(stack: LocalStack) -> Callable[[], object]:
 def test_calls_leave_nothing_behind(
     stack: LocalStack, prepare: Callable[[LocalStack], Callable[[], object]]
 ) -> None:
-    """Hundreds of calls whose effect is gone do not add to the memory of the emulated AWS."""
+    """Hundreds of calls without a lasting effect do not increase memory."""
     call, process = prepare(stack), stack.processes["aws"]
     for _ in range(20):
         call()
@@ -94,7 +94,7 @@ def test_calls_leave_nothing_behind(
 
 
 def test_deleted_objects_give_their_memory_back(stack: LocalStack) -> None:
-    """What a deleted dataset has taken returns to the system, not only to the emulated AWS."""
+    """Memory of deleted objects is returned to the system."""
     s3, bucket, process = stack.client("s3"), stack.settings.bucket, stack.processes["aws"]
     names = [f"given-back/{number}" for number in range(40)]
     s3.put_object(Bucket=bucket, Key=names[0], Body=CONTENT * 8)

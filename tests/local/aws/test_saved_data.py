@@ -1,4 +1,4 @@
-"""Saved data that a new run starts with: rows are parsed at the first use of their table."""
+"""Loading saved data: rows are parsed at the first use of their table."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_table_is_parsed_at_its_first_use(
 
 
 def test_a_write_is_a_first_use(filled: World, settings: Settings, folder: BackupFolder) -> None:
-    """A row that is written to an unread table is next to the saved ones."""
+    """A row written to an unread table is stored in addition to the saved ones."""
     started_again(settings, folder)
     name, dynamodb = f"{settings.name}-counters", Clients(settings).dynamodb
 
@@ -106,7 +106,7 @@ def test_a_write_is_a_first_use(filled: World, settings: Settings, folder: Backu
 def test_rows_are_saved_from_memory_as_from_calls(
     filled: World, settings: Settings, folder: BackupFolder
 ) -> None:
-    """The pieces that the emulator makes of its rows are those of a scan, for all types."""
+    """Data files written from memory equal those of a table scan, for all types."""
     dynamodb, saved = Clients(settings).dynamodb, SavedData(settings, folder)
     inner = {"L": [{"S": "é"}, {"B": b"\0"}, {"M": {"set": {"BS": [b"b", b"a"]}}}]}
     row = {"name": {"S": "all"}, "value": {"N": "1.50"}, "yes": {"BOOL": True}, "list": inner}
@@ -121,7 +121,7 @@ def test_rows_are_saved_from_memory_as_from_calls(
 def test_damage_is_found_before_anything_is_used(
     filled: World, settings: Settings, folder: BackupFolder
 ) -> None:
-    """A damaged piece of rows that no one has asked for yet refuses the start."""
+    """A damaged file of a table that is not used yet refuses the start."""
     manifest = dump(settings, folder)
     provide(settings)
     name = manifest.tables["labels"][0]
@@ -134,7 +134,7 @@ def test_damage_is_found_before_anything_is_used(
 def test_rows_that_cannot_be_parsed_stay_unread(
     filled: World, settings: Settings, folder: BackupFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A failure while rows are parsed leaves the table as it was: the next use reads all of it."""
+    """If parsing rows fails, the next use of the table parses all of them."""
     started_again(settings, folder)
     dynamodb, name = Clients(settings).dynamodb, f"{settings.name}-labels"
     with monkeypatch.context() as broken:

@@ -102,7 +102,7 @@ def test_presigned_url_is_refused_when_forged(stack, s3):
 
 
 def test_presigned_url_is_refused_when_expired(stack, s3):
-    """A URL is of no use after its time."""
+    """An expired presigned URL is refused."""
     target = {"Bucket": "presage-data", "Key": "x.bin"}
     s3.put_object(**target, Body=b"x")
     url = s3.generate_presigned_url("get_object", target, ExpiresIn=1)
@@ -116,7 +116,7 @@ def test_presigned_url_is_refused_when_expired(stack, s3):
 
 
 def test_unsigned_request_is_refused(stack, s3):
-    """The bucket is private: without a signature nothing is read, listed or written."""
+    """The bucket is private: unsigned requests cannot read, list or write."""
     s3.put_object(Bucket="presage-data", Key="y.bin", Body=b"x")
     address = f"{s3.meta.endpoint_url}/presage-data/"
 
@@ -185,7 +185,7 @@ def test_presigned_form_works(s3, upload):
     ],
 )
 def test_presigned_form_is_refused_when_the_policy_does_not_hold(upload, changes, size, code):
-    """Size, key, signature, policy and extra fields are checked."""
+    """A form that violates its policy in size, key, signature or fields is refused."""
     status, body = post_form(upload["url"], {**upload["fields"], **changes}, bytes(size))
 
     assert status in (400, 403)
@@ -212,7 +212,7 @@ def test_put_with_expect_continue_does_not_wait(s3):
 
 
 def test_object_is_not_stored_when_the_body_is_truncated(stack, s3):
-    """A client that leaves in the middle of a put stores nothing."""
+    """An aborted put stores nothing."""
     url = s3.generate_presigned_url("put_object", {"Bucket": "presage-data", "Key": "half.bin"})
     parts = urllib.parse.urlsplit(url)
     head = f"PUT {parts.path}?{parts.query} HTTP/1.1\r\nHost: {parts.netloc}\r\n"
@@ -275,7 +275,7 @@ def test_long_poll_sees_a_delayed_message(stack):
 
 
 def test_poll_of_a_dead_client_swallows_nothing(stack):
-    """A message sent after a polling client died goes to the next one."""
+    """A message sent after a polling client died goes to the next client."""
     sqs = stack.client("sqs")
     url = sqs.create_queue(QueueName="abandoned")["QueueUrl"]
     host, port = stack.environment["AWS_ENDPOINT_URL"].removeprefix("http://").split(":")
@@ -322,7 +322,7 @@ def test_data_plane_and_supervisor_load_no_engine(stack):
 
 
 def test_an_idle_connection_that_is_closed_is_not_logged():
-    """Clients that keep connections open write no line when these are closed; other errors do."""
+    """Closing an idle connection logs nothing; other errors are logged."""
     code = (
         "from infra.local.aws.server import Handler;"
         "handler = Handler.__new__(Handler); handler.client_address = ('127.0.0.1', 1);"

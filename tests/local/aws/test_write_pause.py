@@ -1,4 +1,4 @@
-"""The gate that keeps the emulated AWS still while it is copied."""
+"""The gate that blocks writes to the emulated AWS while it is copied."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def passing(gate: WritePause, token: str | None = None) -> threading.Thread:
 
 
 def test_others_wait_and_the_copier_does_not():
-    """While the gate is closed only the token passes; afterwards everybody does."""
+    """While the gate is closed only the copier's token passes; afterwards all calls do."""
     gate = WritePause()
     token = gate.close()
     stranger = passing(gate)
@@ -41,7 +41,7 @@ def test_others_wait_and_the_copier_does_not():
 
 
 def test_the_copier_waits_for_calls_that_have_begun():
-    """The gate is closed only when no call is inside any more."""
+    """The gate closes only after all running calls have ended."""
     gate = WritePause()
     inside, leave = threading.Event(), threading.Event()
 
@@ -60,7 +60,7 @@ def test_the_copier_waits_for_calls_that_have_begun():
 
 
 def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
-    """When a call does not end, the gate opens again and no call waits for ever."""
+    """If a call does not end, the gate reopens, so that no call waits forever."""
     monkeypatch.setattr(write_pause, "ENTER_SECONDS", 0.2)
     gate = WritePause()
     with gate.passing(None):
@@ -71,7 +71,7 @@ def test_a_call_that_hangs_refuses_the_copier(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_copier_that_dies_stops_no_call(monkeypatch: pytest.MonkeyPatch):
-    """After the longest time the gate opens automatically, and the copier's `open` says so."""
+    """After the time limit the gate opens automatically, and the copier's `open` reports it."""
     monkeypatch.setattr(write_pause, "LONGEST_SECONDS", 0.3)
     gate = WritePause()
     started = time.monotonic()
@@ -87,7 +87,7 @@ def test_a_copier_that_dies_stops_no_call(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_one_copier_at_a_time():
-    """A second one is refused while the first is running."""
+    """A second copier is refused while the first one is running."""
     gate = WritePause()
 
     assert gate.close() is not None

@@ -1,1 +1,1 @@
-"""Tests of the HTTP door."""
+"""Tests of the HTTP entry point."""

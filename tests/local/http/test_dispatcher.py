@@ -72,7 +72,7 @@ def record_pauses(monkeypatch):
 
 
 def test_flood_is_answered_one_by_one_while_others_call(dispatcher, seen):
-    """Of a crowd of short calls one is in work at a time, others' go at once, and none is lost."""
+    """Of many short calls of one caller one runs at a time; others are not delayed or lost."""
     dispatcher.add_task(Connection("b", "/long", seen))
     for _ in range(12):
         dispatcher.add_task(Connection("a", "/short", seen))
@@ -90,7 +90,7 @@ def test_flood_is_answered_one_by_one_while_others_call(dispatcher, seen):
 
 
 def test_long_call_of_records_is_followed_by_no_long_pause(dispatcher, seen, monkeypatch):
-    """After a correction of seconds the caller's next call waits a moment, not as long again."""
+    """After a call of several seconds the same caller's next one waits only a moment."""
     pauses = record_pauses(monkeypatch)
     dispatcher.add_task(Connection("b", "/long", seen))
     are_both_there = threading.Event()
@@ -104,7 +104,7 @@ def test_long_call_of_records_is_followed_by_no_long_pause(dispatcher, seen, mon
 
 
 def test_the_more_calls_wait_the_longer_is_the_pause(dispatcher, seen, monkeypatch):
-    """A flood steps back as long as a call may, though its calls are short; the last not at all."""
+    """The pause grows with the number of waiting calls, and the last one has none."""
     pauses = record_pauses(monkeypatch)
     dispatcher.add_task(Connection("b", "/long", seen))
     are_all_there = threading.Event()
@@ -120,7 +120,7 @@ def test_the_more_calls_wait_the_longer_is_the_pause(dispatcher, seen, monkeypat
 
 @pytest.mark.parametrize("path", ["/short", "/heavy"])
 def test_caller_who_is_alone_has_all_threads(dispatcher, seen, path):
-    """A caller without competitors does not wait."""
+    """A caller without competitors is not delayed."""
     for _ in range(2 * THREADS):
         dispatcher.add_task(Connection("a", path, seen))
 
@@ -130,7 +130,7 @@ def test_caller_who_is_alone_has_all_threads(dispatcher, seen, path):
 
 
 def test_heavy_calls_leave_processors_to_others(dispatcher, seen):
-    """Of a crowd of images as many are in work as there are processors; all are answered."""
+    """Of many image calls as many run as there are processors; all are answered."""
     dispatcher.add_task(Connection("b", "/long", seen))
     calls = HEAVY.most + 6
     for _ in range(calls):
@@ -147,7 +147,7 @@ def test_heavy_calls_leave_processors_to_others(dispatcher, seen):
 
 @pytest.mark.parametrize(("caller", "path"), [("a", "/long"), ("", "/short"), ("", "/heavy")])
 def test_long_and_anonymous_calls_never_wait(dispatcher, seen, caller, path):
-    """Only calls of identified callers that have a kind take turns."""
+    """Only calls of known callers with a kind are queued."""
     for number in range(THREADS):
         dispatcher.add_task(Connection(f"other{number}", "/long", seen))
         dispatcher.add_task(Connection(caller, path, seen))

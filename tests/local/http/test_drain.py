@@ -1,4 +1,4 @@
-"""The end of the front: running calls are answered, new ones are not begun."""
+"""Stopping the front: running calls are answered, new ones are refused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Drained:
 def test_running_call_is_answered_before_the_end(
     size: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A stop waits for a call, for the bytes of its answer, and for the end of its connection.
+    """A stop waits for a running call, for its whole answer, and for its connection.
 
     All threads have ended then, so that the log reports none as still running.
     """
@@ -82,7 +82,7 @@ def test_running_call_is_answered_before_the_end(
 
 
 def test_stop_waits_no_longer_than_allowed(caplog: pytest.LogCaptureFixture) -> None:
-    """A call that does not end holds up the stop only for the time that was allowed."""
+    """A call that does not end delays the stop only up to the time limit."""
     held = Held()
     drained = Drained(held, 0.1)
     drained.serving.join(120)

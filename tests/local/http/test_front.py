@@ -58,7 +58,7 @@ def error_of(answer):
     ],
 )
 def test_floods_of_predictions_take_turns(method, path, body, kind):
-    """Accounts take turns before the engines; calls that wait for a foreign host do not."""
+    """Accounts take turns at the engines; calls waiting for another host do not count."""
     front, stream = Front(app, "presage-api", GatewayLimits()), io.BytesIO(body)
     request = SimpleNamespace(command=method, path=path, get_body_stream=lambda: stream)
 
@@ -169,7 +169,7 @@ def test_head_has_no_body(stack):
 
 @pytest.mark.parametrize(("path", "length"), [("/v2/sized", "10"), ("/v2/unsized", None)])
 def test_head_has_the_length_that_the_application_gave(stack, path, length):
-    """HEAD has GET's headers and length, or none, and no byte of a body follows."""
+    """HEAD has GET's headers and length, and never a body."""
     answer = talk(
         stack.url, f"HEAD {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
     )
@@ -231,7 +231,7 @@ def test_large_header_is_a_431(stack):
 
 @pytest.mark.parametrize("expect", [b"", b"Expect: 100-continue\r\n"])
 def test_huge_content_length_is_refused_at_once(stack, expect):
-    """5 GB announced are refused without reading, with the limit and the way around."""
+    """A declared size of 5 GB is refused at once with limit and alternative."""
     began = time.monotonic()
 
     answer = talk(
@@ -293,7 +293,7 @@ def test_unknown_transfer_encoding_is_a_501(stack):
 
 
 def test_truncated_body_reaches_no_view_and_harms_no_call(stack):
-    """A client that disconnects in the middle of a body is dropped."""
+    """An aborted body reaches no view and affects no other call."""
     answer = talk(
         stack.url,
         b"POST /v2/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
@@ -372,7 +372,7 @@ def test_absolute_request_line_is_understood(stack):
 
 
 def test_client_that_came_too_fast_waits(stack):
-    """A caller asked to retry in a second is not read from before; others are."""
+    """A caller asked to retry in a second is delayed for that time; others are not."""
     host = stack.url.removeprefix("http://")
     flood, other = (http.client.HTTPConnection(host, timeout=20) for _ in range(2))
 

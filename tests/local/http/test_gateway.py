@@ -69,7 +69,7 @@ def test_most_specific_template_is_found(path, expected):
 
 
 def test_answer_keeps_repeated_headers_and_drops_those_of_the_connection():
-    """What a function may not say about the connection is left out."""
+    """Repeated headers are kept, and connection headers of a function are dropped."""
     answer = http_answer(
         {
             "statusCode": 200,

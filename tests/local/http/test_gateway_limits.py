@@ -133,7 +133,7 @@ def is_too_large(answer: Any, *numbers: int) -> bool:
 
 
 def is_answered_by_us(answer: Any) -> bool:
-    """Return whether the application answered: a record, or its own refusal."""
+    """Return whether the application itself answered, with a record or an error."""
     if answer.status in (200, 204):
         return True
     return 400 <= answer.status < 500 and {"message", "code"} <= set(answer.data)
@@ -162,7 +162,7 @@ def test_challenge_is_renamed_as_by_the_gateway(caller: Client) -> None:
 
 
 def test_over_the_gateways_limit(caller: Client) -> None:
-    """10 MB and a byte are refused before they are read; the answer is ours and arrives."""
+    """One byte over 10 MB is refused before it is read, with an error in our shape."""
     place = caller.url.removeprefix("http://")
     size = GATEWAY_BODY_BYTES + 1
     for method, path in ROUTES:
@@ -186,7 +186,7 @@ def test_over_the_gateways_limit(caller: Client) -> None:
 
 
 def test_within_the_gateways_limit_and_over_the_functions(caller: Client) -> None:
-    """4.5 to 10 MB of a file pass the gateway and not the function; the connection is kept."""
+    """A file of 4.5 to 10 MB passes the gateway but not the function; the connection stays."""
     for number, route in enumerate(ONCE):
         # Every tenth body has all that the gateway accepts.
         size = FILE_BYTES + 1 if number % 10 else GATEWAY_BODY_BYTES
@@ -207,7 +207,7 @@ def test_over_the_functions_limit(caller: Client) -> None:
 
 
 def test_within_the_functions_limit(caller: Client) -> None:
-    """What the limits let pass is answered by the operation itself."""
+    """A request within the limits is answered by the operation itself."""
     for route in WITH_BODY:
         name = next(iter(OPERATIONS[route].files), "data")
         kind, form = with_file(FILE_BYTES - ENVELOPE, name)
@@ -296,7 +296,7 @@ def test_every_operation_ends_in_our_shape(
 
 
 def test_our_own_limits_come_before_the_gateways() -> None:
-    """What waits for others gives up in time to say so."""
+    """Our own time limits end a call before the gateway's does."""
     assert (GATEWAY.body_bytes, GATEWAY.event_bytes, GATEWAY.seconds) == (
         GATEWAY_BODY_BYTES,
         LAMBDA_EVENT_BYTES,
@@ -307,7 +307,7 @@ def test_our_own_limits_come_before_the_gateways() -> None:
 
 
 def test_slow_files_are_given_up_before_the_gateway_does(slow_calls: dict[str, Future]) -> None:
-    """Predictions, OCR and synchronous uploads say themselves that a file takes too long."""
+    """Predictions, OCR and synchronous uploads report slow files themselves."""
     for call in slow_calls.values():
         answer = call.result()
         # The gateway itself would answer 504.

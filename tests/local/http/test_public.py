@@ -1,4 +1,4 @@
-"""The public address: what is accepted as one, its hosts, and the callers behind proxies."""
+"""The public URL: valid values, hosts, and callers behind proxies."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_only_own_names_are_accepted(host, is_accepted):
     ],
 )
 def test_only_trusted_proxies_name_the_caller(peer, forwarded, caller):
-    """The caller is the last address that no trusted proxy has; what it wrote itself is ignored."""
+    """The caller is the last address that is not a trusted proxy; forged ones are ignored."""
     public = read(public_url=URL, trusted_proxies="10.0.0.0/8, 192.0.2.1")
 
     assert public.caller(peer, [("X-Forwarded-For", forwarded)]) == caller
@@ -89,7 +89,7 @@ def test_only_trusted_proxies_name_the_caller(peer, forwarded, caller):
 
 
 def test_open_address_needs_a_public_url(capsys):
-    """The front is not opened before it knows by which URL it is called."""
+    """The front binds to other addresses only with a public URL."""
     with pytest.raises(SystemExit) as ended:
         parse(["--host", "0.0.0.0"], {})  # noqa: S104 - refused
 
@@ -104,7 +104,7 @@ def test_open_address_needs_a_public_url(capsys):
 
 
 def test_storage_is_below_the_public_url(tmp_path):
-    """URLs of the bucket and the audience follow the public URL; a storage URL of its own wins."""
+    """Bucket URLs and audience follow the public URL, unless a storage URL is set."""
     given = {"PRESAGE_PUBLIC_URL": f"{URL}:8443", "PRESAGE_AUDIENCE_HOSTS": "old.example"}
     options = parse(["--state", str(tmp_path)], given)
     state = State(tmp_path)
@@ -120,7 +120,7 @@ def test_storage_is_below_the_public_url(tmp_path):
 
 
 def test_known_keys_are_refused(tmp_path):
-    """With the keys that every emulator accepts, anyone could sign URLs for the public door."""
+    """The well-known emulator keys are refused with a public URL."""
     given = {"PRESAGE_PUBLIC_URL": URL, "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
     options = parse(["--state", str(tmp_path)], given)
 

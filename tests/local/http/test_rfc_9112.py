@@ -53,12 +53,12 @@ def assert_refused(answer: RawAnswer, status: int = 400) -> None:
     ],
 )
 def test_ambiguous_framing_is_refused(stack, framing):
-    """A request whose end two readers could find in different places is a 400, and closed."""
+    """A request with ambiguous framing is a 400, and the connection is closed."""
     assert_refused(talk(stack.url, ECHO + framing + b"\r\n5\r\nhello\r\n0\r\n\r\n"))
 
 
 def test_nothing_after_ambiguous_framing_is_answered(stack):
-    """What follows on the connection is not taken for a request."""
+    """Data after ambiguous framing is not parsed as a request."""
     smuggled = b"GET /v2/nothing HTTP/1.1\r\nHost: x\r\n\r\n"
     head = ECHO.replace(b"Connection: close\r\n", b"")
     framing = b"Content-Length: %d\r\nTransfer-Encoding: chunked\r\n\r\n" % (5 + len(smuggled))
@@ -113,7 +113,7 @@ def test_chunks_are_read(stack, body, content):
     ],
 )
 def test_broken_chunks_are_refused(stack, body):
-    """RFC 9112, 7.1: sizes that are no hexadecimal numbers, and chunks of other lengths."""
+    """RFC 9112, 7.1: invalid chunk sizes and wrong chunk lengths are refused."""
     assert_refused(talk(stack.url, CHUNKED + body))
 
 

@@ -1,4 +1,4 @@
-"""A first row is a header of unknown names only where it can be no example."""
+"""A first row of unknown names is a header only if it cannot be an example."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = tuple[str, str]
 
 
 def reports(count: int, seed: int = 1) -> list[Row]:
-    """Make short texts of few words, with two labels that repeat."""
+    """Return short texts of few words, with two repeating labels."""
     draw = random.Random(seed)
     texts = [(f"{a} and {b} today", "hot" if a < b else "cold") for a in WORDS for b in WORDS]
     return draw.sample(texts, count)
@@ -34,12 +34,12 @@ def is_header(first: Row, rows: list[Row]) -> bool:
     ],
 )
 def test_row_like_those_below_is_an_example(first: Row) -> None:
-    """A label that stands once does not cost its row: the text is like those below, or as long."""
+    """A first row whose text is like those below is an example, even with a unique label."""
     assert not is_header(first, [*reports(30), *[("fog at noon", "very hot and very cold")] * 2])
 
 
 @pytest.mark.parametrize("first", [("observed", "felt as"), ("col_1", "col_2"), ("q", "a")])
 def test_short_names_are_a_header(first: Row) -> None:
-    """Unknown names, above texts that are longer and labels that repeat."""
+    """Short unknown names above longer texts and repeating labels are a header."""
     assert is_header(first, reports(30))
     assert not is_header(first, reports(9))

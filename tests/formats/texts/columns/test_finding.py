@@ -1,4 +1,4 @@
-"""Columns of wide tables are found by content and names, or asked for."""
+"""Columns of wide tables are found by content and names, or named by the caller."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_columns_are_found_without_help(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(OPEN))
 def test_one_choice_is_enough(name: str) -> None:
-    """A table with two columns of labels is refused, and read once one column is named."""
+    """A table with two label columns is refused, and read once a column is named."""
     table = TABLES[name]
     with pytest.raises(InvalidUpload, match="'labelColumn'") as refused:
         _read(table, ReadingOptions())
@@ -58,7 +58,7 @@ def test_one_choice_is_enough(name: str) -> None:
 def test_label_columns_of_equal_cells_are_decided_by_the_only_known_name(
     names: tuple[str, str], chosen: str | None
 ) -> None:
-    """Without such a name the table is refused with all columns; otherwise a warning names it."""
+    """Between equal label columns the only known name decides; otherwise the table is refused."""
     rows = [("Words", *names)] + [
         (f"where is my parcel number {n}, please?", "abcd"[n % 4], "efgh"[n // 4 % 4])
         for n in range(64)
@@ -91,7 +91,7 @@ def test_label_column_is_the_one_that_the_texts_predict() -> None:
 
 
 def test_columns_are_joined_by_a_blank_line() -> None:
-    """Several columns of text become one text; empty cells leave no gap."""
+    """Several text columns are joined by a blank line; empty cells leave no gap."""
     rows = [("Subject", "Body", "Queue"), ("late", "where is it", "a"), ("", "broken", "b")]
     file = io.BytesIO(rows_of(rows).encode())
     options = ReadingOptions(text_column="Subject,Body", label_column="Queue")
@@ -103,7 +103,7 @@ def test_columns_are_joined_by_a_blank_line() -> None:
 
 
 def test_better_texts_than_those_of_the_named_column_are_a_warning() -> None:
-    """A known name decides, and the warning names the column that has longer texts."""
+    """A known name decides, and a warning names a column with longer texts."""
     rows = [("Subject", "More", "Category")]
     rows += [
         (f"late {n % 9}", f"my parcel {n} is still not here today", "ab"[n % 2]) for n in range(20)
@@ -119,7 +119,7 @@ def test_better_texts_than_those_of_the_named_column_are_a_warning() -> None:
 @pytest.mark.parametrize("options", [{"text_column": "text"}, {"text_column": "2"}, {}])
 @pytest.mark.parametrize("header", [None, True])
 def test_label_column_behind_the_last_name(options: dict[str, str], header: bool | None) -> None:
-    """A position behind the names of three columns is read, with the text asked for or guessed."""
+    """A label column without a name can be given by position."""
     rows = [("id", "text", "agent")] + [
         (f"T-{n}", f"where is my parcel number {n}?", f"agent {n % 3}", "ab"[n % 2])
         for n in range(20)

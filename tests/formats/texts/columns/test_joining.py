@@ -1,4 +1,4 @@
-"""Rows with more cells than a header of two names: texts with delimiters that are not quoted."""
+"""Rows with more cells than a two-column header: unquoted delimiters in texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABELS = ("billing", "shipping", "refund")
 
 
 def read(names, make, count=60, **options):
-    """Return the kept rows as pairs, and the codes of warnings about the layout."""
+    """Return the accepted rows as pairs, and the codes of layout warnings."""
     lines = [names, *(make(number, LABELS[number % 3]) for number in range(count))]
     file = io.BytesIO("\n".join(lines).encode())
     rules = ScanRules("en", is_sentiment=False, options=ReadingOptions(**options))
@@ -29,7 +29,7 @@ def read(names, make, count=60, **options):
 )
 @pytest.mark.parametrize("commas", [1, 3])
 def test_texts_with_commas_are_joined_up_to_the_last_cell(header, commas):
-    """With the label last, all other cells are the text, with a warning."""
+    """With the label last, all other cells become the text, with a warning."""
     text = ", ".join(["my parcel"] * commas)
     rows, codes = read(header, lambda n, label: f"no {n}, {text},{label}")
 
@@ -39,7 +39,7 @@ def test_texts_with_commas_are_joined_up_to_the_last_cell(header, commas):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_any_delimiter_is_joined_in_either_order(delimiter):
-    """With the label first, all other cells are the text; the delimiter returns between them."""
+    """With the label first, all other cells become the text, with the original delimiter."""
     last, _ = read(
         f"text{delimiter}label",
         lambda n, label: delimiter.join([f"hello {n}", " it is late", label]),
@@ -57,7 +57,7 @@ def test_any_delimiter_is_joined_in_either_order(delimiter):
 
 
 def test_commas_without_spaces_are_joined_by_the_labels_that_repeat():
-    """A few last cells that repeat are labels, whatever the commas in the texts mean."""
+    """Last cells that repeat a few values are labels, even with commas in the texts."""
     rows, _ = read("text,label", lambda n, label: f"it costs {n},50 euros,{label}")
     asked, _ = read(
         "one,two",
@@ -83,7 +83,7 @@ def test_commas_without_spaces_are_joined_by_the_labels_that_repeat():
 def test_second_cells_that_repeat_are_joined_where_labels_move_or_numbers_are_cut(
     header, options, make
 ):
-    """Decimal commas, and labels behind a varying number of commas, show where the label is."""
+    """Repeating second cells, as with decimal commas, do not hide labels in the last cell."""
     rows, codes = read(header, make, **options)
 
     assert (len(rows), {label for _, label in rows}) == (60, set(LABELS))
@@ -93,7 +93,7 @@ def test_second_cells_that_repeat_are_joined_where_labels_move_or_numbers_are_cu
 
 @pytest.mark.parametrize("delimiter", [";", "|", "\t"])
 def test_documented_header_decides_the_delimiter_of_uneven_rows(delimiter):
-    """Unquoted texts with the delimiter make rows differ; the header shows what separates."""
+    """If unquoted texts make rows uneven, the documented header decides the delimiter."""
     rows, codes = read(
         f"text{delimiter}label",
         lambda n, label: delimiter.join([f"order {n}", *("help", "now")[: n // 3 % 3], label]),
@@ -105,14 +105,14 @@ def test_documented_header_decides_the_delimiter_of_uneven_rows(delimiter):
 
 @pytest.mark.parametrize("header", [True, 1])
 def test_header_of_unknown_names_is_obeyed_above_unquoted_commas(header):
-    """Two columns whose names say nothing are text and label in this order."""
+    """Two columns with unknown names are text and label, in this order."""
     rows, codes = read("one,two", lambda n, label: f"no {n}, friend {n},{label}", header=header)
 
     assert (rows[0], len(rows), codes) == (("no 0, friend 0", "billing"), 60, ["cellsJoined"])
 
 
 def test_missing_label_behind_joined_cells_is_rejected():
-    """A part of a text does not become the label where the last cell is empty."""
+    """If the last cell is empty the row is rejected, and no part of a text becomes a label."""
     rows, _ = read("text,label", lambda n, label: f"no {n}, it is late,{label if n % 5 else ''}")
 
     assert (len(rows), {label for _, label in rows}) == (48, set(LABELS))
@@ -132,7 +132,7 @@ def test_missing_label_behind_joined_cells_is_rejected():
     ],
 )
 def test_further_columns_without_a_name_are_left_out_with_a_warning(header, make):
-    """A file with two readings gives the same dataset as before; named columns are certain."""
+    """Columns without a name are ignored with a warning; naming them avoids it."""
     rows, codes = read(header, make)
     named, sure = read(f"{header},note", make)
 
@@ -143,7 +143,7 @@ def test_further_columns_without_a_name_are_left_out_with_a_warning(header, make
 
 
 def test_labels_behind_the_last_name_are_chosen_by_their_position():
-    """The warning about two possible label columns names a choice for each, which works."""
+    """The warning about two possible label columns names a working choice for each."""
 
     def make(n, label):
         return f"hello {n},{('please', 'thanks')[n % 2]},{label}"
@@ -156,13 +156,13 @@ def test_labels_behind_the_last_name_are_chosen_by_their_position():
 
 
 def test_cells_that_show_no_label_are_refused():
-    """Where neither the second nor the last cell can be a label, no part of a text becomes one."""
+    """If neither the second nor the last cell can be a label, the file is refused."""
     with pytest.raises(InvalidUpload, match=r"has 3 cells, .* or name the other columns"):
         read("text,label", lambda n, label: f"hello {n},my parcel {n},note {n}")
 
 
 def test_few_wide_rows_stay_rejected_and_unnamed_columns_of_sheets_stay():
-    """Files that were read right before give the same dataset."""
+    """A few wide rows are rejected, and unnamed columns are ignored."""
     few, codes = read("text,label", lambda n, label: f"hello {n}{', you' * (n < 9)},{label}")
     unnamed, _ = read("text,label,", lambda n, label: f"hello {n},{label},note {n}")
 

@@ -1,4 +1,4 @@
-"""Which columns of a header hold text and label."""
+"""Finding text and label columns by the names in a header."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chalicelib.formats.texts.columns.names import find_documented_columns, find
 def test_find_documented_columns_when_names_differ(
     cells: list[str], columns: tuple[int, int] | None
 ) -> None:
-    """Only a text name together with a label name makes a header, in either order."""
+    """A header needs a text name and a label name, in either order."""
     assert columns == find_documented_columns(cells)
 
 
@@ -43,5 +43,5 @@ def test_find_documented_columns_when_names_differ(
 def test_find_named_columns_when_names_are_other_words(
     names: list[str], columns: tuple[int, int] | None
 ) -> None:
-    """Names of other tools and languages are known; of two, the documented one counts."""
+    """Names of other tools and languages are known; the documented ones win."""
     assert columns == find_named_columns(names).columns

@@ -192,7 +192,7 @@ def test_what_is_not_a_sentencepiece_model_is_refused():
 
 
 class Turned:
-    """An encoder that gives the reference vectors turned by an angle."""
+    """An encoder that returns the reference vectors rotated by an angle."""
 
     def __init__(self, cosine):
         self.cosine = cosine

@@ -96,7 +96,7 @@ def test_broken_weights_are_refused(packed):
      "€", "…", "①", "\u200d", "\ufe0f", "a\u0301", "𠮷", "𝒳", "ﬁ", "”", "ệ"],
 )  # fmt: skip
 def test_writing_of_the_ten_languages_is_kept(piece):
-    """Latin with accents, Chinese, kana, signs and emoji stay."""
+    """Text in the ten languages, with signs and emoji, is kept in the vocabulary."""
     assert convert_e5.is_kept(piece)
 
 
@@ -104,7 +104,7 @@ def test_writing_of_the_ten_languages_is_kept(piece):
     "piece", ["▁и", "שלום", "مرحبا", "한국어", "ไทย", "हिन्दी", "ա", "ა", "aж", "ሀ"]
 )
 def test_other_writing_is_cut(piece):
-    """One letter of another script is enough."""
+    """A piece with one letter of another script is removed."""
     assert not convert_e5.is_kept(piece)
 
 
@@ -134,7 +134,7 @@ def tokenizer_file(folder, pieces):
 
 
 def test_cut_tokenizer_parts_texts_as_before(tmp_path):
-    """Pieces that are left are chosen as before, others become the unknown one."""
+    """With the reduced vocabulary texts are tokenized as before, removed pieces as unknown."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
     target.mkdir()
@@ -157,7 +157,7 @@ def test_cut_tokenizer_parts_texts_as_before(tmp_path):
 
 
 def test_another_vocabulary_is_refused(tmp_path):
-    """The graph's rows are those of one tokeniser; another one would give other words."""
+    """A tokenizer that does not match the graph's rows is refused."""
     tokenizer_file(tmp_path, ["a"])
     text = (tmp_path / "tokenizer.json").read_text().replace("<pad>", "<PAD>")
     (tmp_path / "tokenizer.json").write_text(text)

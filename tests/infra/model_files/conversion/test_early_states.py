@@ -1,4 +1,4 @@
-"""Encoders that are cut after a middle layer, on a small one whose right answer is computed."""
+"""Encoders cut after a middle layer, compared with an independent computation."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def run(folder):
 
 
 def test_means_of_layers_stand_side_by_side(base):
-    """Each layer's mean is what an encoder that ends there gives, and all count the same."""
+    """The means of layers are concatenated with equal weight."""
     weights = random_weights()
     first = base.with_name("first")
     first.mkdir()
@@ -60,7 +60,7 @@ def test_means_of_layers_stand_side_by_side(base):
 
 
 def test_later_layers_are_left_out_and_weights_stay_where_they_are(base):
-    """Nothing behind the last layer asked for is computed, and the disk holds matrices once."""
+    """Later layers are removed, and the weights are stored once on disk."""
     folder = cut(base, (0,))
     graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
 
@@ -71,7 +71,7 @@ def test_later_layers_are_left_out_and_weights_stay_where_they_are(base):
 
 
 def test_a_disk_without_links_gets_a_copy(base, monkeypatch):
-    """The answers are the same, and so are the bytes of the graph."""
+    """On a file system without links the weights are copied, and answers are the same."""
     linked = cut(base, (0, 1))
 
     def refuse(*paths):

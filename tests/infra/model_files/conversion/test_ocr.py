@@ -75,7 +75,7 @@ def run(model, values, name="fetch_name_0"):
 
 
 def test_the_cut_recogniser_answers_with_documented_characters():
-    """Kept columns keep their ratios, look-alikes are added to them, other signs take a share."""
+    """The cut recognizer merges look-alike characters and keeps ratios of the others."""
     model = tiny_recogniser()
     values = np.random.default_rng(1).normal(size=(2, 5, 8)).astype(np.float32)
     whole = run(model, values).astype(np.float64)
@@ -136,7 +136,7 @@ def test_no_number_of_a_kept_column_changes():
 
 
 def test_other_recognisers_are_refused():
-    """One that misses a character, or does not end as expected, stops the installation."""
+    """A recognizer that lacks a character, or ends in another layer, is refused."""
     with pytest.raises(BrokenFile, match="does not know £ ≈"):
         convert_ppocr.choose([name for name in CLASSES if name not in "£≈" or not name])
     model = tiny_recogniser()
@@ -177,7 +177,7 @@ def test_installed_graphs_give_the_reference_outputs(name):
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("change", [1.01, np.nan])
 def test_wrong_outputs_stop_the_installation(name, change):
-    """A graph that is a hundredth off, gives no numbers or other shapes is refused."""
+    """A graph whose outputs differ by a hundredth, or are not numbers, is refused."""
     outputs = ocr_references.run(DIRECTORY / name, name)
     ocr_references.check_outputs(name, outputs)
     last = [output for output in outputs if output != "latin"][-1]
@@ -189,7 +189,7 @@ def test_wrong_outputs_stop_the_installation(name, change):
 
 
 def test_a_recogniser_cut_otherwise_is_refused(tmp_path, monkeypatch):
-    """The cut graph is compared with the whole one: a changed weight stops the installation."""
+    """A cut graph that differs from the whole one is refused."""
     whole, cut = tiny_recogniser(), tiny_recogniser()
     convert_ppocr.cut_recogniser(cut)
     values = np.random.default_rng(2).normal(size=(1, 30, 8)).astype(np.float32)
@@ -211,7 +211,7 @@ def test_a_recogniser_cut_otherwise_is_refused(tmp_path, monkeypatch):
 
 
 def test_pictures_of_the_check_are_drawn_the_same_everywhere():
-    """They are made of integers alone, and the networks see in them what is drawn."""
+    """The verification images are drawn with integers only, so that they are identical."""
     digests = [hashlib.sha256(ocr_references.draw(name).tobytes()).hexdigest() for name in GRAPHS]
     alphabet = convert_ppocr.alphabet()
 
@@ -245,7 +245,7 @@ def test_a_structure_network_with_other_tokens_is_refused():
 
 
 def test_shapes_noted_inside_of_loops_are_removed(tmp_path):
-    """Wrong notes go, what the graph computes and the shapes of its own inputs stay."""
+    """Wrong shape annotations inside loops are removed; the results stay the same."""
     wrong = helper.make_tensor_value_info("inner", TensorProto.FLOAT, [])
     branch = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["inner"])], "branch", [], [wrong], value_info=[wrong]
@@ -276,7 +276,7 @@ def test_shapes_noted_inside_of_loops_are_removed(tmp_path):
 
 
 def test_the_structure_network_does_not_complain(capfd):
-    """ONNX Runtime, which reports every wrong shape in each step, reports nothing."""
+    """ONNX Runtime reports no wrong shape in the structure network."""
     ocr_references.run(DIRECTORY / GRAPHS[2], GRAPHS[2])
 
     assert capfd.readouterr().err == ""

@@ -110,7 +110,7 @@ def test_build_leaves_graph_tokeniser_and_facts(world):
 
 
 def test_wrong_weights_are_noticed_before_rounding(world):
-    """A graph that computes something else stops the installation."""
+    """A graph that computes other vectors stops the installation before quantization."""
     wrong = {**world.weights, "layer0_query_weight": world.weights["layer1_query_weight"]}
 
     with pytest.raises(WrongVectors, match="e5"):
@@ -120,7 +120,7 @@ def test_wrong_weights_are_noticed_before_rounding(world):
 
 
 def test_a_bad_rounding_is_noticed(world):
-    """A graph that lost too much by rounding stops the installation, too."""
+    """A graph that loses too much by quantization stops the installation."""
     other = build_graph(shape(), random_weights(1).__getitem__)
     ruined = converter(world.weights)
     ruined.write_quantised = lambda model, target: onnx.save(other, str(target / "model.onnx"))
@@ -130,7 +130,7 @@ def test_a_bad_rounding_is_noticed(world):
 
 
 def test_encoder_cuts_long_texts_and_takes_each_alone(world):
-    """128 tokens with begin and end are the most, and no vector depends on another text."""
+    """Texts are truncated to 128 tokens, and a vector does not depend on other texts."""
     text_encoders.build(job(world), converter(world.weights))
     encoder = text_encoders.load(world.result)
 

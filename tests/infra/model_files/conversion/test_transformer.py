@@ -57,7 +57,7 @@ def test_graph_is_the_same_every_time():
 
 
 def test_rounded_graph_stays_near(tmp_path):
-    """Weights become bytes, a quarter of the size, and the vector hardly turns."""
+    """Quantized weights take a quarter of the size, and the vector hardly changes."""
     weights, ids = random_weights(), [0, 7, 9, 30, 2]
     model = build_graph(shape(True), weights.__getitem__)
     before = len(model.SerializeToString())
@@ -74,7 +74,7 @@ def test_rounded_graph_stays_near(tmp_path):
 
 
 def test_rounding_writes_next_to_its_result_only(tmp_path, monkeypatch):
-    """A temporary folder without room does not matter, and nothing but the graph is left."""
+    """Quantization needs no temporary folder and leaves only the graph."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "full"))
     (tmp_path / "result").mkdir()
 
@@ -86,7 +86,7 @@ def test_rounding_writes_next_to_its_result_only(tmp_path, monkeypatch):
 
 
 def test_products_by_block_survive_one_large_activation(tmp_path):
-    """An activation far above the others costs a plain 8-bit product the rest, blocks not."""
+    """Block-wise quantization tolerates one large activation, unlike plain 8-bit products."""
     weights, ids = random_weights(), [0, 7, 9, 30, 2]
     weights["layer1_ffn_input_bias"][3] = 400.0
     expected = expected_vector(weights, ids)
@@ -101,7 +101,7 @@ def test_products_by_block_survive_one_large_activation(tmp_path):
 
 
 def test_distances_fall_into_the_buckets_of_the_makers():
-    """Near distances have a bucket each, far ones share some, both sides apart."""
+    """Distances are assigned to the same relative-position buckets as in the original."""
     buckets = np.arange(64, dtype=np.float32).reshape(32, 2)
 
     table = distance_table(buckets)
@@ -118,7 +118,7 @@ def test_distances_fall_into_the_buckets_of_the_makers():
 
 
 def test_published_weights_are_found_by_the_names_of_the_graph():
-    """Every weight is taken once, matrices turned round, positions from the first real one."""
+    """Every published weight is used once, transposed and offset as needed."""
     layer = "encoder.layer.3."
     tensors = {
         "embeddings.word_embeddings.weight": np.eye(3, dtype=np.float32),

@@ -47,7 +47,7 @@ FOREIGN = (
 
 
 def test_written_out_takes_each_choice_in_turn():
-    """The longest choice decides how many sentences there are; shorter ones begin again."""
+    """A pattern gives as many sentences as its longest choice; shorter ones repeat."""
     assert written_out("call {a|b|c} at {one|two}") == [
         "call a at one",
         "call b at two",
@@ -57,7 +57,7 @@ def test_written_out_takes_each_choice_in_turn():
 
 
 def test_patterns_know_labels_and_comments():
-    """Comments and empty lines are skipped; a sentence without a label is refused."""
+    """Comments and empty lines are skipped; a sentence without a label is an error."""
     content = "# note\n\n= one\nhello\n= two\n{a|b}\n"
 
     assert list(read_patterns(content)) == [("hello", "one"), ("a", "two"), ("b", "two")]
@@ -66,7 +66,7 @@ def test_patterns_know_labels_and_comments():
 
 
 def test_a_sentence_under_two_intents_is_refused(tmp_path, monkeypatch):
-    """Contradictions among the own sentences are found when they are read."""
+    """A sentence with two intents is an error when the file is read."""
     path = tmp_path / "patterns.txt"
     path.write_text("= one\nHello\n= two\nhello\n")
     monkeypatch.setattr(intent_data, "EVERYDAY", path)
@@ -76,7 +76,7 @@ def test_a_sentence_under_two_intents_is_refused(tmp_path, monkeypatch):
 
 
 def test_sentences_are_distinct_and_enough_for_every_intent():
-    """No sentence stands twice, every intent has twenty or more, and none means all the rest."""
+    """Sentences are unique, and every intent has at least twenty."""
     sentences = read_intents()
     counts = Counter(label for _, label in sentences)
 
@@ -111,7 +111,7 @@ def installed_model():
 
 
 def test_installed_model_knows_requests_in_other_words(installed_model):
-    """At least seventeen of twenty requests that stand nowhere in the sentences are understood."""
+    """At least 17 of 20 requests in other words are recognized."""
     model, embed = installed_model
     places = model.predict(embed(list(REQUESTS))).argmax(axis=1)
     found = [model.labels[place] for place in places]
@@ -123,7 +123,7 @@ def test_installed_model_knows_requests_in_other_words(installed_model):
 
 
 def test_installed_model_rejects_what_is_not_a_request(installed_model):
-    """Most sentences about something else are out of its domain."""
+    """Most sentences that are not requests are out of its domain."""
     model, embed = installed_model
 
     assert np.mean(model.rejects(embed(list(FOREIGN)))) >= 0.6

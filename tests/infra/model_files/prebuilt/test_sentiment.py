@@ -154,12 +154,12 @@ def make_ratings(folder, lines, spreads=()):
     [(0.81, 0), (3.2, 0), (-0.81, 1), (0.8, 2), (-0.8, 2), (0.0, 2)],
 )
 def test_label_index_follows_the_mean_rating(rating, label):
-    """The middle fifth of the scale is neutral, what lies beyond is positive or negative."""
+    """The middle fifth of the rating scale is neutral; the rest is positive or negative."""
     assert label_index(rating) == label
 
 
 def test_shares_follow_the_disagreement_of_raters():
-    """At the border two labels share alike; the more raters disagree, the less is certain."""
+    """Soft labels become more even the more the raters disagree."""
     border = RatedSentence("so so", "tweets", 0.8, 1.0).label_fractions
     clear = RatedSentence("great", "tweets", 3.0, 0.6).label_fractions
     disputed = RatedSentence("great?", "tweets", 3.0, 3.0).label_fractions
@@ -172,7 +172,7 @@ def test_shares_follow_the_disagreement_of_raters():
 
 
 def test_read_sentences_cleans_and_drops(tmp_path):
-    """Entities are read, broken lines, doubles and the treebank's test sentences left out."""
+    """Entities are decoded; broken lines, duplicates and test sentences are dropped."""
     path = make_ratings(
         tmp_path,
         {
@@ -191,7 +191,7 @@ def test_read_sentences_cleans_and_drops(tmp_path):
 
 
 def test_split_holds_out_a_tenth_of_the_ratings(tmp_path):
-    """Which sentences are held out depends on them alone; none of them is trained on."""
+    """Held-out sentences depend on their text alone and are not trained on."""
     make_ratings(tmp_path, {"tweets": [f"{n}\t2.0\tgood {n}" for n in range(500)]})
     for name in CLEAR_SOURCES:
         rows = [{"text": " so  bad ", "class": 0}, {"text": "", "class": None}]
@@ -222,7 +222,7 @@ def test_clear_sentences_are_clear_and_of_two_kinds(tmp_path):
 
 
 def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():
-    """Patterns are filled, no sentence occurs twice, and no sentence tested below is trained on."""
+    """Patterns are expanded without duplicates or sentences that are tested below."""
     texts = [sentence.text for sentence in own_sentences()]
 
     assert {sentence.label for sentence in own_sentences()} == {0, 1, 2}
@@ -237,7 +237,7 @@ def test_own_sentences_are_of_three_kinds_and_not_the_ones_tested_here():
 
 
 def test_read_head_refuses_what_is_not_the_measured_file(tmp_path):
-    """A damaged, missing or exchanged head stops the installation with a remedy."""
+    """A damaged, missing or different head stops the installation with a remedy."""
     path, figures = tmp_path / "head.npz", tmp_path / "figures.json"
     head = SentimentHead(np.ones((2, 3), np.float32), np.zeros(3, np.float32))
     content = dump_head(head)
@@ -263,7 +263,7 @@ def test_committed_head_is_small_and_the_one_measured():
 
 
 def test_committed_figures_of_sources_left_out_hold():
-    """A new fit cannot make answers to unfamiliar sources worse without failing here."""
+    """A new fit must not lower the committed figures on held-out sources."""
     left = sentiment_head.read_figures()["leftOut"]
 
     assert set(left) == set(FILES)
@@ -273,7 +273,7 @@ def test_committed_figures_of_sources_left_out_hold():
 
 
 def test_tokeniser_reads_emoji_as_words():
-    """A sign becomes its words, whatever its colour; another encoder's tokeniser stays."""
+    """Emoji become words, whatever their skin tone; other tokenizers are unchanged."""
     tokenizer = Tokenizer.from_file(str(default_directory() / ENCODER.folder / "tokenizer.json"))
     tokenizer.no_padding()
 
@@ -299,7 +299,7 @@ def answers(installed_model, texts):
 
 @pytest.mark.parametrize("label", LABELS)
 def test_installed_sentiment_knows_plain_sentences(installed_model, label):
-    """At least eight of ten sentences of each kind: negations, emoji, short ones among them."""
+    """At least eight of ten sentences of each sentiment are recognized."""
     found = answers(installed_model, SENTENCES[label])
 
     assert found.count(label) >= 8, list(zip(SENTENCES[label], found, strict=True))
@@ -307,7 +307,7 @@ def test_installed_sentiment_knows_plain_sentences(installed_model, label):
 
 @pytest.mark.parametrize("kind", HARSH)
 def test_installed_sentiment_finds_bad_news_and_complaints(installed_model, kind):
-    """A service desk needs them most: facts that annoy people are not neutral."""
+    """Complaints and bad news are not classified as neutral."""
     found = answers(installed_model, HARSH[kind])
 
     assert found.count("negative") >= 0.85 * len(found), list(zip(HARSH[kind], found, strict=True))
@@ -317,7 +317,7 @@ def test_installed_sentiment_finds_bad_news_and_complaints(installed_model, kind
 
 @pytest.mark.parametrize("text", ["", "\ud800", "你好" * 3_000, "\u202e\u200b", "a" * 50_000])
 def test_installed_sentiment_answers_anything(installed_model, text):
-    """Nothing, lone surrogates, other scripts and long texts have an answer that sums to one."""
+    """Empty texts, lone surrogates, other scripts and long texts get a valid answer."""
     model, encoder = installed_model
 
     shares = model.predict({encoder.name: encoder.encode([text])})
@@ -369,7 +369,7 @@ def test_building_again_gives_the_same_model(tmp_path):
 
 
 def test_wrong_answers_stop_the_installation(installed_model):
-    """An encoder that answers otherwise than the references is not installed."""
+    """An encoder whose answers differ from the references is not installed."""
     model, encoder = installed_model
     figures = sentiment_head.read_figures()
     wrong = json.loads(json.dumps(figures))

@@ -35,7 +35,7 @@ def write_names(path, **changes):
 
 
 def test_names_are_read_and_made_distinct(tmp_path):
-    """Two missiles and two pairs of sunglasses become four labels."""
+    """Duplicate names become distinct: two missiles and two sunglasses are four labels."""
     path = write_names(
         tmp_path / "names.json", label_657="missile", label_744="missile", label_836="sunglasses"
     )
@@ -70,7 +70,7 @@ def test_coco_has_its_eighty_labels():
 
 @pytest.mark.parametrize("subset", [FOOD, SCENE], ids=["food", "scene"])
 def test_subsets_name_labels_of_the_network(subset):
-    """Every chosen place is one of the thousand and has the name that is written next to it."""
+    """Every selected index has the name that is written next to it."""
     assert len(set(subset.values())) == len(subset) > 40
     assert list(subset) == sorted(subset)
     assert all(IMAGENET[place] == name for place, name in subset.items())
@@ -93,7 +93,7 @@ def test_pictures_of_the_check_are_drawn_the_same_everywhere():
 @pytest.mark.parametrize("name", vision_references.SIDES)
 @pytest.mark.parametrize("change", [1.01, np.nan])
 def test_wrong_outputs_stop_the_installation(name, change):
-    """A network that is a hundredth off, or gives no numbers, is refused; the right one is not."""
+    """A network whose outputs differ by a hundredth, or are not numbers, is refused."""
     outputs = vision_references.reference_samples(name)
     vision_references.check_outputs(name, outputs)
     last = list(outputs)[-1]

@@ -1,4 +1,4 @@
-"""The reader of PyTorch files: right ones are read bit by bit, hostile ones run nothing."""
+"""The reader of PyTorch files: valid ones are read exactly, hostile ones execute nothing."""
 
 import struct
 
@@ -50,7 +50,7 @@ def test_tensors_are_read_as_written(tmp_path):
 
 
 def test_views_are_followed(read):
-    """A tensor that is turned and begins within its block comes out right."""
+    """A transposed tensor that starts inside its storage is read correctly."""
     found = read(one(shape=(2, 3), strides=(1, 4), offset=1))["weight"]
 
     assert found.tolist() == [[1, 5, 9], [2, 6, 10]]
@@ -73,7 +73,7 @@ HOSTILE = {
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE.keys())
 @pytest.mark.parametrize("place", range(3))
 def test_hostile_streams_run_nothing(read, tmp_path, value, place):
-    """Whatever a pickle names beyond a table of tensors is refused, wherever it stands."""
+    """Any global in a pickle except those of tensor tables is refused."""
     target = tmp_path / "ran"
     value = value.replace(b"{path}", str(target).encode())
     hostile = files.PROTOCOL + value + files.STOP
@@ -111,13 +111,13 @@ def test_hostile_streams_run_nothing(read, tmp_path, value, place):
     ],
 )
 def test_what_is_not_a_table_of_tensors_is_refused(read, content):
-    """Other files, cut ones and tensors that reach beyond their numbers are named as broken."""
+    """Other, truncated and inconsistent files are refused as broken."""
     with pytest.raises(BrokenFile, match="PyTorch"):
         read(content)
 
 
 def test_a_promised_block_is_not_allocated(read):
-    """A length beyond the file's end is noticed before memory is taken for it."""
+    """A length beyond the file's end is refused before memory is allocated."""
     huge = 2**31 - 1
     head = files.MAGIC + files.VERSION + files.system()
     entry = files.table({"weight": files.tensor("k", huge, (1,), (1,))})
