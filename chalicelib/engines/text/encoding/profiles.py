@@ -22,8 +22,8 @@ BALANCED = "balanced"
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.265e-3}
 _COSTS = {"bge": 0.19e-3, "minilm": 0.105e-3, "use": 0.065e-3, **_SECONDS_PER_WORD}
 # Relative decrease of the log-loss that justifies encoders that cost at most as much as bge; more
-# expensive ones need more, in proportion. If all encoders of a profile cost more than 2.5 x bge,
-# only accuracy counts: small samples exaggerate how much a large encoder decreases the loss.
+# expensive ones need more, in proportion. If a profile costs more than 2.5 x bge in total, only
+# accuracy counts: small samples exaggerate how much a large encoder decreases the loss.
 _WORTH, _MODERATE_COST = 0.05, 2.5
 # A fit takes about this long for each text.
 _FIT_SECONDS_OF_TEXT = 1.3e-3
