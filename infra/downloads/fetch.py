@@ -242,7 +242,8 @@ def _find_address(source: Source, partial: Path, pip: Sequence[str]) -> str:
     pip lists the links that suit this platform and downloads nothing. It replaces passwords by
     asterisks, so the address has none.
     """
-    lines = _read_output([*pip, "--retries", "1", source.package], partial)
+    settings = ["--retries", "1", "--disable-pip-version-check"]
+    lines = _read_output([*pip, *settings, source.package], partial)
     names = "|".join(map(re.escape, source.files))
     found = re.search(rf"Found link (https?://)(?:[^\s/@]*@)?(\S*/(?:{names}))[\s#]", lines)
     return "".join(found.groups()) if found else ""

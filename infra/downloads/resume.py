@@ -118,9 +118,10 @@ def _receive(url: str, part: Path, received: Received) -> bool:
         response, start = _open(url, 0), 0
     with response:
         offset, size = _read_range(response)
-        if offset not in (0, start):  # not the requested bytes: ask again from the beginning
-            part.unlink()
-            return _receive(url, part, received)
+        if offset not in (0, start):
+            # The next attempt begins at 0.
+            part.unlink(missing_ok=True)
+            raise ConnectionError(f"the server sent bytes from {offset}, not from {start}")
         with part.open("ab" if offset else "wb") as output:
             return _copy(response, output, size, received)
 

@@ -167,3 +167,12 @@ def test_fetch_resumes_an_archive_that_pip_finds(make, tmp_path, monkeypatch):
     assert received[-1] == archive.stat().st_size
     assert [path.name for path in downloads.iterdir()] == [source.file]
     assert present_bytes(source, downloads) == source.archive_bytes
+
+
+def test_bytes_of_another_range_end_the_attempts(tmp_path, monkeypatch):
+    """A server that sends another range than the requested one is no endless loop."""
+    monkeypatch.setattr(resume, "_read_range", lambda _: (5, len(CONTENT)))
+    with serve(CuttingServer("file.bin", CONTENT)) as server:
+        assert not download(server.url + "/f", tmp_path / "file.bin", DIGESTS, lambda _: None)
+
+    assert len(server.ranges) == resume._ATTEMPTS
