@@ -108,6 +108,9 @@ export function setCredentials(source) {
 const randomKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
+/** Return the number of the signed-in account, which calls that are sent later name as `account`. */
+export const currentAccount = () => credentials.account;
+
 /** Return the HTTP method and the URL of a call. */
 export function address(name, variables = {}, query = {}) {
   const [method, template] = CALLS[name].split(" ");
@@ -128,7 +131,7 @@ export async function call(name, options = {}) {
   const { method, url } = address(name, variables, query);
   // One key for all tries: a repeated write is done once.
   const repeatKey = method === "POST" || method === "PUT" ? randomKey() : "";
-  const { account } = credentials;
+  const { account = credentials.account } = options;
   const body = () => {
     if (json) return JSON.stringify(json);
     if (!fields && !file) return undefined;
@@ -140,7 +143,7 @@ export async function call(name, options = {}) {
   };
   for (let tries = 1; ; tries++) {
     // A call of the former account must not be made for the new one.
-    if (credentials.account !== account) throw new CallError(t("network.failed"));
+    if (credentials.account !== account) throw new CallError(t("network.failed"), 401);
     const token = options.token ?? credentials.token;
     let answer;
     try {

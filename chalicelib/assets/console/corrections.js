@@ -1,6 +1,6 @@
 // Label corrections and removals: shown at once, sent in the background, and undoable.
 
-import { call } from "./api.js";
+import { call, currentAccount } from "./api.js";
 
 // How long a removal can be undone before it is sent.
 const REMOVAL_MILLISECONDS = 10_000;
@@ -20,6 +20,7 @@ export class Corrections {
   constructor(variables, notify) {
     Object.assign(this, { variables, notify, history: [], removals: new Map(), error: null, moved: 0 });
     this.pending = new Map();
+    this.account = currentAccount();
     this.sending = false;
   }
 
@@ -102,7 +103,7 @@ export class Corrections {
    */
   async #deliver(corrections) {
     try {
-      await call("correct", { variables: this.variables, json: { corrections } });
+      await call("correct", { variables: this.variables, account: this.account, json: { corrections } });
     } catch (error) {
       if (error.code !== "example_not_found") throw error;
       if (corrections.length === 1) {

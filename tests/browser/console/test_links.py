@@ -153,6 +153,6 @@ def test_a_write_is_not_repeated_for_another_account(console, pair):
     open_link(console, second)
     console.page.get_by_role("button", name="Yes").click()
     expect(console.page.get_by_text("Welcome")).to_be_visible()
-    console.page.wait_for_timeout(6_000)  # longer than the pause before the next try
+    console.page.wait_for_timeout(9_000)  # longer than the pauses before the next tries
     assert set(tries) == {f"Bearer {first.token}"}
     console.errors.clear()  # the browser reports the 503
