@@ -70,8 +70,9 @@ def with_points(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     is changed unless most amounts of the page are written in this way.
     """
     joined = [*_with_cents(lines)]
-    apart = [match for line in joined if (match := _APART.fullmatch(line.text.strip(_MARKS)))]
-    others = sum(bool(_WITH_CENTS.fullmatch(line.text.strip(_MARKS))) for line in lines)
+    texts = [line.text.strip(_MARKS) for line in joined]
+    apart = [match for text in texts if (match := _APART.fullmatch(text))]
+    others = sum(bool(_WITH_CENTS.fullmatch(t) or _WITHOUT_CENTS.fullmatch(t)) for t in texts)
     has_thousands = any("," in match[1] for match in apart)
     if len(apart) < max(settings.FEWEST_AMOUNTS, others) or not has_thousands:
         return lines

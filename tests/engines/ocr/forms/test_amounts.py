@@ -92,10 +92,11 @@ def test_cents_that_are_printed_apart_belong_to_the_amount(gap: int | None) -> N
         ["1,204 50", "86 20"],
         ["204 50", "86 20", "3 75"],
         ["1,204 50", "86 20", "3 75", "1.20", "4.30", "5.60", "7.80"],
+        ["1,204 50", "86 20", "3 75", "1,200", "4,300", "5,600", "7,800"],
     ],
 )
 def test_numbers_next_to_each_other_are_no_amounts_without_evidence(texts: list[str]) -> None:
-    """Two columns of numbers must stay apart: few, without thousands, or among real cents."""
+    """Two columns of numbers must stay apart: few, without thousands, or among other amounts."""
     form = DrawnForm()
     for row, text in enumerate(texts):
         form.write(500, 100 + 40 * row, text)
