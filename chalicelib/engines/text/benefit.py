@@ -5,7 +5,6 @@ Presage compares the small encoder with larger ones step by step, in order of th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -46,7 +45,7 @@ class Benefit:
     gain: float
     """Lower end of the paired 95 % interval of the gain in accuracy."""
     worth: float
-    """Relative decrease of the log-loss that justifies the additional encoders; infinite: none."""
+    """Relative decrease of the log-loss from which the additional encoders are used."""
 
     @property
     def is_worth_it(self) -> bool:
@@ -58,13 +57,10 @@ class Benefit:
     def reason(self) -> str:
         """Return the explanation for the card."""
         verdict = "taken" if self.is_worth_it else "not taken"
-        rule = f"{self.worth:.0%} is required"
-        if math.isinf(self.worth):
-            rule = "does not count at this cost"
         return (
             f"{verdict}, because on a sample of {self.texts} texts the out-of-fold log-loss changes"
-            f" from {self.before:.3f} to {self.after:.3f} ({rule}) and the accuracy by "
-            f"at least {100 * self.gain:+.1f} points"
+            f" from {self.before:.3f} to {self.after:.3f} ({self.worth:.0%} is required) and the "
+            f"accuracy by at least {100 * self.gain:+.1f} points"
         )
 
 

@@ -5,7 +5,6 @@ The constants are measured by bench/bench_text.py.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -21,10 +20,9 @@ BUDGET_SECONDS = 600.0
 BALANCED = "balanced"
 _SECONDS_PER_WORD = {"mpnet": 0.7e-3, "e5": 0.265e-3}
 _COSTS = {"bge": 0.19e-3, "minilm": 0.105e-3, "use": 0.065e-3, **_SECONDS_PER_WORD}
-# Relative decrease of the log-loss that justifies encoders that cost at most as much as bge; more
-# expensive ones need more, in proportion. If a profile costs more than 2.5 x bge in total, only
-# accuracy counts: small samples exaggerate how much a large encoder decreases the loss.
-_WORTH, _MODERATE_COST = 0.05, 2.5
+# Relative decrease of the log-loss that justifies encoders that cost at most as much as bge. More
+# expensive ones need more, in proportion.
+_WORTH = 0.05
 # A fit takes about this long for each text.
 _FIT_SECONDS_OF_TEXT = 1.3e-3
 # The fixed cost of a text or window, in words: begin, end, tokeniser, and the run itself.
@@ -133,12 +131,7 @@ def cost_of(profile: Profile, base: Profile) -> float:
 
 
 def required_decrease(step: Profile, base: Profile) -> float:
-    """Return the relative decrease of the log-loss that justifies a profile instead of `base`.
-
-    It is infinite if no decrease justifies the cost of the profile.
-    """
-    if _cost(step) > _MODERATE_COST * _COSTS["bge"]:
-        return math.inf
+    """Return the relative decrease of the log-loss that justifies a profile instead of `base`."""
     return _WORTH * max(1.0, (_cost(step) - _cost(base)) / _COSTS["bge"])
 
 

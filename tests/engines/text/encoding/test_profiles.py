@@ -1,6 +1,5 @@
 """The choice of encoders for a training."""
 
-import math
 from dataclasses import dataclass
 
 import pytest
@@ -95,10 +94,10 @@ def test_small_sets_take_e5_untested():
 
 
 def test_a_gain_must_be_worth_its_cost():
-    """The loss must fall by 5 % for minilm, a little more for e5; for mpnet no fall is enough."""
+    """The loss must fall by 5 % for minilm, a little more for e5, and much more for mpnet."""
     bge, balanced, accurate = ladder().steps
     assert required_decrease(balanced, bge) == 0.05
-    assert math.isinf(required_decrease(accurate, balanced))
+    assert 0.15 < required_decrease(accurate, balanced) < required_decrease(accurate, bge) < 0.2
     fast, best = ladder("fr").steps
     assert 0.05 < required_decrease(best, fast) < 0.1
 
