@@ -209,6 +209,14 @@ class Dataset:
         """The number of examples of all sources."""
         return sum(label.count() for label in self.labels)
 
+    @property
+    def is_losing_data(self) -> bool:
+        """Whether it, or examples removed from it, may still be leaving its models.
+
+        The removal of examples refuses no call, unless a busy machine delays it for ten minutes.
+        """
+        return self.came > self.total or (bool(self.deletion_id) and not self.is_gone)
+
     def listing(self, sources: Iterable[str] = SOURCES) -> list[Item]:
         """Return the examples in list order."""
         return [

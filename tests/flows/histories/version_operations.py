@@ -184,8 +184,7 @@ def adjust(actor: Actor, model: TrainedModel) -> None:
     obstacles += [(400, True)] if model.dataset.type != INTENT else []
     obstacles += [*model.silent, *([(400, bad is not None)] if bad or model.is_open else [])]
     obstacles += model.busy
-    # Until the deletion of the dataset has ended.
-    obstacles += [(409, False)] if model.dataset.deletion_id and not model.dataset.is_gone else []
+    obstacles += [(409, False)] if model.dataset.is_losing_data else []
     if sum(one.is_open for one in actor.models) >= MOST_OPEN:
         obstacles.append((429, False))
     files = {"data": ("users.csv", csv_file([("text", "label"), *rows]))}
