@@ -40,7 +40,8 @@ datasets/FAMILY-ID/feedback.*      its feedback, in the same form
 datasets/FAMILY-ID/notes.json      what is missing or is called otherwise; mostly not there
 models/ID/                         record, artifact, card, metrics and learning curve of a model
 
-Upload an upload.* again with the record's `type` (and `language`) to have the same dataset.
+Upload an upload.* again with the record's `type` (and `language`) to have the same dataset, except
+that images of one label with equal file names have a number, such as 1-2.png.
 An artifact is a zip file: header.json says what it is, every other member is an array of numbers
 in NumPy's format; the card says what it was trained on and how it was measured.
 """

@@ -367,3 +367,11 @@ def test_profile_stands_anywhere(words: str, presage: Run, monkeypatch: pytest.M
     status, _, error = presage(*words.split())
 
     assert (status, "has no profile 'shop'" in error) == (2, True)
+
+
+@pytest.mark.parametrize("words", ["usage --profile", "usage --profile --json"])
+def test_a_profile_without_a_name_is_refused(words: str, presage: Run) -> None:
+    """Neither the command nor another option is taken as the name of a profile."""
+    status, _, error = presage(*words.split())
+
+    assert (status, "--profile" in error) == (2, True)

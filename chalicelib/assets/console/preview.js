@@ -209,12 +209,14 @@ function planned(labels, changes) {
 }
 
 function Summary(fix) {
-  const { found, changes, plan, isNew } = fix;
+  const { found, changes, plan, type, isNew } = fix;
   const { kind } = found.format;
   const labels = planned(found.labels, changes);
   const most = Math.max(...labels.map((label) => label.numExamples), 1);
   const weak = found.labels.filter((label) => label.numExamples < MIN_EXAMPLES);
-  const isFixable = isNew && weak.length > 0 && weak.length < found.labels.length;
+  // Only texts need a minimum number of examples of each label.
+  const isText = familyOf(type) === "language";
+  const isFixable = isNew && isText && weak.length > 0 && weak.length < found.labels.length;
   // The list below has the weak labels, with buttons; the reason about them is the first one.
   const warnings = found.warnings.filter(({ code }) => !isFixable || code !== "fewExamples");
   const reasons = found.reasons.slice(isFixable ? 1 : 0);

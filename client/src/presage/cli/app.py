@@ -195,11 +195,13 @@ def main() -> None:
 
 def _profile_first(words: list[str]) -> list[str]:
     """Move `--profile NAME` before the command, so that it may stand anywhere."""
-    options = [word.partition("=")[0] for word in words]
-    before = options[: options.index("--")] if "--" in options else options
-    at = before.index("--profile") if "--profile" in before else 0
-    after = at + (1 if words[at:] and "=" in words[at] else 2)
-    return [*words[at:after], *words[:at], *words[after:]]
+    before = words[: words.index("--")] if "--" in words else words
+    for at, word in enumerate(before):
+        name = before[at + 1 : at + 2] if word == "--profile" else []
+        if word.startswith("--profile=") or (name and not name[0].startswith("-")):
+            after = at + 1 + len(name)
+            return [*words[at:after], *words[:at], *words[after:]]
+    return words
 
 
 def _end(text: str, status: int) -> None:

@@ -33,7 +33,7 @@ def chosen_profile() -> str | None:
 
 
 def use_profile(name: str | None) -> None:
-    """Set the value of the option --profile, which comes before the subcommand."""
+    """Set the value of the option --profile of the running command."""
     _PROFILE.set(name)
 
 
