@@ -146,6 +146,12 @@ BOX_EXPORTS = [
     _ok("RetinaNet, without a header", {"annotations.csv": "\n".join(
         ",".join(map(str, (f"images/{name}", *_corners(box), box["label"])))
         for name, box in _ROWS).encode()}, "tensorflow"),
+    _ok("RetinaNet, images without boxes", {"annotations.csv": "\n".join((
+        "images/none.jpg,,,,,", *(",".join(map(str, (f"images/{name}", *_corners(box),
+        box["label"]))) for name, box in _ROWS), "images/none.jpg,,,,,")).encode()}, "tensorflow"),
+    _no("x, y, width and height without a header", {"annotations.csv": "\n".join(
+        f"images/{name},1,1,8,8,{box['label']}\nimages/{name},9,9,8,8,{box['label']}"
+        for name, box in _ROWS).encode()}, "line 2 does not have xmin, ymin, xmax, ymax"),
     _ok("VoTT, JSON", {"shop-export.json": _vott()}, "vott"),
     _no("VoTT, truncated", {"shop-export.json": _vott()[:-9]},
         "is of VoTT's *.json and cannot be read: the JSON is not valid"),

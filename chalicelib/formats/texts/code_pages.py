@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from unicodedata import category
 
 # Bytes that are judged; more do not change the decision.
 JUDGED_BYTES = 16 * 1024
@@ -127,7 +128,9 @@ def score_code_page(sample: bytes, name: str) -> float:
         # Most files have one language, and few letters of others.
         spoken = ((counts[c] for c in counts if c.lower() in known) for known in _LETTERS[name])
         total += (1 - _OTHER) * max(map(sum, spoken))
-        total += sum(_weigh_pair(*pair) * count for pair, count in Counter(pairwise(text)).items())
+        total += sum(
+            _weigh_pair(*pair) * count for pair, count in Counter(pairwise("\n" + text)).items()
+        )
         total += 2 * _WRONG * len(_INSIDE.findall(text))
     return total / counts.total()
 
@@ -145,6 +148,8 @@ def _weigh_letter(char: str, name: str) -> float:
 
 def _weigh_pair(before: str, after: str) -> float:
     """Return how much two adjacent characters change the score; 0 for ASCII and likely pairs."""
+    if category(after) == "Mn" and (before < _END_OF_LATIN or before == after):
+        return _WRONG  # a mark of Thai or Arabic stands on a letter of its alphabet
     ascii_count = before.isascii() + after.isascii()
     is_latin = before < _END_OF_LATIN and after < _END_OF_LATIN
     if ascii_count == 2 or before.isspace() or after.isspace():

@@ -43,6 +43,12 @@ def test_names_without_a_clear_winner_stay_as_the_format_says() -> None:
     assert guess_name_encoding([b"50\xf8C/1.jpg"])[0] == "cp437"
 
 
+@pytest.mark.parametrize("name", ["één", "créée", "réélu", "année"])
+def test_marks_of_thai_do_not_stand_on_latin_letters(name: str) -> None:
+    """A French or Dutch name of a Windows code page is not read as Thai."""
+    assert guess_name_encoding([name.encode("cp1252")])[0] != "cp874"
+
+
 @pytest.mark.parametrize("name", ["Balık", "Mısır", "ağaç", "süllő", "plátano"])
 @pytest.mark.parametrize("encoding", ["cp857", "cp852", "cp1250"])
 def test_a_name_that_other_code_pages_read_differently_is_a_guess(name: str, encoding: str) -> None:

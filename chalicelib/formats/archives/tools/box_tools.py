@@ -262,12 +262,14 @@ def _read_cvat(text: str) -> Iterator[_ToolBox]:
 
 def _read_table(text: str) -> Iterator[_ToolBox]:
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    cells_of = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        # Tables of RetinaNet have no header.
-        if [_as_number(cell) is None for cell in rows.fieldnames or ()] == _HEADLESS:
-            head = (_FILE_NAMES[0], *_CORNERS, _LABEL_NAMES[0])
-            rows = csv.DictReader(io.StringIO(text, newline=""), head, delimiter=delimiter)
+        # Tables of RetinaNet have no header, and empty cells for an image without boxes.
+        first = next((line for line in cells_of if any(line[1:])), [])
+        is_headless = [_as_number(cell) is None for cell in first] == _HEADLESS
+        if is_headless:
+            rows.fieldnames = (_FILE_NAMES[0], *_CORNERS, _LABEL_NAMES[0])
         names = {name.strip().casefold(): name for name in rows.fieldnames or () if name}
         file, label = (
             next(filter(names.__contains__, known), "") for known in (_FILE_NAMES, _LABEL_NAMES)
@@ -278,17 +280,21 @@ def _read_table(text: str) -> Iterator[_ToolBox]:
             )
         for row in rows:
             cells = {key: row.get(name) for key, name in names.items()}
-            corners = (_as_number(cells[key]) for key in _CORNERS)
+            if not any(cells[key] for key in (label, *_CORNERS)):
+                continue
+            sides = _from_corners(*(_as_number(cells[key]) for key in _CORNERS))
+            if is_headless and None not in sides and min(sides[2:]) <= 0:
+                raise _WrongFormat(f"line {rows.line_num} does not have xmin, ymin, xmax, ymax")
             size = cells.get("width") or 0, cells.get("height") or 0
-            yield _ToolBox(cells[file] or "", cells[label], _from_corners(*corners), size)
+            yield _ToolBox(cells[file] or "", cells[label], sides, size)
     except csv.Error as problem:
         raise _WrongFormat(f"line {rows.line_num}: {problem}") from None
 
 
 def is_box_table(text: str) -> bool:
-    """Return whether the first line of a text has one column name per side of a box."""
+    """Return whether the start of a table has one column per side of a box."""
     try:
-        next(_read_table(text.partition("\n")[0]), None)
+        next(_read_table(text), None)
     except _WrongFormat:
         return False
     return True

@@ -10,13 +10,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-# Rows that are compared, and characters of each text.
-MAX_COMPARED = 400
-_MAX_CHARACTERS = 300
+# Limits of the work: rows, characters of each text, columns, and values of a column.
+MAX_COMPARED = 200
+_MAX_CHARACTERS, _MAX_COLUMNS, _MAX_VALUES = 150, 6, 30
 _FEWEST_ROWS = 20
 # Least gain over always guessing the most frequent value, as a fraction of the possible gain; and
 # the largest gain of any other column, as a fraction of the winner's.
 _LEAST_GAIN, _CLEAR = 0.12, 0.5
+# Least gain in standard deviations of guessing; 3 is reached by 1 in 300 random columns.
+_SURE = 3.5
 _SMOOTHING = 0.1
 _PART = 3
 _Row = tuple[set[str], str]
@@ -30,11 +32,20 @@ def find_predicted(texts: Sequence[str], columns: Sequence[Sequence[str]]) -> in
         texts: Texts of the table's first rows.
         columns: For each candidate its values in the same rows.
     """
+    if len(texts) < _FEWEST_ROWS or len(columns) > _MAX_COLUMNS:
+        return None
     parts = [_parts_of(text) for text in texts]
-    gains = [_gain(parts, values) for values in columns]
-    best = max(gains, default=0.0)
-    winners = [at for at, gain in enumerate(gains) if gain >= max(best * _CLEAR, _LEAST_GAIN)]
-    return winners[0] if len(winners) == 1 and len(texts) >= _FEWEST_ROWS else None
+    gains = [_gain(parts, values)[0] for values in columns]
+    least = max(max(gains, default=0.0) * _CLEAR, _LEAST_GAIN)
+    winners = [at for at, gain in enumerate(gains) if gain >= least]
+    if len(winners) != 1:
+        return None
+    # A text that quotes its value, such as the person it greets, does not prove a category.
+    unquoted = [
+        "" if len(value) >= _PART and value in text else value
+        for text, value in zip(texts, columns[winners[0]], strict=True)
+    ]
+    return winners[0] if _gain(parts, unquoted)[1] > _SURE else None
 
 
 def _parts_of(text: str) -> set[str]:
@@ -43,14 +54,21 @@ def _parts_of(text: str) -> set[str]:
     return {letters[at : at + _PART] for at in range(len(letters) - _PART + 1)}
 
 
-def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> float:
-    """Return how much better each half's values are predicted by the other half than by chance."""
-    rows = [row for row in zip(parts, values, strict=True) if row[1]]
-    if not rows:
-        return 0.0
+def _gain(parts: Sequence[set[str]], values: Sequence[str]) -> tuple[float, float]:
+    """Return how much better each half's values are predicted by the other half than by chance.
+
+    Returns:
+        The gain as a fraction of the possible one, and in standard deviations of guessing.
+    """
+    frequent = dict(Counter(filter(None, values)).most_common(_MAX_VALUES))
+    rows = [row for row in zip(parts, values, strict=True) if row[1] in frequent]
+    if len(frequent) < 2:
+        return 0.0, 0.0
     right = _count_right(rows[::2], rows[1::2]) + _count_right(rows[1::2], rows[::2])
-    by_chance = Counter(value for _, value in rows).most_common(1)[0][1]
-    return (right - by_chance) / max(1, len(rows) - by_chance)
+    by_chance = max(frequent.values())
+    missed = 1 - by_chance / len(rows)
+    gained = right - by_chance
+    return gained / (missed * len(rows)), gained / math.sqrt(by_chance * missed)
 
 
 def _count_right(known: Sequence[_Row], rows: Sequence[_Row]) -> int:
