@@ -25,8 +25,8 @@ _CONTINUATION = re.compile(r"\s*(?:/|,\s[a-z])")
 _REST_OF_LABEL = re.compile(r"\s+[A-Za-z(/&][^:\d]{0,40}:(?=\s|$)")
 _LONGEST_NUMBER = "12a. "
 _NUMBERED_CAPTION = re.compile(r"(?:\d{1,2}[a-z]?|[a-z])\.? [A-Z][a-z]{2}")
-# A label that the template does not know, behind a value of two words or more.
-_NEXT_LABEL = re.compile(r"(?<=\w) \S+(?P<label> [A-Z][a-z]{1,20}:)(?=\s)")
+# A label that the template does not know, before a number, behind a value of two words or more.
+_NEXT_LABEL = re.compile(r"(?<=\w) \S+(?= [A-Z][a-z]+:\s+[^\s\d]*\d\S*(?:$| [A-Z][a-z]+:))")
 _NEXT_NUMBER = re.compile(r"\s\d{1,2}[a-z]?$")
 _ENUMERATION = re.compile(r"[(\[]?(?:[\dO]{1,3}[a-z]?|[A-Za-z])[)\].]*")
 
@@ -202,7 +202,7 @@ def _between_keys(
             number = _NEXT_NUMBER.search(rest.text)
             rest = rest.part(0, number.start()) if number else rest
         if rest and (label := _NEXT_LABEL.search(rest.text)):
-            rest = rest.part(0, label.start("label"))
+            rest = rest.part(0, label.end())
         is_caption = rest and is_numbered and is_numbered_caption(rest.text)
         if rest and not is_caption and not is_instruction(rest.text):
             yield FormFragment(rest, owner)
