@@ -21,5 +21,5 @@ def whoami(call: Call) -> service_records.AccountRecord:
 def list_usage(call: Call) -> ListAnswer[service_records.UsageRecord]:
     """Return the plan and the predictions of the current month."""
     # A list of one record, as in the old API.
-    page = ListPage((call.container.allowances.predictions(call.account),), 0, has_more=False)
+    page = ListPage((call.current_usage(),), 0, has_more=False)
     return list_answer(page, partial(describe.usage, call.account), Window(0, 1))

@@ -263,7 +263,7 @@ class Call:
         return float("inf") if limit == 0 else max(0.0, limit - (time.monotonic() - self.started))
 
     def current_usage(self) -> Usage:
-        """Return the predictions of the month, for the rate-limit headers."""
+        """Return the predictions of the current month."""
         return self.usage or self.container.allowances.predictions(self.account)
 
 
