@@ -22,6 +22,8 @@ _CENTS = re.compile(r"[.,]\d\d$")
 _MARKS = "$ ()-*"
 # An amount without a point between dollars and cents: 1,204 50.
 _APART = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:,\d{3})*) (\d\d)(?![\w.,/-]| \d)")
+_APART_WITH_COMMA = re.compile(_APART.pattern.replace("*) ", "+) "))
+_YEAR = re.compile(r"20 [0-4]\d")
 _DOLLARS = re.compile(r"\$? ?\d{1,3}(?:,\d{3})*")
 _TWO_DIGITS = re.compile(r"\d\d")
 
@@ -40,8 +42,7 @@ class AmountStyle:
         """Determine the notation of the amounts of a page.
 
         Engines often read a faint comma as a decimal point, but hardly ever the reverse. So one
-        comma between thousands outweighs any number of points. A comma before exactly two final
-        digits separates cents in some countries, so it counts against commas between thousands.
+        comma between thousands outweighs any number of points, and is offset by one before cents.
         """
         lines = list(texts)
         commas = sum(len(_COMMAS.findall(text)) + len(_POINTS.findall(text)) for text in lines)
@@ -66,8 +67,7 @@ class AmountStyle:
 def with_points(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Return the lines of a page with a point before cents that are printed apart.
 
-    Tax slips and pay statements print cents in a column of their own, or omit the point. Nothing
-    is changed unless most amounts of the page are written in this way.
+    Nothing is changed unless most amounts of the page are printed in this way.
     """
     joined = [*_with_cents(lines)]
     texts = [line.text.strip(_MARKS) for line in joined]
@@ -76,7 +76,13 @@ def with_points(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     has_thousands = any("," in match[1] for match in apart)
     if len(apart) < max(settings.FEWEST_AMOUNTS, others) or not has_thousands:
         return lines
-    return [replace(line, text=_APART.sub(r"\1.\2", line.text)) for line in joined]
+    return [replace(line, text=_with_point(line.text)) for line in joined]
+
+
+def _with_point(text: str) -> str:
+    # Dates and addresses have numbers side by side too, but without commas.
+    is_alone = _APART.fullmatch(text.strip(_MARKS)) and not _YEAR.fullmatch(text)
+    return (_APART if is_alone else _APART_WITH_COMMA).sub(r"\1.\2", text)
 
 
 def _with_cents(lines: Sequence[TextLine]) -> Iterator[TextLine]:

@@ -104,6 +104,20 @@ def test_numbers_next_to_each_other_are_no_amounts_without_evidence(texts: list[
     assert [line.text for line in with_points(form.lines)] == texts
 
 
+@pytest.mark.parametrize(
+    "text", ["Jan 15 26", "01 15 26", "20 26", "Unit 4 12 Main Street", "Dept: 300 20"]
+)
+def test_dates_and_addresses_are_no_amounts_with_cents(text: str) -> None:
+    """Only a text that is nothing but an amount, or has thousands, gets a point."""
+    form = DrawnForm()
+    texts = ["1,204 50", "86 20", "Net: 2,310 75", text]
+    for row, each in enumerate((*texts, "3 75")):
+        form.write(500, 100 + 40 * row, each)
+
+    expected = ["1,204.50", "86.20", "Net: 2,310.75", text, "3.75"]
+    assert [line.text for line in with_points(form.lines)] == expected
+
+
 def test_of_three_numbers_in_a_row_none_is_the_cents_of_another() -> None:
     """No text of a line may be lost or used twice."""
     form = DrawnForm()

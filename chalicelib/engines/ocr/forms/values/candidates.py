@@ -102,12 +102,7 @@ def nearness_stacked(
 ) -> float:
     """Return a factor, 0 to 1: higher for texts that are near a key and aligned with it.
 
-    Args:
-        gap: distance in heights of the key.
-        other: rectangle of the text: left, top, right, bottom.
-        rect: rectangle of the key.
-        height: height of the key in pixels.
-        is_below: whether the text is below the key.
+    `gap` is in heights of the key, and `other` the text's rectangle: left, top, right, bottom.
     """
     centre = (other[0] + other[2]) / 2
     is_aligned = abs(other[0] - rect.min_x) <= height or abs(centre - rect.center[0]) <= height
