@@ -123,7 +123,9 @@ HARD: Mapping[str, Wear] = {
 def worn_documents(reader: Reader, data: Path) -> Iterator[tuple[str, ScoredField]]:
     """Yield the answers for worn documents of issuers, each with the name of the wear."""
     for way, (name, wear) in enumerate(HARD.items()):
-        for place, sample in enumerate((*read_specimens(data), *read_returns(data, "200 dpi"))):
+        for place, sample in enumerate(
+            (*read_specimens(data, "specimens"), *read_returns(data, "200 dpi"))
+        ):
             pages = []
             for number, picture in enumerate(_pictures(sample.content), start=1):
                 page = _read(reader, wear(picture, _chance(place, way)))

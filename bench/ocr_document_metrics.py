@@ -1,21 +1,21 @@
 """Scores how well the shipped templates read the issuers' own documents.
 
 Values are compared as the data's README says: without white space and case; amounts without
-currency sign, leading minus and trailing star; numbers in one-character boxes by
-letters and digits alone.
+currency sign, leading minus and trailing star; numbers in one-character boxes by letters
+and digits alone.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chalicelib.domain.documents.form_template import FormTemplate
-from chalicelib.formats.templates.form_template import standard_template
+from chalicelib.formats.templates.form_template import read_template, standard_template
 
 VARIANTS = {"text layer": "", "200 dpi": "_scan200", "noisy 100 dpi": "_scan100_noise"}
 """Variants of each filled tax return: name in the report, and ending of the file name."""
@@ -38,14 +38,10 @@ class DocumentSample:
 
     name: str
     content: bytes
-    form_type: str
+    template: FormTemplate
     values: Mapping[str, str]
-    """The value of each entity that is scored; empty where the form has none."""
-
-    @property
-    def template(self) -> FormTemplate:
-        """The shipped template for the document."""
-        return standard_template(self.form_type)
+    """The value of each entity that is scored; empty where the form has none. `|` separates values
+    that are all right."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +67,12 @@ def score(
     fields = []
     for entity, wanted in sample.values.items():
         read, probability = answers.get(entity, ("", 0.0))
-        pair = (normal(text, entity, entity in amounts) for text in (wanted, read))
-        fields.append(ScoredField(entity, wanted, read, probability, len(set(pair)) == 1))
+        found, *accepted = (
+            normal(text, entity, entity in amounts) for text in (read, *wanted.split("|"))
+        )
+        # An answer that may be empty and is empty counts as a field without a value.
+        truth = "" if not found and "" in accepted else wanted
+        fields.append(ScoredField(entity, truth, read, probability, found in accepted))
     return tuple(fields)
 
 
@@ -126,18 +126,25 @@ def read_returns(data: Path, variant: str) -> list[DocumentSample]:
     ]
 
 
-def read_specimens(data: Path) -> list[DocumentSample]:
-    """Read the specimens of cards, passports and statements."""
-    folder = data / "ocr" / "documents" / "specimens"
+def read_specimens(data: Path, name: str) -> list[DocumentSample]:
+    """Read the documents of the folder `specimens` or `specimens2`."""
+    folder = data / "ocr" / "documents" / name
     truth: dict[str, Any] = json.loads((folder / "truth.json").read_text("utf-8"))
-    return [
-        _sample(folder / name, each["formType"], each["fields"]) for name, each in truth.items()
-    ]
+    return [_specimen(folder / file, each) for file, each in truth.items()]
+
+
+def _specimen(path: Path, truth: Mapping[str, Any]) -> DocumentSample:
+    """Read a file with its true values and its template, which is not always a shipped one."""
+    if "formTemplate" not in truth:
+        return _sample(path, truth["formType"], truth["fields"])
+    template = read_template(truth["formTemplate"])
+    return DocumentSample(path.stem, path.read_bytes(), template, truth["fields"])
 
 
 def _sample(path: Path, form_type: str, values: Mapping[str, str]) -> DocumentSample:
     """Read a file with its true values, and add the boxes that must stay empty."""
-    names: Sequence[str] = [key.entity for key in standard_template(form_type).keys]
+    template = standard_template(form_type)
+    names = [key.entity for key in template.keys]
     empty = [name for name in names if form_type == "w2" and EMPTY_W2.fullmatch(name)]
     every = dict.fromkeys(empty, "") | dict(values)
-    return DocumentSample(path.stem, path.read_bytes(), form_type, every)
+    return DocumentSample(path.stem, path.read_bytes(), template, every)

@@ -14,6 +14,7 @@ from bench.ocr_document_metrics import (
     sure_shares,
     value_f1,
 )
+from chalicelib.formats.templates.form_template import standard_template
 
 
 @pytest.mark.parametrize(
@@ -48,13 +49,24 @@ def test_an_invented_value_is_wrong_and_an_empty_answer_is_none() -> None:
         "other": "",
         "box_12a": "",
     }
-    sample = DocumentSample("w2", b"", "w2", values)
+    sample = DocumentSample("w2", b"", standard_template("w2"), values)
     answers = {"wages": ("$1.00", 0.9), "medicare_wages": ("3", 0.9), "other": ("x", 0.2)}
 
     fields = score(sample, answers)
 
     assert [field.is_right for field in fields] == [True, False, False, False, True]
     assert value_f1(fields) == pytest.approx(2 * 1 / (3 + 3))
+
+
+def test_one_of_several_accepted_values_is_right() -> None:
+    """A truth may name several values, and an empty one means that no answer is right too."""
+    values = {"wages": "1 50|1.50", "employee_name": "Al|", "other": "x|"}
+    sample = DocumentSample("w2", b"", standard_template("w2"), values)
+
+    fields = score(sample, {"wages": ("1.50", 0.9), "other": ("y", 0.9)})
+
+    assert [field.is_right for field in fields] == [True, True, False]
+    assert [bool(field.wanted) for field in fields] == [True, False, True]
 
 
 def test_boxes_without_a_value_are_those_of_the_right_columns() -> None:
