@@ -33,6 +33,11 @@ from infra.resources import own_pages
 _M_MMAP_THRESHOLD = -3  # an option of glibc's mallopt
 # Larger blocks are returned to the system as soon as they are free: glibc's initial value.
 _BLOCK_BYTES = 128 * 1024
+# Larger bodies are stored on disk while they are read.
+SPOOL_BYTES = 16 * 1024 * 1024
+# Seconds without data after which a connection is closed.
+STALLED_SECONDS = 300.0
+_IDLE = "Request timed out"  # how http.server begins the line for an idle connection
 
 
 def bound_memory() -> None:
@@ -50,13 +55,6 @@ def bound_memory() -> None:
 def _make(model: type[BaseModel], *_: Any, **__: Any) -> BaseModel:
     """Create an instance that moto does not add to its list."""
     return super(BaseModel, model).__new__(model)
-
-
-# Larger bodies are stored on disk while they are read.
-SPOOL_BYTES = 16 * 1024 * 1024
-# Seconds without data after which a connection is closed.
-STALLED_SECONDS = 300.0
-_IDLE = "Request timed out"  # how http.server begins the line for an idle connection
 
 
 class TruncatedBody(ConnectionError):
